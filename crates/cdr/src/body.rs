@@ -1,0 +1,84 @@
+//! The bytes of a message body as they were received: in one piece, or in fragments.
+//!
+//! ```text
+//! GIOP 1.2   message │ 0 … 4095        fragment │ 4096 …        alignment runs on
+//! GIOP 1.1   message │ 0 … 4095        fragment │ 12 …          alignment restarts at each fragment's header
+//! ```
+//!
+//! So each piece says how far from its alignment origin it starts; the decoder needs to know no more.
+
+use crate::ByteOrder;
+use alloc::boxed::Box;
+use alloc::vec::Vec;
+use bytes::Bytes;
+
+/// A contiguous piece of a body.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Segment {
+    /// The octets. Views of sequences share them, which needs memory that is aligned as the phase says: octet 0 of
+    /// phase `p` at an address of `p` modulo 8. Other memory is read just as well, by copying.
+    pub bytes: Bytes,
+    /// How far `bytes[0]` is from the point that alignment is counted from, in octets. Only its value modulo 8 counts.
+    pub phase: usize,
+}
+
+/// A message body: one or many segments in one byte order.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Body {
+    first: Segment,
+    later: Option<Box<[Segment]>>,
+    /// The byte order of its primitives.
+    pub order: ByteOrder,
+}
+
+impl Body {
+    /// A body in one piece. Allocates nothing.
+    pub const fn one(segment: Segment, order: ByteOrder) -> Self {
+        Self { first: segment, later: None, order }
+    }
+
+    /// A body in several pieces, in the order they came.
+    pub fn many(segments: Vec<Segment>, order: ByteOrder) -> Self {
+        let mut segments = segments.into_iter();
+        match segments.next() {
+            Some(first) => Self { first, later: Some(segments.collect()), order },
+            None => Self { order, ..Self::empty() },
+        }
+    }
+
+    /// A body without octets.
+    pub const fn empty() -> Self {
+        Self::one(Segment { bytes: Bytes::new(), phase: 0 }, ByteOrder::NATIVE)
+    }
+
+    /// The first segment, empty in an empty body.
+    pub const fn first(&self) -> &Segment {
+        &self.first
+    }
+
+    /// The segments after the first.
+    pub fn later(&self) -> &[Segment] {
+        self.later.as_deref().unwrap_or_default()
+    }
+
+    /// All segments, in order.
+    pub fn segments(&self) -> impl Iterator<Item = &Segment> {
+        core::iter::once(&self.first).chain(self.later())
+    }
+
+    /// The number of octets in all segments.
+    pub fn len(&self) -> usize {
+        self.segments().map(|segment| segment.bytes.len()).sum()
+    }
+
+    /// Whether there are no octets.
+    pub fn is_empty(&self) -> bool {
+        self.len() == 0
+    }
+}
+
+impl Default for Body {
+    fn default() -> Self {
+        Self::empty()
+    }
+}

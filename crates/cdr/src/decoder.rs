@@ -1,0 +1,529 @@
+//! The [`Decoder`]: values read from received bytes, in either byte order (CORBA 3.4 part 2, §9.3.1).
+//!
+//! What it leaves to others: messages and their fragments, which arrive here as a list of segments. Text is in `text.rs`,
+//! runs of elements in `sequence.rs`.
+
+use crate::{Body, ByteOrder, Char, DecodeError, DecodeErrorKind, Format, LongDouble, Segment};
+use alloc::borrow::Cow;
+use alloc::vec::Vec;
+use bytes::Bytes;
+use core::any::Any;
+use core::fmt;
+
+/// What a decoder refuses to read.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+#[non_exhaustive]
+pub struct Limits {
+    /// How deep sequences, encapsulations and other recursive values may nest. The default is 256: a level of generated
+    /// code takes up to a few KiB of stack, and a thread has 2 MiB.
+    pub nesting: u32,
+}
+
+impl Limits {
+    /// Limits with this depth of nesting.
+    pub const fn nesting(nesting: u32) -> Self {
+        Self { nesting }
+    }
+}
+
+impl Default for Limits {
+    fn default() -> Self {
+        Self::nesting(256)
+    }
+}
+
+/// Reads values from a list of segments, each with its own alignment phase.
+///
+/// It never reads past the end, and allocates no more than a small multiple of the bytes that are there. `'a` is the
+/// life of the received bytes.
+pub struct Decoder<'a> {
+    /// The current segment.
+    octets: &'a [u8],
+    /// The next octet of it.
+    at: usize,
+    /// The distance of `octets[0]` from the alignment origin.
+    phase: usize,
+    /// What holds `octets`, for views that share it.
+    owner: Option<&'a Bytes>,
+    later: &'a [Segment],
+    /// Octets in `later`.
+    left_later: usize,
+    /// Octets in segments that are done with.
+    done: usize,
+    order: ByteOrder,
+    format: Format,
+    limits: Limits,
+    depth: u32,
+    context: Option<&'a dyn Any>,
+    /// An encapsulation that lay in several segments, put together.
+    assembled: Bytes,
+}
+
+impl<'a> Decoder<'a> {
+    fn build(octets: &'a [u8], owner: Option<&'a Bytes>, order: ByteOrder, format: Format) -> Self {
+        Self {
+            octets,
+            at: 0,
+            phase: 0,
+            owner,
+            later: &[],
+            left_later: 0,
+            done: 0,
+            order,
+            format,
+            limits: Limits::default(),
+            depth: 0,
+            context: None,
+            assembled: Bytes::new(),
+        }
+    }
+
+    /// Reads `bytes`, whose first octet is the alignment origin. Sequences may become views that share `bytes`.
+    pub fn new(bytes: &'a Bytes, order: ByteOrder, format: Format) -> Self {
+        Self::build(bytes, Some(bytes), order, format)
+    }
+
+    /// Reads a received body. Sequences may become views that share its segments.
+    pub fn over(body: &'a Body, format: Format) -> Self {
+        let first = body.first();
+        Self {
+            phase: first.phase & 7,
+            later: body.later(),
+            left_later: body.later().iter().map(|segment| segment.bytes.len()).sum(),
+            ..Self::new(&first.bytes, body.order, format)
+        }
+    }
+
+    /// Reads a slice, whose first octet is the alignment origin. Sequences are always copied.
+    pub fn from_slice(octets: &'a [u8], order: ByteOrder, format: Format) -> Self {
+        Self::build(octets, None, order, format)
+    }
+
+    /// Reads an encapsulation that was received as octets (§9.3.3): its first octet is the byte order.
+    ///
+    /// # Errors
+    /// [`DecodeErrorKind::Truncated`] where it is empty, [`DecodeErrorKind::BadByteOrder`].
+    pub fn from_encapsulation(bytes: &'a Bytes) -> Result<Self, DecodeError> {
+        let mut inner = Self::new(bytes, ByteOrder::NATIVE, Format::ENCAPSULATION);
+        inner.read_byte_order()?;
+        Ok(inner)
+    }
+
+    /// The same decoder with a value that decoding of object references and the like can reach.
+    pub fn with_context(mut self, context: &'a dyn Any) -> Self {
+        self.context = Some(context);
+        self
+    }
+
+    /// The value given to [`with_context`](Self::with_context), if it is a `T`.
+    pub fn context<T: 'static>(&self) -> Option<&'a T> {
+        self.context.and_then(|context| context.downcast_ref())
+    }
+
+    /// Changes the limits for what follows.
+    pub fn set_limits(&mut self, limits: Limits) {
+        self.limits = limits;
+    }
+
+    /// Octets read so far, padding included.
+    pub fn position(&self) -> usize {
+        self.done + self.at
+    }
+
+    /// Octets left, in all segments.
+    #[inline]
+    pub fn remaining(&self) -> usize {
+        self.octets.len() - self.at + self.left_later
+    }
+
+    /// The byte order of what is read.
+    #[inline]
+    pub fn order(&self) -> ByteOrder {
+        self.order
+    }
+
+    /// How values are written.
+    pub fn format(&self) -> Format {
+        self.format
+    }
+
+    /// An error about what starts here.
+    #[cold]
+    pub fn error(&self, kind: DecodeErrorKind, what: &'static str) -> DecodeError {
+        DecodeError::new(kind, what, self.position())
+    }
+
+    /// Skips padding to a multiple of `to` from the alignment origin. `to` is 1, 2, 4 or 8. Padding may hold anything.
+    ///
+    /// # Errors
+    /// [`DecodeErrorKind::Truncated`] if the bytes end inside the padding.
+    pub fn align(&mut self, to: usize) -> Result<(), DecodeError> {
+        loop {
+            let start = self.aligned(to);
+            if start < self.octets.len() || start == self.octets.len() && self.later.is_empty() {
+                self.at = start;
+                return Ok(());
+            }
+            // The padding ends in the next segment: its phase says where.
+            if !self.next_segment() {
+                return Err(self.error(DecodeErrorKind::Truncated, "padding"));
+            }
+        }
+    }
+
+    /// Where the next value of alignment `to` starts in this segment.
+    #[inline]
+    fn aligned(&self, to: usize) -> usize {
+        self.at + (self.at.wrapping_add(self.phase).wrapping_neg() & (to - 1))
+    }
+
+    /// Whether the next octet is at a multiple of `to` from the alignment origin.
+    #[inline]
+    pub(crate) fn is_aligned(&self, to: usize) -> bool {
+        self.at.wrapping_add(self.phase) & (to - 1) == 0
+    }
+
+    fn next_segment(&mut self) -> bool {
+        let Some((next, later)) = self.later.split_first() else { return false };
+        self.done += self.octets.len();
+        self.octets = &next.bytes;
+        self.owner = Some(&next.bytes);
+        self.at = 0;
+        self.phase = next.phase & 7;
+        self.later = later;
+        self.left_later -= next.bytes.len();
+        true
+    }
+
+    #[inline]
+    fn read_primitive<const N: usize>(
+        &mut self,
+        align: usize,
+        what: &'static str,
+    ) -> Result<[u8; N], DecodeError> {
+        let start = self.aligned(align);
+        match self.octets.get(start..).and_then(|rest| rest.first_chunk()) {
+            Some(octets) => {
+                self.at = start + N;
+                Ok(*octets)
+            }
+            None => self.read_split(align, what),
+        }
+    }
+
+    /// Reads a primitive that does not lie in the current segment, or only in part.
+    #[cold]
+    fn read_split<const N: usize>(
+        &mut self,
+        align: usize,
+        what: &'static str,
+    ) -> Result<[u8; N], DecodeError> {
+        let truncated = self.error(DecodeErrorKind::Truncated, what);
+        self.align(align).map_err(|_| truncated)?;
+        let mut octets = [0; N];
+        self.copy_to(&mut octets).map_err(|_| truncated)?;
+        Ok(octets)
+    }
+
+    /// Fills `octets`, across segments.
+    fn copy_to(&mut self, mut octets: &mut [u8]) -> Result<(), DecodeError> {
+        if octets.len() > self.remaining() {
+            return Err(self.error(DecodeErrorKind::Truncated, "octets"));
+        }
+        loop {
+            let here = &self.octets[self.at..];
+            let now = here.len().min(octets.len());
+            let (head, tail) = octets.split_at_mut(now);
+            head.copy_from_slice(&here[..now]);
+            self.at += now;
+            octets = tail;
+            if octets.is_empty() || !self.next_segment() {
+                return Ok(());
+            }
+        }
+    }
+
+    #[inline]
+    fn ordered<const N: usize>(&self, mut octets: [u8; N]) -> [u8; N] {
+        if self.order != ByteOrder::NATIVE {
+            octets.reverse();
+        }
+        octets
+    }
+
+    #[inline]
+    fn read_number<const N: usize>(&mut self, what: &'static str) -> Result<[u8; N], DecodeError> {
+        let octets = self.read_primitive(N, what)?;
+        Ok(self.ordered(octets))
+    }
+
+    /// Reads an `octet`.
+    #[inline]
+    pub fn read_u8(&mut self) -> Result<u8, DecodeError> {
+        self.read_primitive(1, "octet").map(|[octet]| octet)
+    }
+
+    /// Reads a `boolean`.
+    ///
+    /// # Errors
+    /// [`DecodeErrorKind::BadBoolean`] for octets other than 0 and 1.
+    #[inline]
+    pub fn read_bool(&mut self) -> Result<bool, DecodeError> {
+        match self.read_primitive(1, "boolean")? {
+            [0] => Ok(false),
+            [1] => Ok(true),
+            [other] => {
+                Err(DecodeError::new(DecodeErrorKind::BadBoolean(other), "boolean", self.position() - 1))
+            }
+        }
+    }
+
+    /// Reads a `char`, as it is.
+    #[inline]
+    pub fn read_char(&mut self) -> Result<Char, DecodeError> {
+        self.read_primitive(1, "char").map(|[octet]| Char(octet))
+    }
+
+    /// Reads a `short`.
+    #[inline]
+    pub fn read_i16(&mut self) -> Result<i16, DecodeError> {
+        self.read_number("short").map(i16::from_ne_bytes)
+    }
+
+    /// Reads an `unsigned short`.
+    #[inline]
+    pub fn read_u16(&mut self) -> Result<u16, DecodeError> {
+        self.read_number("unsigned short").map(u16::from_ne_bytes)
+    }
+
+    /// Reads a `long`.
+    #[inline]
+    pub fn read_i32(&mut self) -> Result<i32, DecodeError> {
+        self.read_number("long").map(i32::from_ne_bytes)
+    }
+
+    /// Reads an `unsigned long`.
+    #[inline]
+    pub fn read_u32(&mut self) -> Result<u32, DecodeError> {
+        self.read_number("unsigned long").map(u32::from_ne_bytes)
+    }
+
+    /// Reads a `long long`.
+    #[inline]
+    pub fn read_i64(&mut self) -> Result<i64, DecodeError> {
+        self.read_number("long long").map(i64::from_ne_bytes)
+    }
+
+    /// Reads an `unsigned long long`.
+    #[inline]
+    pub fn read_u64(&mut self) -> Result<u64, DecodeError> {
+        self.read_number("unsigned long long").map(u64::from_ne_bytes)
+    }
+
+    /// Reads a `float`.
+    #[inline]
+    pub fn read_f32(&mut self) -> Result<f32, DecodeError> {
+        self.read_number("float").map(f32::from_ne_bytes)
+    }
+
+    /// Reads a `double`.
+    #[inline]
+    pub fn read_f64(&mut self) -> Result<f64, DecodeError> {
+        self.read_number("double").map(f64::from_ne_bytes)
+    }
+
+    /// Reads a `long double`.
+    pub fn read_long_double(&mut self) -> Result<LongDouble, DecodeError> {
+        let octets = self.read_primitive(8, "long double")?;
+        Ok(LongDouble::from_bits(u128::from_ne_bytes(self.ordered(octets))))
+    }
+
+    /// Reads an enumerator, given all that its enum has, numbered from 0.
+    ///
+    /// # Errors
+    /// [`DecodeErrorKind::BadEnumerator`], naming `what`.
+    #[inline]
+    pub fn read_enumerator<T: Copy>(&mut self, all: &[T], what: &'static str) -> Result<T, DecodeError> {
+        let number = self.read_u32()?;
+        let at = self.position() - 4;
+        let known = usize::try_from(number).ok().and_then(|index| all.get(index));
+        known.copied().ok_or(DecodeError::new(DecodeErrorKind::BadEnumerator(number), what, at))
+    }
+
+    /// Reads a count or length of elements that each take at least `min_element_size` octets, and checks that so many can
+    /// follow. What it gives bounds an allocation.
+    ///
+    /// # Errors
+    /// [`DecodeErrorKind::LengthBeyondEnd`].
+    #[inline]
+    pub fn read_count(&mut self, min_element_size: usize) -> Result<usize, DecodeError> {
+        let length = self.read_u32()?;
+        let left = self.remaining();
+        match usize::try_from(length) {
+            Ok(count) if count <= left / min_element_size.max(1) => Ok(count),
+            _ => {
+                let kind = DecodeErrorKind::LengthBeyondEnd { length, left };
+                Err(DecodeError::new(kind, "sequence", self.position() - 4))
+            }
+        }
+    }
+
+    /// Like [`read_count`](Self::read_count), for a bounded sequence.
+    ///
+    /// # Errors
+    /// [`DecodeErrorKind::BoundExceeded`] besides.
+    pub fn read_bounded_count(&mut self, min_element_size: usize, bound: u32) -> Result<usize, DecodeError> {
+        let length = self.read_count(min_element_size)?;
+        self.check_bound(length, bound, "sequence")?;
+        Ok(length)
+    }
+
+    /// Checks a length that was just read against the bound that IDL sets.
+    ///
+    /// # Errors
+    /// [`DecodeErrorKind::BoundExceeded`], naming `what`.
+    #[inline]
+    pub fn check_bound(&self, length: usize, bound: u32, what: &'static str) -> Result<(), DecodeError> {
+        if length > bound as usize {
+            return Err(self.error(DecodeErrorKind::BoundExceeded { length, bound }, what));
+        }
+        Ok(())
+    }
+
+    /// The next `count` octets if they lie in this segment.
+    #[inline]
+    pub(crate) fn here(&self, count: usize) -> Option<&'a [u8]> {
+        self.octets.get(self.at..)?.get(..count)
+    }
+
+    /// Octets left in this segment.
+    #[inline]
+    pub(crate) fn left_here(&self) -> usize {
+        self.octets.len() - self.at
+    }
+
+    /// Goes past octets that [`here`](Self::here) gave.
+    #[inline]
+    pub(crate) fn advance(&mut self, count: usize) {
+        self.at = (self.at + count).min(self.octets.len());
+    }
+
+    /// Octets that [`here`](Self::here) gave, shared with the segment, if it can be shared.
+    pub(crate) fn share(&self, octets: &'a [u8]) -> Option<Bytes> {
+        self.owner.map(|owner| owner.slice_ref(octets))
+    }
+
+    /// Reads `count` octets: borrowed where they lie in one segment, else copied.
+    ///
+    /// # Errors
+    /// [`DecodeErrorKind::Truncated`], before anything is allocated.
+    pub fn read_octets(&mut self, count: usize) -> Result<Cow<'a, [u8]>, DecodeError> {
+        if self.left_here() == 0 {
+            self.next_segment();
+        }
+        if let Some(octets) = self.here(count) {
+            self.at += count;
+            return Ok(Cow::Borrowed(octets));
+        }
+        self.gather(count).map(Cow::Owned)
+    }
+
+    /// Reads `count` octets as bytes of their own: shared with the segment where they lie in one, else copied.
+    ///
+    /// # Errors
+    /// [`DecodeErrorKind::Truncated`], before anything is allocated.
+    pub fn read_bytes(&mut self, count: usize) -> Result<Bytes, DecodeError> {
+        Ok(match self.read_octets(count)? {
+            Cow::Borrowed(octets) => self.share(octets).unwrap_or_else(|| Bytes::copy_from_slice(octets)),
+            Cow::Owned(octets) => octets.into(),
+        })
+    }
+
+    #[cold]
+    fn gather(&mut self, count: usize) -> Result<Vec<u8>, DecodeError> {
+        if count > self.remaining() {
+            return Err(self.error(DecodeErrorKind::Truncated, "octets"));
+        }
+        let mut octets = alloc::vec![0; count];
+        self.copy_to(&mut octets)?;
+        Ok(octets)
+    }
+
+    /// Reads a `sequence<octet>` as bytes of their own, shared with the segment where they can be.
+    ///
+    /// # Errors
+    /// [`DecodeErrorKind::LengthBeyondEnd`].
+    pub fn read_octet_sequence(&mut self) -> Result<Bytes, DecodeError> {
+        let count = self.read_count(1)?;
+        self.read_bytes(count)
+    }
+
+    /// Reads an encapsulation (§9.3.3) and gives a decoder for its contents; this one is then past it.
+    ///
+    /// # Errors
+    /// [`DecodeErrorKind::LengthBeyondEnd`], [`DecodeErrorKind::BadByteOrder`], [`DecodeErrorKind::TooDeep`].
+    pub fn encapsulation(&mut self) -> Result<Decoder<'_>, DecodeError> {
+        let count = self.read_count(1)?;
+        let depth = self.deeper()?;
+        let (limits, context) = (self.limits, self.context);
+        let (octets, owner): (&[u8], _) = match self.read_octets(count)? {
+            Cow::Borrowed(octets) => (octets, self.owner),
+            Cow::Owned(octets) => {
+                self.assembled = octets.into();
+                (&self.assembled, Some(&self.assembled))
+            }
+        };
+        let mut inner = Decoder {
+            limits,
+            depth,
+            context,
+            ..Decoder::build(octets, owner, ByteOrder::NATIVE, Format::ENCAPSULATION)
+        };
+        inner.read_byte_order()?;
+        Ok(inner)
+    }
+
+    fn read_byte_order(&mut self) -> Result<(), DecodeError> {
+        self.order = match self.read_primitive(1, "encapsulation")? {
+            [0] => ByteOrder::Big,
+            [1] => ByteOrder::Little,
+            [other] => {
+                return Err(DecodeError::new(DecodeErrorKind::BadByteOrder(other), "encapsulation", 0));
+            }
+        };
+        Ok(())
+    }
+
+    fn deeper(&self) -> Result<u32, DecodeError> {
+        if self.depth >= self.limits.nesting {
+            return Err(self.error(DecodeErrorKind::TooDeep { limit: self.limits.nesting }, "value"));
+        }
+        Ok(self.depth + 1)
+    }
+
+    /// Reads what lies one level deeper: everything that can contain itself goes through here.
+    ///
+    /// # Errors
+    /// [`DecodeErrorKind::TooDeep`] at the limit, and those of `read`.
+    #[inline]
+    pub fn nested<R>(
+        &mut self,
+        read: impl FnOnce(&mut Self) -> Result<R, DecodeError>,
+    ) -> Result<R, DecodeError> {
+        self.depth = self.deeper()?;
+        let result = read(self);
+        self.depth -= 1;
+        result
+    }
+}
+
+impl fmt::Debug for Decoder<'_> {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.debug_struct("Decoder")
+            .field("position", &self.position())
+            .field("remaining", &self.remaining())
+            .field("order", &self.order)
+            .field("format", &self.format)
+            .finish_non_exhaustive()
+    }
+}

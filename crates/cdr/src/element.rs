@@ -1,0 +1,399 @@
+//! [`Element`]: types whose layout in memory is their layout on the wire, so that a run of them is copied, borrowed or
+//! viewed whole.
+//!
+//! A run starts wherever the values before it end. In phase, each element looks as it does in memory. Out of phase, the
+//! first one may not; after it the run is in phase, since a member of the largest alignment has passed. For
+//! `struct { short s; char c; long l; octet o; double d; }` after the length word of a sequence at offset 0:
+//!
+//! ```text
+//!  0      4    6 7 8      12        16            24   26 ...
+//! │length│s  │c│·│l     │o│· · · │d            │s  │c│·│...
+//!        └── first: 20 octets ───────────────────┘└── each further: 24, as in memory
+//! ```
+//!
+//! What it leaves to others: structs and enums, which `tiling.rs` turns into elements, and [`Sequence`](crate::Sequence).
+
+use crate::{ByteOrder, Char, Decode, DecodeError, Decoder, Encode, EncodeError, Encoder, LongDouble};
+use alloc::sync::Arc;
+use alloc::vec::Vec;
+use bytes::Bytes;
+use zerocopy::{FromBytes, Immutable, IntoBytes};
+
+/// A type of fixed layout, the same in memory as on the wire: scalars, enums, arrays of elements, and structs that tile.
+///
+/// Implemented by [`tiling_struct!`](crate::tiling_struct) and [`enumeration!`](crate::enumeration), which check the
+/// layout when the program is compiled; not meant to be implemented by hand.
+pub trait Element: Encode + Decode + Copy + Send + Sync + IntoBytes + Immutable + 'static {
+    /// The alignment of the widest scalar in it, by CDR's rules.
+    const ALIGN: usize;
+    /// The alignment of the first scalar in it: where CDR lets an element start.
+    const FIRST: usize = Self::ALIGN;
+    /// Octets of padding at the end in memory, which the last element of a run does not have on the wire. Only where
+    /// `FIRST` is `ALIGN`.
+    const TAIL: usize = 0;
+    /// Whether there is padding inside or at the end.
+    const PADDED: bool = false;
+
+    /// The element in `octets`, which are laid out as in memory but for the byte order. Padding becomes zero. Clears
+    /// `valid` where a member has no such value.
+    fn load(octets: &[u8], order: ByteOrder, valid: &mut bool) -> Self;
+
+    /// The elements that `octets` are: they end with an element, lie aligned, and any bits are a value. Otherwise, and
+    /// for types where not any bits are a value, `None`.
+    fn view(octets: &[u8]) -> Option<&[Self]>;
+
+    /// Whether all padding is zero.
+    #[inline]
+    fn is_clean(&self) -> bool {
+        true
+    }
+
+    /// Whether all padding in all elements is zero. Only then are they viewed, so that no octet that a peer left in
+    /// padding is ever sent on to another.
+    #[inline]
+    fn are_clean(elements: &[Self]) -> bool {
+        !Self::PADDED || elements.iter().all(Self::is_clean)
+    }
+
+    /// Appends the elements in `octets`, a multiple of their size, as [`load`](Self::load) gives them; false if one of
+    /// them is no value.
+    #[inline]
+    fn load_all(octets: &[u8], order: ByteOrder, into: &mut Vec<Self>) -> bool {
+        let mut valid = true;
+        let elements = octets.chunks_exact(size_of::<Self>());
+        into.extend(elements.map(|element| Self::load(element, order, &mut valid)));
+        valid
+    }
+}
+
+/// [`Element::load_all`] for a type whose size the compiler knows there, which lets it vectorise the loop: one for each
+/// byte order.
+#[doc(hidden)]
+#[macro_export]
+macro_rules! load_all_sized {
+    ($type:ty) => {
+        fn load_all(
+            octets: &[u8],
+            order: $crate::ByteOrder,
+            into: &mut $crate::alloc::vec::Vec<Self>,
+        ) -> bool {
+            const NATIVE: $crate::ByteOrder = $crate::ByteOrder::NATIVE;
+            const FOREIGN: $crate::ByteOrder = $crate::ByteOrder::FOREIGN;
+            let (elements, _) = octets.as_chunks::<{ size_of::<$type>() }>();
+            let mut valid = true;
+            if order == NATIVE {
+                into.extend(
+                    elements
+                        .iter()
+                        .map(|element| <Self as $crate::Element>::load(element, NATIVE, &mut valid)),
+                );
+            } else {
+                into.extend(
+                    elements
+                        .iter()
+                        .map(|element| <Self as $crate::Element>::load(element, FOREIGN, &mut valid)),
+                );
+            }
+            valid
+        }
+    };
+}
+
+/// All elements of `N` octets laid over each other: a bit is set where any of them has it set.
+///
+/// It goes by blocks of several elements, whose octets the compiler takes in vectors: 1.4 µs for 64 KiB of elements of 24
+/// octets in blocks of four, 1.9 µs one by one, where copying them takes 2.2.
+#[doc(hidden)]
+#[inline]
+pub fn overlay<const BLOCK: usize, const N: usize>(octets: &[u8]) -> [u8; N] {
+    const { assert!(BLOCK.is_multiple_of(N), "a block is whole elements") };
+    let mut block = [0; BLOCK];
+    let (blocks, rest) = octets.as_chunks::<BLOCK>();
+    blocks.iter().for_each(|more| lay_over(&mut block, more));
+    let mut all = [0; N];
+    let (elements, last) = (block.as_chunks::<N>().0, rest.as_chunks::<N>().0);
+    elements.iter().chain(last).for_each(|more| lay_over(&mut all, more));
+    all
+}
+
+#[inline]
+fn lay_over<const N: usize>(all: &mut [u8; N], more: &[u8; N]) {
+    all.iter_mut().zip(more).for_each(|(octet, more)| *octet |= more);
+}
+
+impl<'a> Encoder<'a> {
+    /// Writes elements one after another, without a length, as one run: borrowed where it is large, else copied.
+    ///
+    /// # Errors
+    /// None of the element types that exist has any; the signature is that of [`Encode`].
+    #[inline]
+    pub fn write_elements<T: Element>(&mut self, elements: &'a [T]) -> Result<(), EncodeError> {
+        if elements.is_empty() {
+            return Ok(());
+        }
+        if self.is_fragmenting() {
+            if is_unbroken::<T>() {
+                self.write_unbroken(elements.as_bytes());
+                return Ok(());
+            }
+            return elements.iter().try_for_each(|element| element.encode(self));
+        }
+        let run = if self.starts_in_phase::<T>() {
+            elements
+        } else {
+            elements[0].encode(self)?;
+            &elements[1..]
+        };
+        self.write_borrowed(without_tail::<T>(run.as_bytes()));
+        Ok(())
+    }
+
+    /// Goes to where an element may start, and tells whether it looks there as it does in memory.
+    #[inline]
+    fn starts_in_phase<T: Element>(&mut self) -> bool {
+        self.align(T::FIRST);
+        self.position() & (T::ALIGN - 1) == 0
+    }
+}
+
+impl Encoder<'static> {
+    /// Writes elements as one run that the message keeps: shared where it is large, else copied.
+    ///
+    /// # Errors
+    /// As [`write_elements`](Self::write_elements).
+    pub fn write_owned_elements<T: Element>(&mut self, elements: Vec<T>) -> Result<(), EncodeError> {
+        if size_of_val(elements.as_slice()) < crate::BORROW_FROM {
+            return self.write_copied_elements(&elements);
+        }
+        self.write_shared_elements::<T>(Bytes::from_owner(Octets(Arc::new(elements))))
+    }
+
+    pub(crate) fn write_copied_elements<T: Element>(&mut self, elements: &[T]) -> Result<(), EncodeError> {
+        if elements.is_empty() {
+            return Ok(());
+        }
+        if self.is_fragmenting() {
+            if is_unbroken::<T>() {
+                self.write_unbroken(elements.as_bytes());
+                return Ok(());
+            }
+            return elements.iter().try_for_each(|&element| element.encode_owned(self));
+        }
+        let run = if self.starts_in_phase::<T>() {
+            elements
+        } else {
+            elements[0].encode_owned(self)?;
+            &elements[1..]
+        };
+        self.write_octets(without_tail::<T>(run.as_bytes()));
+        Ok(())
+    }
+
+    /// Writes the elements that `octets` are, laid out as in memory.
+    pub(crate) fn write_shared_elements<T: Element>(&mut self, mut octets: Bytes) -> Result<(), EncodeError> {
+        if self.is_fragmenting() && is_unbroken::<T>() && !octets.is_empty() {
+            self.write_unbroken(&octets);
+            return Ok(());
+        }
+        if self.is_fragmenting() || octets.is_empty() {
+            return self.write_foreign_run::<T>(&octets);
+        }
+        if !self.starts_in_phase::<T>() {
+            let first = octets.split_to(size_of::<T>());
+            self.write_foreign_run::<T>(&first)?;
+        }
+        octets.truncate(octets.len().saturating_sub(T::TAIL));
+        self.write_shared(octets);
+        Ok(())
+    }
+
+    /// Writes elements one by one from octets laid out as in memory.
+    fn write_foreign_run<T: Element>(&mut self, octets: &[u8]) -> Result<(), EncodeError> {
+        let mut valid = true;
+        octets
+            .chunks_exact(size_of::<T>())
+            .try_for_each(|element| T::load(element, ByteOrder::NATIVE, &mut valid).encode_owned(self))
+    }
+}
+
+/// Whether a run of elements stays in one fragment of GIOP 1.1: it is nothing but values of eight octets, or may be.
+const fn is_unbroken<T: Element>() -> bool {
+    T::FIRST == 8 && T::TAIL == 0 && !T::PADDED
+}
+
+fn without_tail<T: Element>(octets: &[u8]) -> &[u8] {
+    &octets[..octets.len().saturating_sub(T::TAIL)]
+}
+
+/// Elements in shared memory, seen as octets.
+pub(crate) struct Octets<T>(pub(crate) Arc<Vec<T>>);
+
+impl<T: Element> AsRef<[u8]> for Octets<T> {
+    fn as_ref(&self) -> &[u8] {
+        self.0.as_slice().as_bytes()
+    }
+}
+
+impl Decoder<'_> {
+    /// Reads `count` elements that stand one after another, in one pass per segment: copied, and on the way put into this
+    /// machine's byte order, checked, and freed of what a peer left in padding.
+    ///
+    /// # Errors
+    /// As reading them one by one.
+    pub fn read_elements<T: Element>(&mut self, count: usize) -> Result<Vec<T>, DecodeError> {
+        let mut elements = Vec::with_capacity(count.min(self.remaining() / T::MIN_SIZE.max(1)));
+        while elements.len() < count {
+            let missing = count - elements.len();
+            let whole = if self.align(T::FIRST).is_ok() && self.is_aligned(T::ALIGN) {
+                missing.min(self.left_here() / size_of::<T>())
+            } else {
+                0
+            };
+            let before = elements.len();
+            match self.here(whole * size_of::<T>()) {
+                Some(octets) if whole > 0 && load_all(octets, self.order(), &mut elements) => {
+                    let tail = if whole == missing { T::TAIL } else { 0 };
+                    self.advance(octets.len() - tail);
+                }
+                _ => {
+                    // Out of phase, over the end of a segment, without its tail, or with a member that is no value: one
+                    // by one says which, and where.
+                    elements.truncate(before);
+                    elements.push(T::decode(self)?);
+                }
+            }
+        }
+        Ok(elements)
+    }
+
+    /// A view of the next `count` elements, if they are here as they are in memory; otherwise nothing is read but the
+    /// padding before them.
+    pub(crate) fn view_elements<T: Element>(&mut self, count: usize) -> Option<Bytes> {
+        let length = count.checked_mul(size_of::<T>())?;
+        if length < crate::VIEW_FROM || T::TAIL != 0 || !is_native::<T>(self.order()) {
+            return None;
+        }
+        self.align(T::FIRST).ok()?;
+        if !self.is_aligned(T::ALIGN) {
+            return None;
+        }
+        let octets = self.here(length)?;
+        clean_view::<T>(octets)?;
+        let view = self.share(octets)?;
+        self.advance(length);
+        Some(view)
+    }
+}
+
+#[inline]
+fn is_native<T: Element>(order: ByteOrder) -> bool {
+    order == ByteOrder::NATIVE || T::ALIGN == 1
+}
+
+/// The elements that `octets` are, unless a peer left something in their padding.
+fn clean_view<T: Element>(octets: &[u8]) -> Option<&[T]> {
+    T::view(octets).filter(|elements| T::are_clean(elements))
+}
+
+/// Appends the elements in `octets`, a multiple of their size; false if one of them is no value.
+fn load_all<T: Element>(octets: &[u8], order: ByteOrder, into: &mut Vec<T>) -> bool {
+    const { assert!(size_of::<T>() > 0, "an element takes octets") };
+    if is_native::<T>(order)
+        && let Some(elements) = clean_view::<T>(octets)
+    {
+        into.extend_from_slice(elements);
+        return true;
+    }
+    T::load_all(octets, order, into)
+}
+
+macro_rules! scalar_elements {
+    ($($type:ty: $align:literal $swapped:expr;)*) => {$(
+        impl Element for $type {
+            const ALIGN: usize = $align;
+
+            #[inline(always)]
+            fn load(octets: &[u8], order: ByteOrder, valid: &mut bool) -> Self {
+                let Some((value, _)) = <$type>::read_from_prefix(octets).ok() else {
+                    *valid = false;
+                    return Self::default();
+                };
+                if order == ByteOrder::NATIVE { value } else { $swapped(value) }
+            }
+
+            #[inline]
+            fn view(octets: &[u8]) -> Option<&[Self]> {
+                <[Self]>::ref_from_bytes(octets).ok()
+            }
+
+            $crate::load_all_sized!($type);
+        }
+    )*};
+}
+
+scalar_elements! {
+    u8: 1 |value: u8| value;
+    i16: 2 i16::swap_bytes;
+    u16: 2 u16::swap_bytes;
+    i32: 4 i32::swap_bytes;
+    u32: 4 u32::swap_bytes;
+    i64: 8 i64::swap_bytes;
+    u64: 8 u64::swap_bytes;
+    f32: 4 |value: f32| f32::from_bits(value.to_bits().swap_bytes());
+    f64: 8 |value: f64| f64::from_bits(value.to_bits().swap_bytes());
+    Char: 1 |value: Char| value;
+    LongDouble: 8 LongDouble::swap_bytes;
+}
+
+impl Element for bool {
+    const ALIGN: usize = 1;
+
+    #[inline(always)]
+    fn load(octets: &[u8], _: ByteOrder, valid: &mut bool) -> Self {
+        let octet = octets.first().copied().unwrap_or(2);
+        *valid &= octet < 2;
+        octet == 1
+    }
+
+    #[inline]
+    fn view(_: &[u8]) -> Option<&[Self]> {
+        None
+    }
+
+    fn load_all(octets: &[u8], _: ByteOrder, into: &mut Vec<Self>) -> bool {
+        into.extend(octets.iter().map(|&octet| octet != 0));
+        octets.iter().fold(0, |any, octet| any | octet) < 2
+    }
+}
+
+impl<T: Element, const N: usize> Element for [T; N] {
+    const ALIGN: usize = T::ALIGN;
+    const FIRST: usize = T::FIRST;
+    const TAIL: usize = T::TAIL;
+    const PADDED: bool = T::PADDED;
+
+    #[inline(always)]
+    fn load(octets: &[u8], order: ByteOrder, valid: &mut bool) -> Self {
+        core::array::from_fn(|index| {
+            T::load(octets.get(index * size_of::<T>()..).unwrap_or_default(), order, valid)
+        })
+    }
+
+    #[inline]
+    fn view(octets: &[u8]) -> Option<&[Self]> {
+        match T::view(octets)?.as_chunks() {
+            (arrays, []) => Some(arrays),
+            _ => None,
+        }
+    }
+
+    #[inline]
+    fn is_clean(&self) -> bool {
+        T::are_clean(self)
+    }
+
+    #[inline]
+    fn are_clean(elements: &[Self]) -> bool {
+        T::are_clean(elements.as_flattened())
+    }
+}

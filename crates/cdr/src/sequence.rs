@@ -1,0 +1,251 @@
+//! [`Sequence`]: the value of an IDL `sequence` of elements, which may lie in the message that it came in.
+//!
+//! ```text
+//!               ┌───────────── Bytes: the receive buffer, counted ─────────────┐
+//!               │ GIOP header, request header │ length │ 1 MiB of elements     │
+//!               └──────────────────────────────────────┴───────────────────────┘
+//! Sequence<f64> ──────────────────────────────────────▶ &[f64]
+//! ```
+
+use crate::element::Octets;
+use crate::{Bounded, Decode, DecodeError, Decoder, Element, Encode, EncodeError, Encoder};
+use alloc::sync::Arc;
+use alloc::vec::{self, Vec};
+use bytes::Bytes;
+use core::fmt;
+use core::hash::{Hash, Hasher};
+use core::marker::PhantomData;
+use core::ops::Deref;
+use core::slice;
+
+/// From this many octets on, a received sequence is a view of its message instead of a copy.
+///
+/// A view keeps the whole receive buffer alive, which costs the connection a new one; a copy of less than a page is
+/// cheaper than that.
+pub const VIEW_FROM: usize = 4096;
+
+/// A sequence of [`Element`]s: made from a `Vec` without a copy, or a view of a received message.
+///
+/// It derefs to a slice, and its clone is a count. A view keeps the message it came in alive; `into_vec` lets go of it.
+///
+/// Large sequences of scalars and of structs without invalid bit patterns become views, when they arrive in this
+/// machine's byte order, in one segment and in phase; those with `boolean` or enum members, and those whose elements end
+/// in padding, are copied in the one pass that checks them.
+///
+/// ```
+/// use zorb_cdr::Sequence;
+///
+/// let samples: Sequence<f64> = vec![1.0, 2.0, 3.0].into();
+/// let kept = samples.clone();
+/// assert_eq!(kept.iter().sum::<f64>(), 6.0);
+/// assert_eq!(samples, [1.0, 2.0, 3.0]);
+/// ```
+pub struct Sequence<T: Element>(Storage<T>);
+
+enum Storage<T> {
+    Owned(Arc<Vec<T>>),
+    /// `T::view` is `Some` of these octets: checked when the view was made, and counted buffers do not move.
+    View(Bytes, PhantomData<T>),
+}
+
+impl<T: Element> Sequence<T> {
+    /// A sequence without elements. Allocates nothing.
+    pub const fn new() -> Self {
+        Self(Storage::View(Bytes::new(), PhantomData))
+    }
+
+    /// The elements as a `Vec`: the one it was made from, if this is the last handle on it, else a copy.
+    pub fn into_vec(self) -> Vec<T> {
+        match self.0 {
+            Storage::Owned(elements) => Arc::try_unwrap(elements).unwrap_or_else(|shared| shared.to_vec()),
+            Storage::View(..) => self.to_vec(),
+        }
+    }
+
+    /// Whether this is a view of the message that it came in, and keeps it alive.
+    pub fn is_view(&self) -> bool {
+        matches!(&self.0, Storage::View(octets, _) if !octets.is_empty())
+    }
+
+    /// The elements as octets, laid out as in memory, sharing what holds them.
+    fn into_octets(self) -> Bytes {
+        match self.0 {
+            Storage::Owned(elements) => Bytes::from_owner(Octets(elements)),
+            Storage::View(octets, _) => octets,
+        }
+    }
+}
+
+impl<T: Element> Deref for Sequence<T> {
+    type Target = [T];
+
+    #[inline]
+    fn deref(&self) -> &[T] {
+        match &self.0 {
+            Storage::Owned(elements) => elements,
+            Storage::View(octets, _) => T::view(octets).unwrap_or_default(),
+        }
+    }
+}
+
+impl<T: Element> Encode for Sequence<T> {
+    #[inline]
+    fn encode<'a>(&'a self, to: &mut Encoder<'a>) -> Result<(), EncodeError> {
+        let elements: &'a [T] = self;
+        to.write_length(elements.len())?;
+        to.write_elements(elements)
+    }
+
+    fn encode_owned(self, to: &mut Encoder<'static>) -> Result<(), EncodeError> {
+        to.write_length(self.len())?;
+        if size_of_val::<[T]>(&self) < crate::BORROW_FROM {
+            return to.write_copied_elements(&self);
+        }
+        to.write_shared_elements::<T>(self.into_octets())
+    }
+}
+
+impl<T: Element> Decode for Sequence<T> {
+    const MIN_SIZE: usize = 4;
+
+    fn decode(from: &mut Decoder<'_>) -> Result<Self, DecodeError> {
+        let count = from.read_count(T::MIN_SIZE)?;
+        Self::decode_counted(from, count)
+    }
+}
+
+impl<T: Element> Bounded for Sequence<T> {
+    const ELEMENT_SIZE: usize = T::MIN_SIZE;
+
+    fn decode_counted(from: &mut Decoder<'_>, count: usize) -> Result<Self, DecodeError> {
+        if count == 0 {
+            return Ok(Self::new());
+        }
+        if let Some(view) = from.view_elements::<T>(count) {
+            return Ok(Self(Storage::View(view, PhantomData)));
+        }
+        from.read_elements(count).map(Self::from)
+    }
+}
+
+impl<T: Element> Default for Sequence<T> {
+    fn default() -> Self {
+        Self::new()
+    }
+}
+
+impl<T: Element> Clone for Sequence<T> {
+    fn clone(&self) -> Self {
+        Self(match &self.0 {
+            Storage::Owned(elements) => Storage::Owned(Arc::clone(elements)),
+            Storage::View(octets, _) => Storage::View(octets.clone(), PhantomData),
+        })
+    }
+}
+
+impl<T: Element> From<Vec<T>> for Sequence<T> {
+    /// Copies nothing.
+    fn from(elements: Vec<T>) -> Self {
+        if elements.is_empty() { Self::new() } else { Self(Storage::Owned(Arc::new(elements))) }
+    }
+}
+
+impl<T: Element> From<&[T]> for Sequence<T> {
+    fn from(elements: &[T]) -> Self {
+        elements.to_vec().into()
+    }
+}
+
+impl<T: Element, const N: usize> From<[T; N]> for Sequence<T> {
+    fn from(elements: [T; N]) -> Self {
+        elements.to_vec().into()
+    }
+}
+
+impl From<Bytes> for Sequence<u8> {
+    /// Copies nothing.
+    fn from(octets: Bytes) -> Self {
+        Self(Storage::View(octets, PhantomData))
+    }
+}
+
+impl From<Sequence<u8>> for Bytes {
+    /// Copies nothing.
+    fn from(octets: Sequence<u8>) -> Self {
+        octets.into_octets()
+    }
+}
+
+impl<T: Element> From<Sequence<T>> for Vec<T> {
+    fn from(elements: Sequence<T>) -> Self {
+        elements.into_vec()
+    }
+}
+
+impl<T: Element> FromIterator<T> for Sequence<T> {
+    fn from_iter<I: IntoIterator<Item = T>>(elements: I) -> Self {
+        elements.into_iter().collect::<Vec<T>>().into()
+    }
+}
+
+impl<T: Element> IntoIterator for Sequence<T> {
+    type Item = T;
+    type IntoIter = vec::IntoIter<T>;
+
+    fn into_iter(self) -> Self::IntoIter {
+        self.into_vec().into_iter()
+    }
+}
+
+impl<'a, T: Element> IntoIterator for &'a Sequence<T> {
+    type Item = &'a T;
+    type IntoIter = slice::Iter<'a, T>;
+
+    fn into_iter(self) -> Self::IntoIter {
+        self.iter()
+    }
+}
+
+impl<T: Element> AsRef<[T]> for Sequence<T> {
+    fn as_ref(&self) -> &[T] {
+        self
+    }
+}
+
+impl<T: Element + fmt::Debug> fmt::Debug for Sequence<T> {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        fmt::Debug::fmt(&**self, f)
+    }
+}
+
+impl<T: Element + PartialEq> PartialEq for Sequence<T> {
+    fn eq(&self, other: &Self) -> bool {
+        **self == **other
+    }
+}
+
+impl<T: Element + Eq> Eq for Sequence<T> {}
+
+impl<T: Element + Hash> Hash for Sequence<T> {
+    fn hash<H: Hasher>(&self, state: &mut H) {
+        (**self).hash(state);
+    }
+}
+
+impl<T: Element + PartialEq> PartialEq<[T]> for Sequence<T> {
+    fn eq(&self, other: &[T]) -> bool {
+        **self == *other
+    }
+}
+
+impl<T: Element + PartialEq, const N: usize> PartialEq<[T; N]> for Sequence<T> {
+    fn eq(&self, other: &[T; N]) -> bool {
+        **self == *other
+    }
+}
+
+impl<T: Element + PartialEq> PartialEq<Vec<T>> for Sequence<T> {
+    fn eq(&self, other: &Vec<T>) -> bool {
+        **self == **other
+    }
+}

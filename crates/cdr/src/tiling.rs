@@ -1,0 +1,315 @@
+//! What turns a generated struct or enum into an [`Element`](crate::Element): [`tiling_struct!`](crate::tiling_struct),
+//! [`enumeration!`](crate::enumeration) and [`Padding`].
+//!
+//! A struct tiles when, from a start aligned for its widest member, CDR puts each member where `repr(C)` does, and
+//! either nothing is left over at its end or its first member is as aligned as its widest:
+//!
+//! ```text
+//! { short s; double d; }           s · · · · · · d           tiles; out of phase a first element is shorter
+//! { double d; octet o; }           d o · · · · · · ·          tiles; a last element lacks its tail
+//! { octet a; double d; octet o; }  a · … d o · …              does not: CDR starts the next right after o
+//! ```
+
+use core::fmt;
+use core::hash::{Hash, Hasher};
+use zerocopy::{FromBytes, Immutable, IntoBytes, KnownLayout};
+
+/// The padding between members of a struct, written out so that it is always zero: no octet that was left in memory, by
+/// this process or by a peer, is ever sent. Compares equal, prints as nothing.
+#[derive(Clone, Copy, FromBytes, IntoBytes, Immutable, KnownLayout)]
+#[repr(transparent)]
+pub struct Padding<const N: usize>([u8; N]);
+
+impl<const N: usize> Padding<N> {
+    /// The only padding there is.
+    pub const ZERO: Self = Self([0; N]);
+
+    /// Whether it is zero, which only octets that were not written here can fail to be.
+    #[inline]
+    pub fn is_clean(&self) -> bool {
+        self.0.iter().fold(0, |any, octet| any | octet) == 0
+    }
+}
+
+impl<const N: usize> Default for Padding<N> {
+    fn default() -> Self {
+        Self::ZERO
+    }
+}
+
+impl<const N: usize> PartialEq for Padding<N> {
+    fn eq(&self, _: &Self) -> bool {
+        true
+    }
+}
+
+impl<const N: usize> Eq for Padding<N> {}
+
+impl<const N: usize> Hash for Padding<N> {
+    fn hash<H: Hasher>(&self, _: &mut H) {}
+}
+
+impl<const N: usize> fmt::Debug for Padding<N> {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.write_str("padding")
+    }
+}
+
+/// Implements `Debug`, [`Encode`](crate::Encode), [`Decode`](crate::Decode) and [`Element`](crate::Element) for a
+/// `repr(C)` struct that tiles, and checks its layout when it is compiled.
+///
+/// It names the members with their types in order, then the padding fields; `plain` if any bits are a value of every
+/// member (the struct derives `FromBytes` and `KnownLayout`, and its sequences become views), `checked` otherwise.
+///
+/// ```
+/// use zorb_cdr::{Padding, Sequence, tiling_struct, zerocopy};
+///
+/// #[derive(Clone, Copy, PartialEq, Default)]
+/// #[derive(zerocopy::FromBytes, zerocopy::KnownLayout, zerocopy::IntoBytes, zerocopy::Immutable)]
+/// #[zerocopy(crate = "zorb_cdr::zerocopy")]
+/// #[repr(C)]
+/// pub struct Sample {
+///     pub channel: u16,
+///     #[doc(hidden)]
+///     pub _padding_0: Padding<6>,
+///     pub value: f64,
+/// }
+/// tiling_struct!(plain Sample { channel: u16, value: f64 } padding { _padding_0 });
+///
+/// let samples: Sequence<Sample> = vec![Sample { channel: 1, value: 0.5, ..Default::default() }].into();
+/// assert_eq!(format!("{samples:?}"), "[Sample { channel: 1, value: 0.5 }]");
+/// ```
+#[macro_export]
+macro_rules! tiling_struct {
+    (@view plain $name:ident) => {
+        #[inline]
+        fn view(octets: &[::core::primitive::u8]) -> ::core::option::Option<&[Self]> {
+            <[Self] as $crate::zerocopy::FromBytes>::ref_from_bytes(octets).ok()
+        }
+
+        #[inline]
+        fn are_clean(elements: &[Self]) -> ::core::primitive::bool {
+            if !<Self as $crate::Element>::PADDED {
+                return true;
+            }
+            // Laid over each other they have in their padding what any of them has there: one test for all.
+            let octets = $crate::zerocopy::IntoBytes::as_bytes(elements);
+            let all = $crate::overlay::<{ 4 * size_of::<$name>() }, { size_of::<$name>() }>(octets);
+            <Self as $crate::zerocopy::FromBytes>::read_from_bytes(&all).is_ok_and(|all| $crate::Element::is_clean(&all))
+        }
+    };
+    (@view checked $name:ident) => {
+        #[inline]
+        fn view(_: &[::core::primitive::u8]) -> ::core::option::Option<&[Self]> {
+            ::core::option::Option::None
+        }
+    };
+    ($kind:ident $name:ident { $($member:ident: $type:ty),+ $(,)? } padding { $($padding:ident),* $(,)? }) => {
+        impl ::core::fmt::Debug for $name {
+            fn fmt(&self, f: &mut ::core::fmt::Formatter<'_>) -> ::core::fmt::Result {
+                f.debug_struct(stringify!($name))$(.field(stringify!($member), &self.$member))+.finish()
+            }
+        }
+
+        impl $crate::Encode for $name {
+            #[inline]
+            fn encode<'a>(&'a self, to: &mut $crate::Encoder<'a>) -> ::core::result::Result<(), $crate::EncodeError> {
+                $($crate::Encode::encode(&self.$member, to)?;)+
+                ::core::result::Result::Ok(())
+            }
+
+            #[inline]
+            fn encode_owned(self, to: &mut $crate::Encoder<'static>) -> ::core::result::Result<(), $crate::EncodeError> {
+                $($crate::Encode::encode_owned(self.$member, to)?;)+
+                ::core::result::Result::Ok(())
+            }
+
+            $crate::element_runs!(encode);
+        }
+
+        impl $crate::Decode for $name {
+            const MIN_SIZE: ::core::primitive::usize = 0 $(+ <$type as $crate::Decode>::MIN_SIZE)+;
+
+            #[inline]
+            fn decode(from: &mut $crate::Decoder<'_>) -> ::core::result::Result<Self, $crate::DecodeError> {
+                ::core::result::Result::Ok(Self {
+                    $($member: <$type as $crate::Decode>::decode(from)?,)+
+                    $($padding: $crate::Padding::ZERO,)*
+                })
+            }
+
+            $crate::element_runs!(decode);
+        }
+
+        impl $crate::Element for $name {
+            const ALIGN: ::core::primitive::usize = <$name>::LAYOUT.align;
+            const FIRST: ::core::primitive::usize = <$name>::LAYOUT.first;
+            const TAIL: ::core::primitive::usize = <$name>::LAYOUT.tail(size_of::<$name>());
+            const PADDED: ::core::primitive::bool = <$name>::LAYOUT.padded(size_of::<$name>());
+
+            #[inline(always)]
+            fn load(octets: &[::core::primitive::u8], order: $crate::ByteOrder, valid: &mut ::core::primitive::bool) -> Self {
+                Self {
+                    $($member: <$type as $crate::Element>::load(
+                        octets.get(::core::mem::offset_of!($name, $member)..).unwrap_or_default(),
+                        order,
+                        valid,
+                    ),)+
+                    $($padding: $crate::Padding::ZERO,)*
+                }
+            }
+
+            $crate::tiling_struct!(@view $kind $name);
+            $crate::load_all_sized!($name);
+
+            #[inline]
+            fn is_clean(&self) -> ::core::primitive::bool {
+                true $(& self.$padding.is_clean())* $(& $crate::Element::is_clean(&self.$member))+
+            }
+        }
+
+        impl $name {
+            const LAYOUT: $crate::Layout = $crate::Layout::empty()
+                $(.member::<$type>(::core::mem::offset_of!($name, $member)))+;
+        }
+
+        const _: () = $name::LAYOUT.check(size_of::<$name>(), align_of::<$name>());
+    };
+}
+
+/// Implements [`Encode`](crate::Encode), [`Decode`](crate::Decode) and [`Element`](crate::Element) for a `repr(u32)` enum
+/// that names its enumerators in order, from 0.
+///
+/// ```
+/// use zorb_cdr::{enumeration, zerocopy};
+///
+/// #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash, Default)]
+/// #[derive(zerocopy::IntoBytes, zerocopy::Immutable)]
+/// #[zerocopy(crate = "zorb_cdr::zerocopy")]
+/// #[repr(u32)]
+/// pub enum Colour {
+///     #[default]
+///     Red,
+///     Green,
+/// }
+/// enumeration!(Colour { Red, Green });
+/// ```
+#[macro_export]
+macro_rules! enumeration {
+    ($name:ident { $($enumerator:ident),+ $(,)? }) => {
+        impl $name {
+            const ENUMERATORS: &'static [Self] = &[$(Self::$enumerator),+];
+        }
+
+        impl $crate::Encode for $name {
+            #[inline]
+            fn encode<'a>(&'a self, to: &mut $crate::Encoder<'a>) -> ::core::result::Result<(), $crate::EncodeError> {
+                to.write_u32(*self as ::core::primitive::u32);
+                ::core::result::Result::Ok(())
+            }
+
+            #[inline]
+            fn encode_owned(self, to: &mut $crate::Encoder<'static>) -> ::core::result::Result<(), $crate::EncodeError> {
+                to.write_u32(self as ::core::primitive::u32);
+                ::core::result::Result::Ok(())
+            }
+
+            $crate::element_runs!(encode);
+        }
+
+        impl $crate::Decode for $name {
+            const MIN_SIZE: ::core::primitive::usize = 4;
+
+            #[inline]
+            fn decode(from: &mut $crate::Decoder<'_>) -> ::core::result::Result<Self, $crate::DecodeError> {
+                from.read_enumerator(Self::ENUMERATORS, stringify!($name))
+            }
+
+            $crate::element_runs!(decode);
+        }
+
+        impl $crate::Element for $name {
+            const ALIGN: ::core::primitive::usize = 4;
+
+            #[inline(always)]
+            fn load(octets: &[::core::primitive::u8], order: $crate::ByteOrder, valid: &mut ::core::primitive::bool) -> Self {
+                let number = <::core::primitive::u32 as $crate::Element>::load(octets, order, valid);
+                match Self::ENUMERATORS.get(number as ::core::primitive::usize) {
+                    ::core::option::Option::Some(&enumerator) => enumerator,
+                    ::core::option::Option::None => {
+                        *valid = false;
+                        Self::ENUMERATORS[0]
+                    }
+                }
+            }
+
+            #[inline]
+            fn view(_: &[::core::primitive::u8]) -> ::core::option::Option<&[Self]> {
+                ::core::option::Option::None
+            }
+
+            $crate::load_all_sized!($name);
+        }
+
+        const _: () = {
+            let mut number = 0;
+            while number < $name::ENUMERATORS.len() {
+                assert!($name::ENUMERATORS[number] as ::core::primitive::usize == number, "enumerators are numbered in order from 0");
+                number += 1;
+            }
+        };
+    };
+}
+
+/// Where CDR puts the members of a struct that starts aligned for the widest, worked out when it is compiled.
+#[doc(hidden)]
+#[derive(Clone, Copy, Debug)]
+pub struct Layout {
+    pub align: usize,
+    pub first: usize,
+    /// Where the last member ends.
+    end: usize,
+    /// Octets that are values, not padding.
+    filled: usize,
+    /// Whether `repr(C)` agreed so far.
+    agrees: bool,
+}
+
+#[allow(missing_docs)]
+impl Layout {
+    pub const fn empty() -> Self {
+        Self { align: 1, first: 0, end: 0, filled: 0, agrees: true }
+    }
+
+    /// Adds a member that `repr(C)` puts at `offset`.
+    pub const fn member<T: crate::Element>(self, offset: usize) -> Self {
+        let start = self.end.next_multiple_of(T::FIRST);
+        Self {
+            align: if T::ALIGN > self.align { T::ALIGN } else { self.align },
+            first: if self.first == 0 { T::FIRST } else { self.first },
+            end: start + size_of::<T>() - T::TAIL,
+            filled: self.filled + if T::PADDED { 0 } else { size_of::<T>() },
+            // In memory the member is as it is when it starts aligned, so that is where it has to start here too.
+            agrees: self.agrees && start == offset && start.is_multiple_of(T::ALIGN),
+        }
+    }
+
+    pub const fn tail(self, size: usize) -> usize {
+        size - self.end
+    }
+
+    pub const fn padded(self, size: usize) -> bool {
+        self.filled != size
+    }
+
+    /// Fails to compile where the struct does not tile.
+    pub const fn check(self, size: usize, align: usize) {
+        assert!(self.agrees, "CDR puts a member elsewhere than repr(C)");
+        assert!(self.align == align, "this machine aligns a member otherwise than CDR");
+        assert!(self.end.next_multiple_of(align) == size, "CDR gives the struct another size");
+        assert!(
+            self.end == size || self.first == align,
+            "CDR starts the next element before the end of the padding"
+        );
+    }
+}
