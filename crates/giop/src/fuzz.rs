@@ -1,0 +1,77 @@
+//! Fuzz bodies: octets in, no panic out, whatever they are. Tests drive them with seeded mutations on every run, and
+//! one-line cargo-fuzz targets for as long as one likes.
+
+use alloc::string::ToString;
+
+use zorb_cdr::{Decode, Decoder, Format};
+
+use crate::code_sets::{ClientCodeSets, ServerCodeSets};
+use crate::{Addressing, IiopProfile, Inbound, Ior, Limits, Message, ObjectUrl};
+
+/// Receives the octets as one connection's stream and looks at all that comes out.
+pub fn messages(octets: &[u8]) {
+    // Limits small enough that a mutated length can reach them.
+    let limits = Limits {
+        max_message: 1 << 20,
+        max_reassembly_messages: 4,
+        max_reassembly_bytes: 1 << 20,
+        receive_buffer: 256,
+        first_grant: 1024,
+        ..Limits::default()
+    };
+    let mut inbound = Inbound::new(limits);
+    let mut rest = octets;
+    while !rest.is_empty() {
+        let space = inbound.space();
+        let n = space.len().min(rest.len());
+        space[..n].copy_from_slice(&rest[..n]);
+        inbound.received(n);
+        rest = &rest[n..];
+        while let Ok(Some(message)) = inbound.next() {
+            look_at(&message);
+        }
+    }
+}
+
+fn look_at(message: &Message) {
+    let (body, version) = match message {
+        Message::Request(request) => {
+            let _ = (request.operation(), request.target.object_key());
+            let _ = Addressing::from(&request.target);
+            let _ = ServerCodeSets::default().for_request(&request.contexts);
+            (&request.body, request.version)
+        }
+        Message::Reply(reply) => (&reply.body, reply.version),
+        Message::LocateReply(reply) => (&reply.body, reply.version),
+        _ => return,
+    };
+    let mut from = Decoder::over(body, Format::new(version));
+    if let Ok(ior) = Ior::decode(&mut from) {
+        let _ = ior.to_string();
+    }
+}
+
+/// Reads the octets as an encapsulated reference, and every profile and component in it.
+pub fn references(octets: &[u8]) {
+    let Ok(ior) = Ior::from_encapsulation(octets) else { return };
+    let _ = crate::describe::ior(&ior).to_string();
+    for profile in &ior.profiles {
+        let Ok(profile) = IiopProfile::decode(profile) else { continue };
+        let _ = profile.endpoints().count();
+        let _ = ClientCodeSets::default().for_request(&profile);
+        // What was read can be written, and reads as the same.
+        let again = profile.encode().ok().and_then(|written| IiopProfile::decode(&written).ok());
+        assert_eq!(again, Some(profile));
+    }
+    // A type id outside ISO 8859-1 cannot be read, so every reference read can be written.
+    assert_eq!(ior.to_string().parse::<Ior>().as_ref(), Ok(&ior));
+}
+
+/// Reads the octets as a reference in text, and writes what was understood.
+pub fn urls(octets: &[u8]) {
+    let Ok(text) = core::str::from_utf8(octets) else { return };
+    let Ok(url) = text.parse::<ObjectUrl>() else { return };
+    let _ = crate::describe::url(&url).to_string();
+    let written = url.to_string();
+    assert_eq!(written.parse::<ObjectUrl>().as_ref(), Ok(&url), "{text} was written as {written}");
+}

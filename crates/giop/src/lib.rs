@@ -1,0 +1,104 @@
+//! General Inter-ORB Protocol: messages, references and connection state, without I/O (CORBA 3.4 part 2, §7.6 and §9).
+//!
+//! Octets go in, messages come out; values go in, octets come out. Nothing here knows a socket, a thread or a clock.
+//!
+//! # Messages
+//!
+//! ```text
+//!               12 octets               request id and the like         8·n in 1.2
+//! Request       GIOP 1.2 flags 0 size │ id flags target operation contexts │ arguments
+//! Reply         GIOP 1.2 flags 1 size │ id status contexts                 │ result, exception, reference
+//! CancelRequest GIOP 1.2 flags 2 size │ id
+//! LocateRequest GIOP 1.2 flags 3 size │ id target
+//! LocateReply   GIOP 1.2 flags 4 size │ id status │ reference, exception (unaligned)
+//! CloseConnection          flags 5  0
+//! MessageError             flags 6  0
+//! Fragment      GIOP 1.2 flags 7 size │ id │ continues a message whose flags said so
+//! ```
+//!
+//! | what | where |
+//! |---|---|
+//! | the twelve octets | `header.rs` |
+//! | octets → [`Message`]: framing, memory, fragments, heads | `inbound.rs` and `inbound/` |
+//! | what a message says once read | `message.rs`, `context.rs` |
+//! | values → messages, fragments | `outbound.rs` and `outbound/` |
+//! | code sets chosen, announced, remembered | [`code_sets`] |
+//! | request ids | `request_ids.rs` |
+//! | references as octets, as `IOR:` | `reference/ior.rs`, `reference/iiop.rs` |
+//! | `corbaloc:`, `corbaname:`, `file:` | `reference/url.rs` |
+//! | references explained | [`describe`] |
+//! | the numbers and their names | `number.rs` |
+//! | what a peer may make us hold | `limits.rs` |
+//! | fuzz bodies | [`fuzz`] |
+//!
+//! Dependencies: `zorb-cdr` for values; `bytes`, because messages are handed out as counted ranges of the buffer that
+//! they were received in.
+//!
+//! # A message there and back
+//!
+//! ```
+//! use zorb_cdr::{Decoder, Encoder, Format};
+//! use zorb_giop::{Addressing, Inbound, Limits, Message, RequestHead, ResponseFlags, ServiceContexts};
+//!
+//! let mut to = Encoder::new(Format::default());
+//! let head = RequestHead {
+//!     id: 1,
+//!     response: ResponseFlags::WITH_TARGET,
+//!     target: Addressing::ObjectKey(b"account"),
+//!     operation: "deposit",
+//!     contexts: &ServiceContexts::new(),
+//! };
+//! zorb_giop::begin_request(&mut to, &head)?;
+//! to.write_u32(100);
+//! zorb_giop::finish(&mut to)?;
+//!
+//! let mut inbound = Inbound::new(Limits::default());
+//! for slice in to.slices() {
+//!     inbound.space()[..slice.len()].copy_from_slice(slice);
+//!     inbound.received(slice.len());
+//! }
+//! let Some(Message::Request(request)) = inbound.next()? else { panic!() };
+//! assert_eq!(request.operation(), "deposit");
+//! let mut arguments = Decoder::over(&request.body, Format::new(request.version));
+//! assert_eq!(arguments.read_u32()?, 100);
+//! # Ok::<(), Box<dyn std::error::Error>>(())
+//! ```
+#![no_std]
+#![forbid(unsafe_code)]
+
+extern crate alloc;
+
+pub mod code_sets;
+mod context;
+mod error;
+pub mod fuzz;
+mod header;
+mod inbound;
+mod limits;
+mod message;
+mod number;
+mod outbound;
+mod reference;
+mod request_ids;
+mod system_exception;
+
+pub use context::{ServiceContext, ServiceContexts};
+pub use error::ProtocolError;
+pub use header::{HEADER_SIZE, Header};
+pub use inbound::Inbound;
+pub use limits::Limits;
+pub use message::{LocateReply, LocateRequest, Message, Reply, Request, Target};
+pub use number::{
+    AddressingDisposition, ComponentTag, ContextId, LocateStatus, MessageType, MinorCodeVendor, OrbType,
+    ProfileTag, ReplyStatus, ResponseFlags,
+};
+pub use outbound::{
+    Addressing, Fragments, Piece, ReplyHead, RequestHead, begin_locate_reply, begin_locate_request,
+    begin_reply, begin_request, close_connection, finish, fragments, message_error, write_cancel_request,
+};
+pub use reference::{
+    Corbaloc, CorbalocAddress, Corbaname, DEFAULT_PORT, Endpoint, IiopProfile, Ior, ObjectUrl,
+    ReferenceError, TaggedComponent, TaggedProfile, UrlError, describe,
+};
+pub use request_ids::RequestIds;
+pub use system_exception::SystemExceptionBody;

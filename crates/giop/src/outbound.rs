@@ -1,0 +1,285 @@
+//! Heads written: the sending half, functions on the [`Encoder`] that holds a whole message. CORBA 3.4 part 2, §9.4.
+//!
+//! ```text
+//! begin_…                          the operation's stub             finish
+//! header with size 0, head   │     body, aligned to 8 in 1.2   │    size set
+//! ```
+//!
+//! The message is then sendable as [`Encoder::slices`], or as the pieces of [`fragments`]. The GIOP version is the
+//! encoder's [`Format`](zorb_cdr::Format); layouts are drawn in [`message`](crate::Message)'s receiving twin,
+//! `inbound/heads.rs`. It leaves to the ORB: which ids are in use, which contexts to send, and the sending.
+
+mod fragments;
+
+pub use fragments::{Fragments, Piece, fragments};
+
+use zorb_cdr::{ByteOrder, EncodeError, EncodeErrorKind, Encoder, Version};
+
+use crate::header::{HEADER_SIZE, Header};
+use crate::{
+    AddressingDisposition, Ior, LocateStatus, MessageType, ReplyStatus, ResponseFlags, ServiceContext,
+    ServiceContexts, TaggedProfile, Target,
+};
+
+/// Where a header holds the message's size.
+const SIZE_AT: usize = 8;
+
+/// What a Request begins with.
+#[derive(Clone, Copy, Debug)]
+pub struct RequestHead<'h> {
+    /// Unique among the unanswered requests of the connection: [`RequestIds`](crate::RequestIds).
+    pub id: u32,
+    /// Whether and when a reply is wanted; 1.0 and 1.1 say only whether.
+    pub response: ResponseFlags,
+    /// Whom it is for.
+    pub target: Addressing<'h>,
+    /// The operation's name as on the wire (`_get_x` for an attribute).
+    pub operation: &'h str,
+    /// Service contexts.
+    pub contexts: &'h ServiceContexts,
+}
+
+/// What a Reply begins with.
+#[derive(Clone, Copy, Debug)]
+pub struct ReplyHead<'h> {
+    /// The request's id.
+    pub id: u32,
+    /// What the body holds.
+    pub status: ReplyStatus,
+    /// Service contexts.
+    pub contexts: &'h ServiceContexts,
+}
+
+/// How a message is to name its object: a borrowed [`Target`].
+#[derive(Clone, Copy, Debug)]
+pub enum Addressing<'h> {
+    /// By the object key: what every version knows, and the shortest.
+    ObjectKey(&'h [u8]),
+    /// By one profile of its reference (1.2). In 1.0 and 1.1 the key of an IIOP profile is sent instead.
+    Profile(&'h TaggedProfile),
+    /// By its whole reference (1.2). In 1.0 and 1.1 the key of the selected IIOP profile is sent instead.
+    Reference {
+        /// Index of the profile in use.
+        selected: u32,
+        /// The reference.
+        ior: &'h Ior,
+    },
+}
+
+impl<'h> From<&'h Target> for Addressing<'h> {
+    fn from(target: &'h Target) -> Self {
+        match target {
+            Target::ObjectKey(key) => Self::ObjectKey(key),
+            Target::Profile(profile) => Self::Profile(profile),
+            Target::Reference { selected, ior } => Self::Reference { selected: *selected, ior },
+        }
+    }
+}
+
+/// Begins a Request in an empty encoder: header and head. The arguments follow, then [`finish`].
+///
+/// # Errors
+/// A name, key or context that CDR cannot carry, or a target that the version cannot name.
+#[inline]
+pub fn begin_request(to: &mut Encoder<'_>, head: &RequestHead<'_>) -> Result<(), EncodeError> {
+    let version = header(to, MessageType::REQUEST);
+    if version >= Version::V1_2 {
+        let response = [head.response.0, 0, 0, 0];
+        to.write_octets([head.id.to_ne_bytes(), response, disposition(head.target)].as_flattened());
+        write_target(to, head.target)?;
+        write_name(to, head.operation, "operation name")?;
+        write_contexts(to, head.contexts)?;
+        to.align_before_next(8);
+        return Ok(());
+    }
+    write_contexts(to, head.contexts)?;
+    to.write_u32(head.id);
+    to.write_bool(head.response.expects_reply());
+    if version == Version::V1_1 {
+        to.write_octets(&[0; 3]);
+    }
+    write_key(to, head.target)?;
+    write_name(to, head.operation, "operation name")?;
+    // No principal.
+    to.write_u32(0);
+    Ok(())
+}
+
+/// Begins a Reply in an empty encoder: header and head. The result follows, then [`finish`].
+///
+/// # Errors
+/// A context that CDR cannot carry.
+#[inline]
+pub fn begin_reply(to: &mut Encoder<'_>, head: &ReplyHead<'_>) -> Result<(), EncodeError> {
+    let version = header(to, MessageType::REPLY);
+    if version >= Version::V1_2 {
+        to.write_octets([head.id.to_ne_bytes(), head.status.0.to_ne_bytes()].as_flattened());
+        write_contexts(to, head.contexts)?;
+        to.align_before_next(8);
+        return Ok(());
+    }
+    write_contexts(to, head.contexts)?;
+    to.write_u32(head.id);
+    to.write_u32(head.status.0);
+    Ok(())
+}
+
+/// Begins a LocateRequest in an empty encoder; it has no body. [`finish`] completes it.
+///
+/// # Errors
+/// A target that CDR cannot carry or the version cannot name.
+pub fn begin_locate_request(
+    to: &mut Encoder<'_>,
+    id: u32,
+    target: Addressing<'_>,
+) -> Result<(), EncodeError> {
+    let version = header(to, MessageType::LOCATE_REQUEST);
+    to.write_u32(id);
+    if version < Version::V1_2 {
+        return write_key(to, target);
+    }
+    to.write_octets(&disposition(target));
+    write_target(to, target)
+}
+
+/// Begins a LocateReply in an empty encoder. What the status asks for follows, unaligned, then [`finish`].
+pub fn begin_locate_reply(to: &mut Encoder<'_>, id: u32, status: LocateStatus) {
+    header(to, MessageType::LOCATE_REPLY);
+    to.write_u32(id);
+    to.write_u32(status.0);
+}
+
+/// Writes a whole CancelRequest into an empty encoder.
+pub fn write_cancel_request(to: &mut Encoder<'_>, id: u32) {
+    header(to, MessageType::CANCEL_REQUEST);
+    to.write_u32(id);
+    to.set_u32(SIZE_AT, 4);
+}
+
+/// A whole CloseConnection.
+#[must_use]
+pub fn close_connection(version: Version) -> [u8; HEADER_SIZE] {
+    empty(version, MessageType::CLOSE_CONNECTION).to_octets()
+}
+
+/// A whole MessageError.
+#[must_use]
+pub fn message_error(version: Version) -> [u8; HEADER_SIZE] {
+    empty(version, MessageType::MESSAGE_ERROR).to_octets()
+}
+
+/// Completes a message: sets its size. Nothing may be written after it.
+///
+/// # Errors
+/// The message is 4 GiB or larger.
+#[inline]
+pub fn finish(to: &mut Encoder<'_>) -> Result<(), EncodeError> {
+    let size = to.len().saturating_sub(HEADER_SIZE);
+    let Ok(octets) = u32::try_from(size) else {
+        return Err(EncodeError::new(EncodeErrorKind::TooLong(size), "message"));
+    };
+    to.set_u32(SIZE_AT, octets);
+    Ok(())
+}
+
+const fn empty(version: Version, message: MessageType) -> Header {
+    Header { version, order: ByteOrder::NATIVE, more_fragments: false, message, size: 0 }
+}
+
+#[inline]
+fn header(to: &mut Encoder<'_>, message: MessageType) -> Version {
+    debug_assert!(to.is_empty(), "a message begins in an empty encoder");
+    let version = to.format().version;
+    to.write_octets(&empty(version, message).to_octets());
+    version
+}
+
+#[inline]
+fn write_octet_sequence(to: &mut Encoder<'_>, octets: &[u8]) -> Result<(), EncodeError> {
+    to.write_length(octets.len())?;
+    to.write_octets(octets);
+    Ok(())
+}
+
+/// Names in heads are written before code sets are known: IDL identifiers and repository ids are ASCII.
+#[inline]
+fn write_name(to: &mut Encoder<'_>, name: &str, what: &'static str) -> Result<(), EncodeError> {
+    if name.as_bytes().contains(&0) {
+        return Err(EncodeError::new(EncodeErrorKind::NulInString, what));
+    }
+    to.write_length(name.len().saturating_add(1))?;
+    to.write_octets(name.as_bytes());
+    to.write_u8(0);
+    Ok(())
+}
+
+#[inline(always)]
+fn write_contexts(to: &mut Encoder<'_>, contexts: &ServiceContexts) -> Result<(), EncodeError> {
+    if contexts.is_empty() {
+        to.write_u32(0);
+        return Ok(());
+    }
+    write_some_contexts(to, contexts)
+}
+
+#[cold]
+fn write_some_contexts(to: &mut Encoder<'_>, contexts: &[ServiceContext]) -> Result<(), EncodeError> {
+    to.write_length(contexts.len())?;
+    for context in contexts {
+        to.write_u32(context.id.0);
+        write_octet_sequence(to, &context.data)?;
+    }
+    Ok(())
+}
+
+/// The discriminator of a `TargetAddress` (1.2), and the padding after it: each arm begins with an `unsigned long`.
+#[inline]
+fn disposition(target: Addressing<'_>) -> [u8; 4] {
+    let disposition = match target {
+        Addressing::ObjectKey(_) => AddressingDisposition::KEY_ADDR,
+        Addressing::Profile(_) => AddressingDisposition::PROFILE_ADDR,
+        Addressing::Reference { .. } => AddressingDisposition::REFERENCE_ADDR,
+    };
+    let [first, second] = disposition.0.to_ne_bytes();
+    [first, second, 0, 0]
+}
+
+/// The arm of a `TargetAddress` (1.2), after its [`disposition`].
+#[inline]
+fn write_target(to: &mut Encoder<'_>, target: Addressing<'_>) -> Result<(), EncodeError> {
+    match target {
+        Addressing::ObjectKey(key) => write_octet_sequence(to, key),
+        Addressing::Profile(profile) => write_profile(to, profile),
+        Addressing::Reference { selected, ior } => {
+            to.write_u32(selected);
+            write_name(to, &ior.type_id, "type id")?;
+            to.write_length(ior.profiles.len())?;
+            ior.profiles.iter().try_for_each(|profile| write_profile(to, profile))
+        }
+    }
+}
+
+fn write_profile(to: &mut Encoder<'_>, profile: &TaggedProfile) -> Result<(), EncodeError> {
+    to.write_u32(profile.tag.0);
+    write_octet_sequence(to, &profile.data)
+}
+
+/// The object key (1.0, 1.1).
+fn write_key(to: &mut Encoder<'_>, target: Addressing<'_>) -> Result<(), EncodeError> {
+    let profile = match target {
+        Addressing::ObjectKey(key) => return write_octet_sequence(to, key),
+        Addressing::Profile(profile) => Some(profile),
+        Addressing::Reference { selected, ior } => {
+            usize::try_from(selected).ok().and_then(|selected| ior.profiles.get(selected))
+        }
+    };
+    match profile.and_then(|profile| crate::IiopProfile::decode(profile).ok()) {
+        Some(profile) => write_octet_sequence(to, &profile.object_key),
+        None => Err(EncodeError::new(
+            EncodeErrorKind::Invalid(
+                "GIOP 1.0 and 1.1 name an object by its key only, and the profile has none",
+            ),
+            "target",
+        )),
+    }
+}
