@@ -1,0 +1,328 @@
+//! What went wrong: at which step, with which address, for which reason of the operating system.
+//!
+//! One type serves the whole crate, because a caller's questions are few and the same everywhere: *did
+//! time run out, is there nothing right now, is the connection gone, are we out of descriptors?* Each has a
+//! predicate; whoever wants more finds the [`Step`] and the system's error number.
+
+use crate::Address;
+use rustix::io::Errno;
+use std::fmt;
+use std::io;
+use std::net::SocketAddr;
+
+/// A failed operation: its step, whom it concerned, and why.
+///
+/// Making one allocates nothing unless a host name has to be kept, so "nothing there yet" stays cheap.
+///
+/// ```
+/// # use std::time::{Duration, Instant};
+/// # use zorb_ipc::{Step, TcpStream};
+/// # let deadline = Instant::now() + Duration::from_secs(5);
+/// let error = TcpStream::connect("127.0.0.1:1".parse().unwrap(), deadline).unwrap_err();
+/// assert_eq!(error.step(), Step::Connect);
+/// assert_eq!(error.to_string(), "connect to tcp:127.0.0.1:1: Connection refused (os error 111)");
+/// ```
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Error {
+    step: Step,
+    subject: Subject,
+    cause: Cause,
+    transferred: usize,
+}
+
+/// What was being done when an [`Error`] occurred.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
+#[non_exhaustive]
+pub enum Step {
+    /// Looking up the addresses of a host name.
+    Resolve,
+    /// Making the descriptor.
+    Open,
+    /// Setting or reading an option of a descriptor.
+    Configure,
+    /// Giving a socket its local address.
+    Bind,
+    /// Beginning to listen.
+    Listen,
+    /// Taking a connection that a peer made.
+    Accept,
+    /// Making a connection to a peer.
+    Connect,
+    /// Sending to the peer.
+    Send,
+    /// Receiving from the peer.
+    Receive,
+    /// Closing one or both directions.
+    Shutdown,
+    /// Changing or waiting on a set of descriptors.
+    Wait,
+    /// Waking a waiting thread, or taking note of having been woken.
+    Wake,
+    /// Asking this machine about itself: its interfaces, its cores.
+    Inspect,
+}
+
+#[derive(Clone, Debug, PartialEq, Eq)]
+enum Subject {
+    None,
+    Address(Address),
+    Host(Box<str>),
+}
+
+#[derive(Clone, Debug, PartialEq, Eq)]
+enum Cause {
+    Os(Errno),
+    /// The caller's deadline or timeout, as opposed to one of the system's own.
+    OutOfTime,
+    /// The name service's answer has no error number, only a text.
+    Said(Box<str>),
+}
+
+impl Error {
+    #[cold]
+    pub(crate) fn os(step: Step, cause: Errno) -> Self {
+        Self { step, subject: Subject::None, cause: Cause::Os(cause), transferred: 0 }
+    }
+
+    #[cold]
+    pub(crate) fn out_of_time(step: Step) -> Self {
+        Self { step, subject: Subject::None, cause: Cause::OutOfTime, transferred: 0 }
+    }
+
+    #[cold]
+    pub(crate) fn said(step: Step, text: &str) -> Self {
+        Self { step, subject: Subject::None, cause: Cause::Said(text.into()), transferred: 0 }
+    }
+
+    pub(crate) fn with_address(mut self, address: SocketAddr) -> Self {
+        self.subject = Subject::Address(Address::Tcp(address));
+        self
+    }
+
+    pub(crate) fn with_host(mut self, host: &str) -> Self {
+        self.subject = Subject::Host(host.into());
+        self
+    }
+
+    pub(crate) fn with_transferred(mut self, octets: usize) -> Self {
+        self.transferred = octets;
+        self
+    }
+
+    /// What was being done.
+    pub fn step(&self) -> Step {
+        self.step
+    }
+
+    /// The address it concerned: the peer's for a connection, the local one for an acceptor.
+    pub fn address(&self) -> Option<&Address> {
+        match &self.subject {
+            Subject::Address(address) => Some(address),
+            _ => None,
+        }
+    }
+
+    /// The host name that was looked up, at [`Step::Resolve`].
+    pub fn host(&self) -> Option<&str> {
+        match &self.subject {
+            Subject::Host(host) => Some(host),
+            _ => None,
+        }
+    }
+
+    /// The operating system's error number, where the cause is one: a deadline that passed has none.
+    pub fn raw_os_error(&self) -> Option<i32> {
+        match self.cause {
+            Cause::Os(errno) => Some(errno.raw_os_error()),
+            _ => None,
+        }
+    }
+
+    /// How many octets had gone through before the error, for the operations that repeat until all are
+    /// through ([`send_all`](crate::TcpStream::send_all),
+    /// [`receive_exact`](crate::TcpStream::receive_exact)): zero means that the peer saw nothing of it.
+    pub fn transferred(&self) -> usize {
+        self.transferred
+    }
+
+    /// Time ran out: the caller's deadline or timeout, or at [`Step::Connect`] also the system's own.
+    ///
+    /// The handle is as usable as before. (A connection that the system gives up since the peer acknowledges
+    /// nothing is gone, and therefore answers to [`is_connection_reset`](Self::is_connection_reset) instead.)
+    pub fn is_timeout(&self) -> bool {
+        match self.cause {
+            Cause::OutOfTime => true,
+            Cause::Os(errno) => errno == Errno::TIMEDOUT && self.step == Step::Connect,
+            Cause::Said(_) => false,
+        }
+    }
+
+    /// A `_now` operation found nothing to receive, no room to send into, nobody to accept. The handle is
+    /// fine.
+    pub fn is_would_block(&self) -> bool {
+        self.is_os(&[Errno::AGAIN])
+    }
+
+    /// The process or the system has no descriptors left (`EMFILE`, `ENFILE`).
+    ///
+    /// At [`Step::Accept`] the peer stays in the acceptor's queue, so a level-triggered
+    /// [`Epoll`](crate::Epoll) reports the acceptor again at once: close something, or stop watching it for a
+    /// while.
+    pub fn is_descriptors_exhausted(&self) -> bool {
+        self.is_os(&[Errno::MFILE, Errno::NFILE])
+    }
+
+    /// The connection is gone: reset or aborted by the peer, or given up by the system.
+    ///
+    /// An orderly end is no error: [`receive`](crate::TcpStream::receive) answers 0.
+    pub fn is_connection_reset(&self) -> bool {
+        matches!(self.step, Step::Send | Step::Receive | Step::Shutdown)
+            && self.is_os(&[
+                Errno::CONNRESET,
+                Errno::PIPE,
+                Errno::CONNABORTED,
+                Errno::NOTCONN,
+                Errno::TIMEDOUT,
+                Errno::HOSTUNREACH,
+                Errno::NETUNREACH,
+            ])
+    }
+
+    /// Nobody listens at that address.
+    pub fn is_connection_refused(&self) -> bool {
+        self.is_os(&[Errno::CONNREFUSED])
+    }
+
+    /// The local address is taken.
+    pub fn is_address_in_use(&self) -> bool {
+        self.is_os(&[Errno::ADDRINUSE])
+    }
+
+    /// This process may not do that: a port below 1024, a filter.
+    pub fn is_permission_denied(&self) -> bool {
+        self.is_os(&[Errno::ACCESS, Errno::PERM])
+    }
+
+    /// The peer ended its direction before all that was expected had come
+    /// ([`receive_exact`](crate::TcpStream::receive_exact)).
+    pub fn is_unexpected_end(&self) -> bool {
+        self.is_os(&[Errno::NODATA])
+    }
+
+    fn is_os(&self, which: &[Errno]) -> bool {
+        matches!(self.cause, Cause::Os(errno) if which.contains(&errno))
+    }
+}
+
+impl fmt::Display for Error {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.write_str(self.step.as_str())?;
+        match &self.subject {
+            Subject::None => {}
+            Subject::Address(address) => write!(f, " {}{address}", self.step.preposition())?,
+            Subject::Host(host) => write!(f, " {host:?}")?,
+        }
+        if self.transferred > 0 {
+            write!(f, " after {} octets", self.transferred)?;
+        }
+        match &self.cause {
+            Cause::OutOfTime => f.write_str(": out of time"),
+            Cause::Os(Errno::NODATA) => f.write_str(": the peer ended the connection"),
+            Cause::Os(errno) => write!(f, ": {}", io::Error::from(*errno)),
+            Cause::Said(text) => write!(f, ": {text}"),
+        }
+    }
+}
+
+impl std::error::Error for Error {}
+
+impl From<Error> for io::Error {
+    fn from(error: Error) -> Self {
+        let kind = match &error.cause {
+            Cause::OutOfTime => io::ErrorKind::TimedOut,
+            Cause::Os(Errno::NODATA) => io::ErrorKind::UnexpectedEof,
+            Cause::Os(errno) => io::Error::from(*errno).kind(),
+            Cause::Said(_) => io::ErrorKind::Other,
+        };
+        io::Error::new(kind, error)
+    }
+}
+
+impl Step {
+    fn as_str(self) -> &'static str {
+        match self {
+            Step::Resolve => "resolve",
+            Step::Open => "open a descriptor",
+            Step::Configure => "configure",
+            Step::Bind => "bind",
+            Step::Listen => "listen",
+            Step::Accept => "accept",
+            Step::Connect => "connect",
+            Step::Send => "send",
+            Step::Receive => "receive",
+            Step::Shutdown => "shut down",
+            Step::Wait => "wait",
+            Step::Wake => "wake",
+            Step::Inspect => "inspect this machine",
+        }
+    }
+
+    fn preposition(self) -> &'static str {
+        match self {
+            Step::Bind | Step::Connect | Step::Send => "to ",
+            Step::Open | Step::Wait => "for ",
+            Step::Listen | Step::Accept => "on ",
+            Step::Receive => "from ",
+            _ => "",
+        }
+    }
+}
+
+impl fmt::Display for Step {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.write_str(self.as_str())
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn at(step: Step, errno: Errno) -> Error {
+        Error::os(step, errno)
+    }
+
+    #[test]
+    fn each_question_has_its_own_answer() {
+        let would_block = at(Step::Receive, Errno::AGAIN);
+        assert!(would_block.is_would_block() && !would_block.is_timeout());
+        let late = Error::out_of_time(Step::Receive);
+        assert!(late.is_timeout() && !late.is_would_block() && late.raw_os_error().is_none());
+        assert!(at(Step::Accept, Errno::MFILE).is_descriptors_exhausted());
+        assert!(at(Step::Open, Errno::NFILE).is_descriptors_exhausted());
+        assert!(at(Step::Send, Errno::PIPE).is_connection_reset());
+        assert!(!at(Step::Connect, Errno::CONNRESET).is_connection_reset(), "there was no connection yet");
+    }
+
+    #[test]
+    fn the_systems_timeout_ends_a_connection_but_only_delays_a_connect() {
+        assert!(at(Step::Connect, Errno::TIMEDOUT).is_timeout());
+        let lost = at(Step::Receive, Errno::TIMEDOUT);
+        assert!(lost.is_connection_reset() && !lost.is_timeout());
+    }
+
+    #[test]
+    fn the_text_names_step_address_progress_and_cause() {
+        let error =
+            Error::out_of_time(Step::Send).with_address("[::1]:2809".parse().unwrap()).with_transferred(7);
+        assert_eq!(error.to_string(), "send to tcp:[::1]:2809 after 7 octets: out of time");
+        let error = Error::said(Step::Resolve, "no such name").with_host("nowhere");
+        assert_eq!(error.to_string(), "resolve \"nowhere\": no such name");
+    }
+
+    #[test]
+    fn as_an_io_error_it_keeps_its_kind() {
+        assert_eq!(io::Error::from(Error::out_of_time(Step::Send)).kind(), io::ErrorKind::TimedOut);
+        assert_eq!(io::Error::from(at(Step::Send, Errno::PIPE)).kind(), io::ErrorKind::BrokenPipe);
+    }
+}

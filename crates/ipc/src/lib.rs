@@ -1,0 +1,144 @@
+//! Typed handles on what the operating system offers between processes.
+//!
+//! A raw socket is an integer on which every call compiles: reading from a listener, accepting on a
+//! connection, using a socket that was never bound. Here each *role* is a type of its own, holds an owned
+//! descriptor, and has only the calls that make sense for it:
+//!
+//! | type | what it can do |
+//! |---|---|
+//! | [`TcpAcceptor`] | listen on an address, and yield a [`TcpStream`] per peer |
+//! | [`TcpConnector`] | hold how to connect, and yield a [`TcpStream`] by a deadline |
+//! | [`TcpStream`] | send and receive: it is connected from the moment it exists |
+//! | [`Resolver`], [`resolve`] | turn a host name into all of its addresses |
+//! | [`Epoll`], [`Wake`] | wait for many descriptors at once, and be woken by another thread |
+//! | [`Address`] | any of these addresses as text: `tcp:127.0.0.1:2809` |
+//! | [`host_name`], [`interfaces`], [`reachable_address`] | what this machine calls itself to others |
+//! | [`allowed_cores`], [`pin_to_core`] | where the calling thread runs |
+//!
+//! ```
+//! use std::io::IoSlice;
+//! use std::time::{Duration, Instant};
+//! use zorb_ipc::{AcceptorOptions, TcpAcceptor, TcpStream};
+//!
+//! # fn main() -> Result<(), zorb_ipc::Error> {
+//! let deadline = Instant::now() + Duration::from_secs(5);
+//! let acceptor = TcpAcceptor::bind("127.0.0.1:0".parse().unwrap(), &AcceptorOptions::new())?;
+//! let client = TcpStream::connect(acceptor.local_address(), deadline)?;
+//! let server = acceptor.accept_by(deadline)?;
+//!
+//! client.send(&[IoSlice::new(b"hello, "), IoSlice::new(b"world")])?;
+//! let mut text = [0; 12];
+//! server.receive_exact(&mut text, deadline)?;
+//! assert_eq!(&text, b"hello, world");
+//! # Ok(())
+//! # }
+//! ```
+//!
+//! # What does not compile
+//!
+//! A listener cannot be read:
+//!
+//! ```compile_fail,E0599
+//! # fn wrong(acceptor: &zorb_ipc::TcpAcceptor) {
+//! let mut buffer = [0; 16];
+//! acceptor.receive(&mut buffer); // no method `receive`
+//! # }
+//! ```
+//!
+//! nor written:
+//!
+//! ```compile_fail,E0599
+//! # fn wrong(acceptor: &zorb_ipc::TcpAcceptor) {
+//! acceptor.send(&[std::io::IoSlice::new(b"hello")]); // no method `send`
+//! # }
+//! ```
+//!
+//! A stream cannot accept:
+//!
+//! ```compile_fail,E0599
+//! # fn wrong(stream: &zorb_ipc::TcpStream) {
+//! stream.accept(); // no method `accept`
+//! # }
+//! ```
+//!
+//! A connector is not connected, so there is nothing to send through:
+//!
+//! ```compile_fail,E0599
+//! # fn wrong(connector: &zorb_ipc::TcpConnector) {
+//! connector.send(&[std::io::IoSlice::new(b"hello")]); // no method `send`
+//! # }
+//! ```
+//!
+//! A stream cannot be made without a peer, nor an address without a port:
+//!
+//! ```compile_fail,E0599
+//! let stream = zorb_ipc::TcpStream::new(); // no function `new`
+//! ```
+//!
+//! ```compile_fail,E0308
+//! # fn wrong(deadline: std::time::Instant) {
+//! let host: std::net::IpAddr = [127, 0, 0, 1].into();
+//! zorb_ipc::TcpStream::connect(host, deadline); // a `SocketAddr` has a port, an `IpAddr` has none
+//! # }
+//! ```
+//!
+//! Connecting says until when it may take:
+//!
+//! ```compile_fail,E0061
+//! # fn wrong(address: std::net::SocketAddr) {
+//! zorb_ipc::TcpStream::connect(address); // an argument of type `Instant` is missing
+//! # }
+//! ```
+//!
+//! A closed handle cannot be used:
+//!
+//! ```compile_fail,E0382
+//! # fn wrong(stream: zorb_ipc::TcpStream) {
+//! drop(stream);
+//! stream.shutdown_send(); // `stream` was moved
+//! # }
+//! ```
+//!
+//! # What holds everywhere
+//!
+//! * Descriptors are close-on-exec from birth and closed when their handle is dropped, on every path.
+//! * Writing to a connection whose peer has gone is an error, never `SIGPIPE`.
+//! * A call interrupted by a signal is resumed.
+//! * Streams are in blocking mode; the calls that must not block end in `_now`. Deadlines are absolute, so
+//!   that many short transfers cannot add up to an endless one.
+//! * Sending and receiving are one system call with nothing around it: no allocation, no lock, no copy.
+//!
+//! # Portability
+//!
+//! Linux. The crate uses `epoll`, `eventfd` and `rtnetlink`, and has no substitute for them elsewhere.
+//!
+//! # Dependencies
+//!
+//! `rustix`: system calls on owned and borrowed descriptors. It carries the unsafe code, reviewed and used
+//! widely; this crate has none so far and denies it except where a module states its reason.
+
+#![deny(unsafe_code)]
+
+mod address;
+mod cores;
+mod epoll;
+mod error;
+mod host;
+mod interfaces;
+mod ready;
+mod resolve;
+mod resolver;
+mod tcp;
+mod wake;
+
+pub use address::{Address, AddressParseError};
+pub use cores::{allowed_cores, pin_to_core};
+pub use epoll::{Epoll, Event, Events, Interest, Trigger};
+pub use error::{Error, Step};
+pub use host::{host_name, reachable_address};
+pub use interfaces::{Interface, interfaces};
+pub use ready::wait_readable;
+pub use resolve::resolve;
+pub use resolver::{Resolver, ResolverOptions};
+pub use tcp::{AcceptorOptions, Idle, QueueSizes, TcpAcceptor, TcpConnector, TcpStream};
+pub use wake::Wake;

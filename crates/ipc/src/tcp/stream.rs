@@ -1,0 +1,372 @@
+//! A connection: send, receive, look, close.
+//!
+//! Every transfer is one system call. What a call's name says:
+//!
+//! ```text
+//! receive  send          wait, at most for the timeout set on the stream
+//! …_now                  do not wait
+//! …_by  …_all  …_exact   wait until a deadline; the last two repeat until all is through
+//! ```
+
+use super::{QueueSizes, TcpConnector, canonical, local_address};
+use crate::ready::ready_by;
+use crate::{Error, Step};
+use rustix::event::PollFlags;
+use rustix::io::Errno;
+use rustix::net::sockopt::{self, Timeout};
+use rustix::net::{RecvFlags, SendAncillaryBuffer, SendFlags, Shutdown, recv, send, sendmsg, shutdown};
+use std::io::IoSlice;
+use std::net::SocketAddr;
+use std::os::fd::{AsFd, BorrowedFd, OwnedFd};
+use std::time::{Duration, Instant};
+
+/// The most slices that one system call takes (`IOV_MAX`, uio(7)). More are not an error: the call sends
+/// these and says how much that was.
+const MOST_SLICES: usize = 1024;
+
+/// A connected TCP socket, in blocking mode.
+///
+/// It is born connected, from [`TcpStream::connect`], a [`TcpConnector`] or a
+/// [`TcpAcceptor`](crate::TcpAcceptor). All calls take `&self`: one thread may send while another receives.
+/// Of two threads that send at once each call's octets stay together only if they all fit, so take turns.
+#[derive(Debug)]
+pub struct TcpStream {
+    fd: OwnedFd,
+    peer: SocketAddr,
+}
+
+/// What an idle connection's peer has been up to; see [`TcpStream::idle`].
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Idle {
+    /// Connected, and nothing to receive.
+    Quiet,
+    /// Something waits to be received.
+    Readable,
+    /// The peer closed or reset the connection, and nothing is left to receive.
+    Closed,
+}
+
+impl TcpStream {
+    /// Connects to `address` by `deadline`, with the options of [`TcpConnector::new`].
+    ///
+    /// # Errors
+    /// As [`TcpConnector::connect`].
+    pub fn connect(address: SocketAddr, deadline: Instant) -> Result<Self, Error> {
+        TcpConnector::new().connect(address, deadline)
+    }
+
+    /// `fd` is a connected TCP socket in blocking mode: what tells a timeout from "nothing right now".
+    pub(super) fn new(fd: OwnedFd, peer: SocketAddr) -> Self {
+        Self { fd, peer }
+    }
+
+    // ---- receiving ----
+
+    /// Receives what is there, at least one octet, and waits for it up to the [receive
+    /// timeout](Self::set_receive_timeout). 0: the peer has ended its direction (or `into` is empty).
+    ///
+    /// A signal that interrupts the wait starts it anew.
+    ///
+    /// # Errors
+    /// At [`Step::Receive`]: [`Error::is_timeout`], [`Error::is_connection_reset`].
+    #[inline]
+    pub fn receive(&self, into: &mut [u8]) -> Result<usize, Error> {
+        match retry(|| recv(&self.fd, &mut *into, RecvFlags::empty())) {
+            Ok((received, _)) => Ok(received),
+            Err(errno) => Err(self.failed_waiting(Step::Receive, errno)),
+        }
+    }
+
+    /// Receives what is there, without waiting. 0: the peer has ended its direction (or `into` is empty).
+    ///
+    /// # Errors
+    /// At [`Step::Receive`]: [`Error::is_would_block`], [`Error::is_connection_reset`].
+    #[inline]
+    pub fn receive_now(&self, into: &mut [u8]) -> Result<usize, Error> {
+        match retry(|| recv(&self.fd, &mut *into, RecvFlags::DONTWAIT)) {
+            Ok((received, _)) => Ok(received),
+            Err(errno) => Err(self.failed(Step::Receive, errno)),
+        }
+    }
+
+    /// Receives what is there, at least one octet, and waits for it until `deadline`. 0 as in
+    /// [`receive`](Self::receive).
+    ///
+    /// Where it has to wait this takes three system calls; [`receive`](Self::receive) with a timeout takes
+    /// one.
+    ///
+    /// # Errors
+    /// At [`Step::Receive`]: [`Error::is_timeout`], [`Error::is_connection_reset`].
+    pub fn receive_by(&self, into: &mut [u8], deadline: Instant) -> Result<usize, Error> {
+        loop {
+            match self.receive_now(into) {
+                Err(error) if error.is_would_block() => self.wait(Step::Receive, PollFlags::IN, deadline)?,
+                done => return done,
+            }
+        }
+    }
+
+    /// Fills `into` to its end by `deadline`, however many pieces it arrives in.
+    ///
+    /// # Errors
+    /// As [`receive_by`](Self::receive_by), and [`Error::is_unexpected_end`] if the peer ends first;
+    /// [`Error::transferred`] octets of `into` are then valid.
+    pub fn receive_exact(&self, into: &mut [u8], deadline: Instant) -> Result<(), Error> {
+        let mut filled = 0;
+        while filled < into.len() {
+            match self.receive_by(&mut into[filled..], deadline) {
+                Ok(0) => return Err(self.failed(Step::Receive, Errno::NODATA).with_transferred(filled)),
+                Ok(received) => filled += received,
+                Err(error) => return Err(error.with_transferred(filled)),
+            }
+        }
+        Ok(())
+    }
+
+    /// Waits until there is something to receive, or the peer's end of the connection, or `deadline`, which
+    /// is what false says.
+    ///
+    /// # Errors
+    /// At [`Step::Receive`].
+    pub fn wait_readable(&self, deadline: Instant) -> Result<bool, Error> {
+        ready_by(self.as_fd(), PollFlags::IN, Some(deadline)).map_err(|e| self.failed(Step::Receive, e))
+    }
+
+    /// Copies what is there without taking it, and without waiting. 0: the peer has ended its direction.
+    ///
+    /// # Errors
+    /// As [`receive_now`](Self::receive_now).
+    pub fn peek_now(&self, into: &mut [u8]) -> Result<usize, Error> {
+        match retry(|| recv(&self.fd, &mut *into, RecvFlags::PEEK | RecvFlags::DONTWAIT)) {
+            Ok((received, _)) => Ok(received),
+            Err(errno) => Err(self.failed(Step::Receive, errno)),
+        }
+    }
+
+    /// What became of a connection that nobody watched: to be asked before an idle one is used again. One
+    /// system call, takes nothing from the stream.
+    ///
+    /// [`Quiet`](Idle::Quiet) is no promise: the peer's close may be under way.
+    pub fn idle(&self) -> Idle {
+        match self.peek_now(&mut [0]) {
+            Ok(0) => Idle::Closed,
+            Ok(_) => Idle::Readable,
+            Err(error) if error.is_would_block() => Idle::Quiet,
+            Err(_) => Idle::Closed,
+        }
+    }
+
+    /// Whether nothing can come from the peer any more; see [`idle`](Self::idle).
+    pub fn is_closed_by_peer(&self) -> bool {
+        self.idle() == Idle::Closed
+    }
+
+    // ---- sending ----
+
+    /// Sends the slices, one after the other, as if they were one, and waits for room up to the
+    /// [send timeout](Self::set_send_timeout). Says how many octets the kernel took: all, unless the
+    /// timeout or a signal came in between or there are more than 1024 slices.
+    ///
+    /// # Errors
+    /// At [`Step::Send`], when nothing was taken: [`Error::is_timeout`], [`Error::is_connection_reset`].
+    #[inline]
+    pub fn send(&self, slices: &[IoSlice<'_>]) -> Result<usize, Error> {
+        match self.send_with(slices, SendFlags::NOSIGNAL) {
+            Ok(sent) => Ok(sent),
+            Err(errno) => Err(self.failed_waiting(Step::Send, errno)),
+        }
+    }
+
+    /// Sends as much of the slices as there is room for, without waiting, and says how many octets that was.
+    ///
+    /// # Errors
+    /// At [`Step::Send`], when nothing was taken: [`Error::is_would_block`], [`Error::is_connection_reset`].
+    #[inline]
+    pub fn send_now(&self, slices: &[IoSlice<'_>]) -> Result<usize, Error> {
+        match self.send_with(slices, SendFlags::NOSIGNAL.union(SendFlags::DONTWAIT)) {
+            Ok(sent) => Ok(sent),
+            Err(errno) => Err(self.failed(Step::Send, errno)),
+        }
+    }
+
+    /// Sends the slices to their end by `deadline`. One system call where there is room, which is the usual
+    /// case; the clock is read only where there is not. The slices are used up as they are sent.
+    ///
+    /// # Errors
+    /// At [`Step::Send`]: [`Error::is_timeout`], [`Error::is_connection_reset`]; [`Error::transferred`] says
+    /// how many octets had gone, and the slices are what is left.
+    #[inline]
+    pub fn send_all(&self, slices: &mut [IoSlice<'_>], deadline: Instant) -> Result<(), Error> {
+        let total: usize = slices.iter().map(|slice| slice.len()).sum();
+        match self.send_now(slices) {
+            Ok(sent) if sent == total => Ok(()),
+            Ok(sent) => self.send_rest(slices, sent, deadline),
+            Err(error) if error.is_would_block() => self.send_rest(slices, 0, deadline),
+            Err(error) => Err(error),
+        }
+    }
+
+    #[cold]
+    fn send_rest(&self, mut slices: &mut [IoSlice<'_>], sent: usize, deadline: Instant) -> Result<(), Error> {
+        let mut total = sent;
+        IoSlice::advance_slices(&mut slices, sent);
+        while !slices.is_empty() {
+            self.wait(Step::Send, PollFlags::OUT, deadline).map_err(|e| e.with_transferred(total))?;
+            match self.send_now(slices) {
+                Ok(sent) => {
+                    total += sent;
+                    IoSlice::advance_slices(&mut slices, sent);
+                }
+                Err(error) if error.is_would_block() => {}
+                Err(error) => return Err(error.with_transferred(total)),
+            }
+        }
+        Ok(())
+    }
+
+    /// For one slice `send`, which spares the kernel reading a message header and a list.
+    #[inline]
+    fn send_with(&self, slices: &[IoSlice<'_>], flags: SendFlags) -> Result<usize, Errno> {
+        if let [slice] = slices {
+            return retry(|| send(&self.fd, slice, flags));
+        }
+        let slices = &slices[..slices.len().min(MOST_SLICES)];
+        retry(|| sendmsg(&self.fd, slices, &mut SendAncillaryBuffer::default(), flags))
+    }
+
+    // ---- closing ----
+
+    /// Ends the sending direction: the peer receives what was sent, then 0. Receiving goes on.
+    ///
+    /// # Errors
+    /// At [`Step::Shutdown`], if the connection is gone already.
+    pub fn shutdown_send(&self) -> Result<(), Error> {
+        shutdown(&self.fd, Shutdown::Write).map_err(|e| self.failed(Step::Shutdown, e))
+    }
+
+    /// Ends both directions, whichever threads are sending or receiving: they are woken, and receive 0.
+    ///
+    /// # Errors
+    /// At [`Step::Shutdown`], if the connection is gone already.
+    pub fn shutdown_both(&self) -> Result<(), Error> {
+        shutdown(&self.fd, Shutdown::Both).map_err(|e| self.failed(Step::Shutdown, e))
+    }
+
+    // ---- options ----
+
+    /// How long [`receive`](Self::receive) waits; `None`, as a stream is born, for as long as it takes. The
+    /// kernel counts in ticks of a few milliseconds and rounds up.
+    ///
+    /// # Errors
+    /// At [`Step::Configure`].
+    pub fn set_receive_timeout(&self, timeout: Option<Duration>) -> Result<(), Error> {
+        self.set_timeout(Timeout::Recv, timeout)
+    }
+
+    /// How long [`send`](Self::send) waits for room; `None`, as a stream is born, for as long as it takes.
+    ///
+    /// # Errors
+    /// At [`Step::Configure`].
+    pub fn set_send_timeout(&self, timeout: Option<Duration>) -> Result<(), Error> {
+        self.set_timeout(Timeout::Send, timeout)
+    }
+
+    fn set_timeout(&self, which: Timeout, timeout: Option<Duration>) -> Result<(), Error> {
+        // To the kernel zero means forever, the opposite of what was asked for.
+        let timeout = timeout.map(|timeout| timeout.max(Duration::from_micros(1)));
+        sockopt::set_socket_timeout(&self.fd, which, timeout).map_err(|e| self.failed(Step::Configure, e))
+    }
+
+    /// Whether a small message leaves at once (`TCP_NODELAY`) instead of waiting for the acknowledgement of
+    /// the one before. Streams are born with yes, since whoever waits for an answer gains nothing by the
+    /// delay.
+    ///
+    /// # Errors
+    /// At [`Step::Configure`].
+    pub fn set_no_delay(&self, yes: bool) -> Result<(), Error> {
+        sockopt::set_tcp_nodelay(&self.fd, yes).map_err(|e| self.failed(Step::Configure, e))
+    }
+
+    /// Whether small messages leave at once.
+    ///
+    /// # Errors
+    /// At [`Step::Configure`].
+    pub fn no_delay(&self) -> Result<bool, Error> {
+        sockopt::tcp_nodelay(&self.fd).map_err(|e| self.failed(Step::Configure, e))
+    }
+
+    /// Sets the kernel's buffers of a live connection. The handshake is over, so a receive buffer beyond 64
+    /// KiB may not be used to the full: better set them on the [`TcpConnector`] or the
+    /// [`AcceptorOptions`](crate::AcceptorOptions).
+    ///
+    /// # Errors
+    /// At [`Step::Configure`].
+    pub fn set_queue_sizes(&self, sizes: QueueSizes) -> Result<(), Error> {
+        sizes.apply(self.as_fd()).map_err(|e| e.with_address(self.peer))
+    }
+
+    /// The kernel's buffers as they are, bookkeeping included.
+    ///
+    /// # Errors
+    /// At [`Step::Configure`].
+    pub fn queue_sizes(&self) -> Result<QueueSizes, Error> {
+        let failed = |e| self.failed(Step::Configure, e);
+        Ok(QueueSizes {
+            send: Some(sockopt::socket_send_buffer_size(&self.fd).map_err(failed)?),
+            receive: Some(sockopt::socket_recv_buffer_size(&self.fd).map_err(failed)?),
+        })
+    }
+
+    /// The peer's address, an IPv4 one as such also where an IPv6 socket accepted it. No system call.
+    pub fn peer_address(&self) -> SocketAddr {
+        self.peer
+    }
+
+    /// This end's address.
+    ///
+    /// # Errors
+    /// At [`Step::Configure`].
+    pub fn local_address(&self) -> Result<SocketAddr, Error> {
+        local_address(self.as_fd()).map(canonical).map_err(|e| e.with_address(self.peer))
+    }
+
+    // ---- failing ----
+
+    fn wait(&self, step: Step, what: PollFlags, deadline: Instant) -> Result<(), Error> {
+        match ready_by(self.as_fd(), what, Some(deadline)) {
+            Ok(true) => Ok(()),
+            Ok(false) => Err(Error::out_of_time(step).with_address(self.peer)),
+            Err(errno) => Err(self.failed(step, errno)),
+        }
+    }
+
+    #[cold]
+    fn failed(&self, step: Step, errno: Errno) -> Error {
+        Error::os(step, errno).with_address(self.peer)
+    }
+
+    /// In blocking mode `EAGAIN` has one meaning left: the timeout set on the stream has passed.
+    #[cold]
+    fn failed_waiting(&self, step: Step, errno: Errno) -> Error {
+        match errno {
+            Errno::AGAIN => Error::out_of_time(step).with_address(self.peer),
+            errno => self.failed(step, errno),
+        }
+    }
+}
+
+impl AsFd for TcpStream {
+    fn as_fd(&self) -> BorrowedFd<'_> {
+        self.fd.as_fd()
+    }
+}
+
+#[inline]
+fn retry<T>(mut call: impl FnMut() -> Result<T, Errno>) -> Result<T, Errno> {
+    loop {
+        match call() {
+            Err(Errno::INTR) => {}
+            done => return done,
+        }
+    }
+}
