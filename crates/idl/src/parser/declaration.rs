@@ -1,0 +1,179 @@
+//! Declarations at file and module level, and those that may stand anywhere.
+
+use super::{Failed, Parsed, Parser, Place};
+use crate::diagnostics::error;
+use crate::model::InterfaceFlavor;
+use crate::similar::nearest;
+use crate::syntax::Item;
+use crate::token::{KEYWORDS, TokenKind};
+
+impl Parser<'_> {
+    /// One item of a block with its `;`.
+    pub(super) fn item(&mut self, place: Place) -> Parsed<Item> {
+        let doc = self.doc();
+        let span = self.span();
+        let in_body = matches!(place, Place::Interface | Place::Value);
+        let keyword = match self.peek().clone() {
+            TokenKind::Keyword(keyword) => keyword,
+            TokenKind::Identifier(word) if matches!(&*word, "component" | "home" | "eventtype") => {
+                let label = "components are not part of this language; only what they consist of is";
+                self.report(error(format!("`{word}` is not supported"), span, label));
+                return Err(Failed);
+            }
+            TokenKind::Identifier(_) | TokenKind::Punctuation("::") if in_body => return self.operation(doc),
+            // The lexer has reported a keyword in the wrong case.
+            TokenKind::Identifier(word) if KEYWORDS.iter().any(|it| it.eq_ignore_ascii_case(&word)) => {
+                return Err(Failed);
+            }
+            TokenKind::Identifier(word) => {
+                let near = match &*word {
+                    "class" => Some("interface"),
+                    "using" | "namespace" => Some("module"),
+                    _ => nearest(&word, KEYWORDS.iter().copied()),
+                };
+                let label = near.map_or("a definition starts with a keyword".into(), |near| {
+                    format!("did you mean `{near}`?")
+                });
+                self.report(error(format!("expected a definition, found `{word}`"), span, label));
+                return Err(Failed);
+            }
+            _ => return Err(self.unexpected("a definition")),
+        };
+        if in_body
+            && matches!(
+                keyword,
+                "module" | "interface" | "valuetype" | "abstract" | "local" | "custom" | "import"
+            )
+        {
+            let what = if place == Place::Interface { "an interface" } else { "a valuetype" };
+            let label = "is a `}` missing before this?";
+            self.report(error(format!("`{keyword}` cannot stand inside {what}"), span, label));
+            // Reads it all the same, to say what else is wrong.
+        }
+        match keyword {
+            "module" => self.module(doc),
+            "const" => self.constant(doc),
+            "typedef" => self.typedef(doc),
+            "native" => self.native(doc),
+            "struct" | "union" | "enum" | "exception" => self.constructed_item(doc),
+            "interface" => self.interface(doc, InterfaceFlavor::Plain),
+            "local" => {
+                self.take();
+                if !self.is("interface") {
+                    return Err(self.unexpected("`interface` after `local`"));
+                }
+                self.interface(doc, InterfaceFlavor::Local)
+            }
+            "abstract" => self.abstract_item(doc),
+            "custom" | "valuetype" => self.value(doc, false),
+            "typeid" => self.type_id(),
+            "typeprefix" => self.type_prefix(),
+            "import" => self.import(),
+            "attribute" | "readonly" | "oneway" if in_body => self.feature(doc),
+            "public" | "private" | "factory" if place == Place::Value => self.value_member(doc),
+            "public" | "private" | "factory" if place == Place::Interface => {
+                let label = "write `valuetype` for an interface with state";
+                self.report(error(format!("`{keyword}` is for valuetypes"), span, label));
+                Err(Failed)
+            }
+            _ if in_body => self.operation(doc),
+            _ => {
+                let label =
+                    "operations, attributes and members stand inside an interface, struct or valuetype";
+                self.report(error(format!("expected a definition, found `{keyword}`"), span, label));
+                Err(Failed)
+            }
+        }
+    }
+
+    fn module(&mut self, doc: String) -> Parsed<Item> {
+        self.take();
+        let name = self.name(" to name the module")?;
+        let items = self.block("module", |it| Ok(it.items(Place::Module)))?;
+        self.semicolon("the module");
+        Ok(Item::Module { name, doc, items })
+    }
+
+    fn constant(&mut self, doc: String) -> Parsed<Item> {
+        self.take();
+        let ty = self.simple_type()?;
+        let name = self.name(" to name the constant")?;
+        self.expect("=", "and a value after the name of the constant")?;
+        let value = self.expression()?;
+        self.semicolon("the constant");
+        let doc = self.doc_or_behind(doc);
+        Ok(Item::Constant { name, doc, ty, value })
+    }
+
+    fn typedef(&mut self, doc: String) -> Parsed<Item> {
+        self.take();
+        let mut field = self.field("typedef")?;
+        if !doc.is_empty() {
+            field.doc = doc;
+        }
+        Ok(Item::Typedef(field))
+    }
+
+    fn native(&mut self, doc: String) -> Parsed<Item> {
+        self.take();
+        let name = self.name(" to name the native type")?;
+        self.semicolon("the native type");
+        let doc = self.doc_or_behind(doc);
+        Ok(Item::Native { name, doc })
+    }
+
+    fn abstract_item(&mut self, doc: String) -> Parsed<Item> {
+        self.take();
+        if self.is("valuetype") {
+            self.value(doc, true)
+        } else if self.is("interface") {
+            self.interface(doc, InterfaceFlavor::Abstract)
+        } else {
+            Err(self.unexpected("`interface` or `valuetype` after `abstract`"))
+        }
+    }
+
+    fn type_id(&mut self) -> Parsed<Item> {
+        let start = self.take().span;
+        let name = self.scoped_name()?;
+        let (id, _) = self.string("with the repository id")?;
+        let span = start.to(self.previous);
+        self.semicolon("the typeid");
+        Ok(Item::TypeId { name, id, span })
+    }
+
+    fn type_prefix(&mut self) -> Parsed<Item> {
+        let start = self.take().span;
+        // `typeprefix ::` is that of the file.
+        let name = match self.peek() {
+            TokenKind::Punctuation("::") => {
+                self.take();
+                if matches!(self.peek(), TokenKind::String(_)) {
+                    None
+                } else {
+                    let mut name = self.scoped_name()?;
+                    name.absolute = true;
+                    Some(name)
+                }
+            }
+            _ => Some(self.scoped_name()?),
+        };
+        let (prefix, _) = self.string("with the prefix")?;
+        let span = start.to(self.previous);
+        self.semicolon("the typeprefix");
+        Ok(Item::TypePrefix { name, prefix, span })
+    }
+
+    fn import(&mut self) -> Parsed<Item> {
+        self.take();
+        if matches!(self.peek(), TokenKind::String(_)) {
+            let span = self.span();
+            let label = "name a scope, as in `import ::CosNaming;`, whose IDL is included";
+            self.report(error("import by repository id is not supported", span, label));
+            return Err(Failed);
+        }
+        let scope = self.scoped_name()?;
+        self.semicolon("the import");
+        Ok(Item::Import { scope })
+    }
+}

@@ -1,0 +1,219 @@
+//! Types, declarators and the types that have a body.
+
+use super::{Failed, Parsed, Parser};
+use crate::diagnostics::error;
+use crate::model::Type;
+use crate::syntax::{Arm, Body, CaseLabel, Constructed, Declarator, Field, Item, TypeSpec};
+use crate::token::TokenKind;
+
+impl Parser<'_> {
+    /// Any type, also one that is defined in place.
+    pub(super) fn type_spec(&mut self) -> Parsed<TypeSpec> {
+        match self.peek() {
+            TokenKind::Keyword("struct" | "union" | "enum") => {
+                let doc = self.doc();
+                self.nested(|it| it.constructed(doc)).map(|it| TypeSpec::Constructed(Box::new(it)))
+            }
+            _ => self.simple_type(),
+        }
+    }
+
+    /// A type that is not defined in place.
+    pub(super) fn simple_type(&mut self) -> Parsed<TypeSpec> {
+        let keyword = match self.peek() {
+            TokenKind::Keyword(keyword) => *keyword,
+            TokenKind::Identifier(_) | TokenKind::Punctuation("::") => {
+                return self.scoped_name().map(TypeSpec::Named);
+            }
+            _ => return Err(self.unexpected("a type")),
+        };
+        let start = self.span();
+        let simple = match keyword {
+            "short" => Type::Short,
+            "float" => Type::Float,
+            "double" => Type::Double,
+            "char" => Type::Char,
+            "wchar" => Type::WChar,
+            "boolean" => Type::Boolean,
+            "octet" => Type::Octet,
+            "any" => Type::Any,
+            "Object" => Type::Object,
+            "ValueBase" => Type::ValueBase,
+            "long" => {
+                self.take();
+                let ty = if self.take_if("long").is_some() {
+                    Type::LongLong
+                } else if self.take_if("double").is_some() {
+                    Type::LongDouble
+                } else {
+                    Type::Long
+                };
+                return Ok(TypeSpec::Simple(ty, start.to(self.previous)));
+            }
+            "unsigned" => return self.unsigned(),
+            "string" | "wstring" => return self.string_type(keyword == "wstring"),
+            "sequence" => return self.nested(Self::sequence_type),
+            "fixed" => return self.fixed_type(),
+            "void" => {
+                let span = self.span();
+                let label = "only operations return `void`";
+                self.report(error("`void` is not a type of values", span, label));
+                return Err(Failed);
+            }
+            _ => return Err(self.unexpected("a type")),
+        };
+        self.take();
+        Ok(TypeSpec::Simple(simple, start))
+    }
+
+    fn unsigned(&mut self) -> Parsed<TypeSpec> {
+        let start = self.take().span;
+        let ty = if self.take_if("short").is_some() {
+            Type::UnsignedShort
+        } else {
+            self.expect("long", "or `short` after `unsigned`")?;
+            if self.take_if("long").is_some() { Type::UnsignedLongLong } else { Type::UnsignedLong }
+        };
+        Ok(TypeSpec::Simple(ty, start.to(self.previous)))
+    }
+
+    fn string_type(&mut self, wide: bool) -> Parsed<TypeSpec> {
+        let start = self.take().span;
+        if self.take_if("<").is_none() {
+            let ty = if wide { Type::WString { bound: None } } else { Type::String { bound: None } };
+            return Ok(TypeSpec::Simple(ty, start));
+        }
+        let bound = self.bound()?;
+        self.expect(">", "after the bound")?;
+        Ok(TypeSpec::String { wide, bound, span: start.to(self.previous) })
+    }
+
+    fn sequence_type(&mut self) -> Parsed<TypeSpec> {
+        self.take();
+        self.expect("<", "after `sequence`, as in `sequence<long>`")?;
+        let element = Box::new(self.simple_type()?);
+        let bound = if self.take_if(",").is_some() { Some(self.bound()?) } else { None };
+        self.expect(">", "to close `sequence<`")?;
+        Ok(TypeSpec::Sequence { element, bound })
+    }
+
+    fn fixed_type(&mut self) -> Parsed<TypeSpec> {
+        let span = self.take().span;
+        if self.take_if("<").is_none() {
+            return Ok(TypeSpec::Fixed { parameters: None, span });
+        }
+        let digits = self.bound()?;
+        self.expect(",", "between digits and scale, as in `fixed<10, 2>`")?;
+        let scale = self.bound()?;
+        self.expect(">", "to close `fixed<`")?;
+        Ok(TypeSpec::Fixed { parameters: Some((digits, scale)), span })
+    }
+
+    /// `type a, b[3]` and the `;` after it.
+    pub(super) fn field(&mut self, what: &str) -> Parsed<Field> {
+        let doc = self.doc();
+        let ty = self.type_spec()?;
+        let mut declarators = vec![self.declarator(what)?];
+        while self.take_if(",").is_some() {
+            declarators.push(self.declarator(what)?);
+        }
+        self.semicolon(what);
+        let doc = self.doc_or_behind(doc);
+        Ok(Field { ty, declarators, doc })
+    }
+
+    pub(super) fn declarator(&mut self, what: &str) -> Parsed<Declarator> {
+        let name = self.name(&format!(" for the {what}"))?;
+        let mut dimensions = Vec::new();
+        while self.take_if("[").is_some() {
+            dimensions.push(self.expression()?);
+            self.expect("]", "after the dimension")?;
+        }
+        Ok(Declarator { name, dimensions })
+    }
+
+    /// A struct, union, enum or exception, without the `;` after it.
+    pub(super) fn constructed(&mut self, doc: String) -> Parsed<Constructed> {
+        let keyword = match self.take().kind {
+            TokenKind::Keyword(keyword) => keyword,
+            _ => return Err(self.unexpected("a definition")),
+        };
+        let name = self.name(&format!(" to name the {keyword}"))?;
+        let forward = self.is(";");
+        let body = match keyword {
+            "struct" if forward => Body::ForwardStruct,
+            "union" if forward => Body::ForwardUnion,
+            "struct" => Body::Struct(self.fields("struct")?),
+            "exception" => Body::Exception(self.fields("exception")?),
+            "union" => self.union_body()?,
+            _ => self.enum_body()?,
+        };
+        Ok(Constructed { name, doc, body })
+    }
+
+    fn fields(&mut self, of: &str) -> Parsed<Vec<Field>> {
+        let member = format!("{of} member");
+        self.block(of, |it| Ok(it.members(|it| it.field(&member))))
+    }
+
+    fn union_body(&mut self) -> Parsed<Body> {
+        self.expect("switch", "after the name of the union")?;
+        self.expect("(", "after `switch`")?;
+        let discriminator = self.type_spec()?;
+        self.expect(")", "after the discriminator's type")?;
+        let arms = self.block("union", |it| Ok(it.members(Self::arm)))?;
+        Ok(Body::Union { discriminator, arms })
+    }
+
+    fn arm(&mut self) -> Parsed<Arm> {
+        let doc = self.doc();
+        let mut labels = Vec::new();
+        loop {
+            if let Some(span) = self.take_if("default") {
+                labels.push(CaseLabel::Default(span));
+            } else if self.take_if("case").is_some() {
+                labels.push(CaseLabel::Case(self.expression()?));
+            } else if labels.is_empty() {
+                return Err(self.unexpected("`case` or `default`"));
+            } else {
+                break;
+            }
+            self.expect(":", "after the label")?;
+        }
+        let inner = self.doc();
+        let ty = self.type_spec()?;
+        let declarator = self.declarator("union member")?;
+        self.semicolon("union member");
+        let doc = self.doc_or_behind(if doc.is_empty() { inner } else { doc });
+        Ok(Arm { labels, ty, declarator, doc })
+    }
+
+    fn enum_body(&mut self) -> Parsed<Body> {
+        let enumerators = self.block("enum", |it| {
+            let mut enumerators = Vec::new();
+            loop {
+                let doc = it.doc();
+                let name = it.name(" for the enumerator")?;
+                let comma = it.take_if(",");
+                enumerators.push((name, it.doc_or_behind(doc)));
+                match comma {
+                    None if it.is("}") => return Ok(enumerators),
+                    None => return Err(it.unexpected("`,` or `}` after the enumerator")),
+                    Some(span) if it.is("}") => {
+                        it.report(error("`,` after the last enumerator", span, "remove it"));
+                        return Ok(enumerators);
+                    }
+                    Some(_) => {}
+                }
+            }
+        })?;
+        Ok(Body::Enum(enumerators))
+    }
+
+    pub(super) fn constructed_item(&mut self, doc: String) -> Parsed<Item> {
+        let TokenKind::Keyword(keyword) = *self.peek() else { return Err(self.unexpected("a definition")) };
+        let item = self.constructed(doc)?;
+        self.semicolon(&format!("the {keyword}"));
+        Ok(Item::Constructed(item))
+    }
+}

@@ -1,0 +1,191 @@
+//! The syntax tree: declarations as written, names not yet resolved.
+
+use std::rc::Rc;
+
+use crate::model::{Direction, FixedValue, InterfaceFlavor, Type, ValueFlavor};
+use crate::source::Span;
+use crate::token::Pragma;
+
+/// An identifier where it is declared or used.
+#[derive(Clone, Debug)]
+pub(crate) struct Name {
+    pub(crate) text: Rc<str>,
+    pub(crate) span: Span,
+}
+
+/// `A::B` or `::A::B`; at least one part.
+#[derive(Clone, Debug)]
+pub(crate) struct ScopedName {
+    pub(crate) absolute: bool,
+    pub(crate) parts: Vec<Name>,
+    pub(crate) span: Span,
+}
+
+impl ScopedName {
+    pub(crate) fn written(&self) -> String {
+        let parts: Vec<&str> = self.parts.iter().map(|part| &*part.text).collect();
+        format!("{}{}", if self.absolute { "::" } else { "" }, parts.join("::"))
+    }
+}
+
+/// What stands in a file, module, interface or valuetype, in order.
+#[derive(Debug)]
+pub(crate) enum Item {
+    Module { name: Name, doc: String, items: Vec<Item> },
+    Constant { name: Name, doc: String, ty: TypeSpec, value: Expression },
+    Typedef(Field),
+    Native { name: Name, doc: String },
+    Constructed(Constructed),
+    Interface(Interface),
+    Value(Value),
+    ValueBox { name: Name, doc: String, ty: TypeSpec },
+    Operation(Operation),
+    Attribute(Attribute),
+    State { public: bool, field: Field },
+    Factory { name: Name, doc: String, parameters: Vec<Parameter>, raises: Vec<ScopedName> },
+    TypeId { name: ScopedName, id: String, span: Span },
+    TypePrefix { name: Option<ScopedName>, prefix: String, span: Span },
+    Import { scope: ScopedName },
+    Pragma(Rc<Pragma>),
+    EnterFile,
+    LeaveFile,
+}
+
+/// A struct, union, enum or exception.
+#[derive(Debug)]
+pub(crate) struct Constructed {
+    pub(crate) name: Name,
+    pub(crate) doc: String,
+    pub(crate) body: Body,
+}
+
+#[derive(Debug)]
+pub(crate) enum Body {
+    ForwardStruct,
+    ForwardUnion,
+    Struct(Vec<Field>),
+    Union { discriminator: TypeSpec, arms: Vec<Arm> },
+    Enum(Vec<(Name, String)>),
+    Exception(Vec<Field>),
+}
+
+/// `type a, b[3];`
+#[derive(Debug)]
+pub(crate) struct Field {
+    pub(crate) ty: TypeSpec,
+    pub(crate) declarators: Vec<Declarator>,
+    pub(crate) doc: String,
+}
+
+#[derive(Debug)]
+pub(crate) struct Declarator {
+    pub(crate) name: Name,
+    pub(crate) dimensions: Vec<Expression>,
+}
+
+#[derive(Debug)]
+pub(crate) struct Arm {
+    pub(crate) labels: Vec<CaseLabel>,
+    pub(crate) ty: TypeSpec,
+    pub(crate) declarator: Declarator,
+    pub(crate) doc: String,
+}
+
+#[derive(Debug)]
+pub(crate) enum CaseLabel {
+    Default(Span),
+    Case(Expression),
+}
+
+#[derive(Debug)]
+pub(crate) struct Interface {
+    pub(crate) name: Name,
+    pub(crate) doc: String,
+    pub(crate) flavor: InterfaceFlavor,
+    pub(crate) bases: Vec<ScopedName>,
+    /// `None` is a forward declaration.
+    pub(crate) items: Option<Vec<Item>>,
+}
+
+#[derive(Debug)]
+pub(crate) struct Value {
+    pub(crate) name: Name,
+    pub(crate) doc: String,
+    pub(crate) flavor: ValueFlavor,
+    pub(crate) truncatable: Option<Span>,
+    pub(crate) bases: Vec<ScopedName>,
+    pub(crate) supports: Vec<ScopedName>,
+    /// `None` is a forward declaration.
+    pub(crate) items: Option<Vec<Item>>,
+}
+
+#[derive(Debug)]
+pub(crate) struct Operation {
+    pub(crate) name: Name,
+    pub(crate) doc: String,
+    pub(crate) oneway: Option<Span>,
+    pub(crate) returns: Option<TypeSpec>,
+    pub(crate) parameters: Vec<Parameter>,
+    pub(crate) raises: Vec<ScopedName>,
+    pub(crate) context: Vec<(String, Span)>,
+}
+
+#[derive(Debug)]
+pub(crate) struct Parameter {
+    pub(crate) direction: Direction,
+    pub(crate) ty: TypeSpec,
+    pub(crate) name: Name,
+}
+
+#[derive(Debug)]
+pub(crate) struct Attribute {
+    pub(crate) readonly: bool,
+    pub(crate) ty: TypeSpec,
+    pub(crate) names: Vec<Name>,
+    pub(crate) get_raises: Vec<ScopedName>,
+    pub(crate) set_raises: Vec<ScopedName>,
+    pub(crate) doc: String,
+}
+
+#[derive(Debug)]
+pub(crate) enum TypeSpec {
+    Simple(Type, Span),
+    String {
+        wide: bool,
+        bound: Expression,
+        span: Span,
+    },
+    Sequence {
+        element: Box<TypeSpec>,
+        bound: Option<Expression>,
+    },
+    /// `fixed<digits, scale>`; a constant's type has neither.
+    Fixed {
+        parameters: Option<(Expression, Expression)>,
+        span: Span,
+    },
+    Named(ScopedName),
+    Constructed(Box<Constructed>),
+}
+
+/// A constant expression in postfix order: evaluating or dropping it needs no recursion, however long it is.
+#[derive(Debug)]
+pub(crate) struct Expression {
+    pub(crate) steps: Vec<(Step, Span)>,
+    pub(crate) span: Span,
+}
+
+#[derive(Debug)]
+pub(crate) enum Step {
+    Integer(u64),
+    Float(f64),
+    Fixed(FixedValue),
+    Char(u8),
+    WChar(u16),
+    String(Rc<str>),
+    WString(Rc<str>),
+    Boolean(bool),
+    Name(ScopedName),
+    Unary(&'static str),
+    Binary(&'static str),
+}

@@ -1,0 +1,135 @@
+//! Files of good and bad IDL. What a bad one should say stands beside it in a `.txt`, and what a good one means
+//! beside it in a `.model`; `ZORB_BLESS=1 cargo test -p zorb-idl --test suite` writes them anew, to be reviewed.
+
+use std::fmt::Write;
+use std::fs;
+use std::path::{Path, PathBuf};
+
+use zorb_idl::model::{DefinitionKind, Feature, InterfaceFlavor, Model};
+use zorb_idl::{DefinitionId, Memory, Options, compile};
+
+fn files(folder: &str) -> Vec<PathBuf> {
+    let folder = Path::new(env!("CARGO_MANIFEST_DIR")).join("tests").join(folder);
+    let entries = fs::read_dir(folder).expect("the folder is part of the package");
+    let mut files: Vec<PathBuf> = entries.map(|entry| entry.expect("readable").path()).collect();
+    files.retain(|path| path.extension().is_some_and(|it| it == "idl"));
+    files.sort();
+    assert!(!files.is_empty());
+    files
+}
+
+fn name(path: &Path) -> &str {
+    path.file_name().and_then(|it| it.to_str()).expect("names are ASCII")
+}
+
+fn agree(path: &Path, found: &str) -> bool {
+    if std::env::var_os("ZORB_BLESS").is_some() {
+        fs::write(path, found).expect("writable");
+    }
+    let expected = fs::read_to_string(path).unwrap_or_default();
+    if found != expected {
+        println!("{}: expected\n{expected}\nfound\n{found}", path.display());
+    }
+    found == expected
+}
+
+#[test]
+fn bad_idl_is_explained() {
+    let wrong: Vec<PathBuf> = files("bad")
+        .into_iter()
+        .filter(|path| {
+            let files = Memory::new([(name(path), fs::read(path).expect("readable"))]);
+            let errors = compile(&files, name(path), &Options::default()).expect_err(name(path));
+            !agree(&path.with_extension("txt"), &errors.render(false))
+        })
+        .collect();
+    assert!(wrong.is_empty(), "{wrong:?}");
+}
+
+#[test]
+fn good_idl_has_its_model() {
+    let wrong: Vec<PathBuf> = files("good")
+        .into_iter()
+        .filter(|path| {
+            let files = Memory::new([(name(path), fs::read(path).expect("readable"))]);
+            let model = compile(&files, name(path), &Options::default()).unwrap_or_else(|it| panic!("{it}"));
+            let mut text = model.warnings().render(false);
+            for id in model.top_level() {
+                describe(&model, *id, 0, &mut text);
+            }
+            !agree(&path.with_extension("model"), &text)
+        })
+        .collect();
+    assert!(wrong.is_empty(), "{wrong:?}");
+}
+
+/// One line a definition, its parts below it.
+fn describe(model: &Model, id: DefinitionId, depth: usize, to: &mut String) {
+    let it = model.definition(id);
+    if it.included {
+        return;
+    }
+    let indent = "  ".repeat(depth);
+    let recursive = if model.is_recursive(id) { " (recursive)" } else { "" };
+    writeln!(to, "{indent}{} {}{recursive}", it.name, it.repository_id).expect("strings can be written to");
+    let mut line = |text: String| writeln!(to, "{indent}  - {text}").expect("strings can be written to");
+    match &it.kind {
+        DefinitionKind::Constant(it) => line(format!("{:?} = {:?}", it.ty, it.value)),
+        DefinitionKind::Typedef(it) => line(format!("{:?}, {} octets", it.ty, model.minimum_size(&it.ty))),
+        DefinitionKind::Struct(it) => {
+            it.members.iter().for_each(|it| line(format!("{}: {:?}", it.name, it.ty)))
+        }
+        DefinitionKind::Exception(it) => {
+            it.members.iter().for_each(|it| line(format!("{}: {:?}", it.name, it.ty)))
+        }
+        DefinitionKind::Enum(it) => it.enumerators.iter().for_each(|it| line(it.name.clone())),
+        DefinitionKind::Union(it) => {
+            line(format!("switch {:?}, uncovered {:?}", it.discriminator, it.uncovered));
+            for arm in &it.arms {
+                line(format!("{}: {:?} {:?} default {}", arm.name, arm.ty, arm.labels, arm.is_default));
+            }
+        }
+        DefinitionKind::Interface(it) if it.flavor != InterfaceFlavor::Plain => {
+            line(format!("{:?}", it.flavor));
+        }
+        DefinitionKind::ValueType(it) => {
+            line(format!("{:?} truncatable {} supports {:?}", it.flavor, it.truncatable, it.supports));
+            it.state.iter().for_each(|it| line(format!("{}: {:?} public {}", it.name, it.ty, it.public)));
+            it.factories.iter().for_each(|it| line(format!("factory {} {}", it.name, it.parameters.len())));
+        }
+        DefinitionKind::ValueBox(it) => line(format!("{:?}", it.ty)),
+        _ => {}
+    }
+    for ancestor in model.ancestors(id) {
+        line(format!("is a {}", model.scoped_name(ancestor)));
+    }
+    for feature in model.features(id) {
+        match feature {
+            Feature::Operation(it) => {
+                let parameters: Vec<String> = it
+                    .parameters
+                    .iter()
+                    .map(|it| format!("{:?} {}: {:?}", it.direction, it.name, it.ty))
+                    .collect();
+                let oneway = if it.oneway { "oneway " } else { "" };
+                let context = &it.context;
+                let (returns, raises) = (&it.returns, &it.raises);
+                line(format!(
+                    "{oneway}{returns:?} {}({}) {raises:?} {context:?}",
+                    it.name,
+                    parameters.join(", ")
+                ));
+                line(it.repository_id.clone());
+            }
+            Feature::Attribute(it) => {
+                line(format!(
+                    "{} readonly {}: {:?} {:?} {:?}",
+                    it.name, it.readonly, it.ty, it.get_raises, it.set_raises
+                ));
+            }
+        }
+    }
+    for inner in &it.contents {
+        describe(model, *inner, depth + 1, to);
+    }
+}
