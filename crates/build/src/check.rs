@@ -1,0 +1,142 @@
+//! What the back end cannot turn into Rust yet: reported by name and place, never dropped in silence.
+
+use std::collections::HashSet;
+
+use zorb_idl::model::{
+    Constant, Definition, DefinitionKind, Feature, Interface, InterfaceFlavor, Type, Value, ValueFlavor,
+};
+use zorb_idl::{Diagnostic, Diagnostics, Span};
+
+use crate::plan::Plan;
+
+/// Everything in what is to be generated that has no mapping yet.
+pub(crate) fn check(plan: &Plan<'_>) -> Diagnostics {
+    let mut checker = Checker { plan, found: Vec::new(), seen: HashSet::new() };
+    for definition in plan.model.definitions() {
+        if plan.is_own(definition.id) {
+            checker.definition(definition);
+        }
+    }
+    for import in plan.model.imports() {
+        checker.report("`import`", import.span);
+    }
+    plan.model.diagnose(checker.found)
+}
+
+struct Checker<'p> {
+    plan: &'p Plan<'p>,
+    found: Vec<Diagnostic>,
+    seen: HashSet<(String, Span)>,
+}
+
+impl Checker<'_> {
+    fn report(&mut self, what: &str, span: Span) {
+        if self.seen.insert((what.to_owned(), span)) {
+            let message = format!("{what} has no mapping to Rust yet");
+            self.found.push(Diagnostic::error(message, span, "not generated"));
+        }
+    }
+
+    fn definition(&mut self, of: &Definition) {
+        if let Some(what) = unmapped(&of.kind) {
+            return self.report(&format!("{what} `{}`", of.name), of.span);
+        }
+        match &of.kind {
+            DefinitionKind::Constant(it) => self.constant(it, of.span),
+            DefinitionKind::Typedef(it) => self.ty(&it.ty, of.span),
+            DefinitionKind::Struct(it) => it.members.iter().for_each(|it| self.ty(&it.ty, it.span)),
+            DefinitionKind::Exception(it) => it.members.iter().for_each(|it| self.ty(&it.ty, it.span)),
+            DefinitionKind::Union(it) => it.arms.iter().for_each(|it| self.ty(&it.ty, it.span)),
+            DefinitionKind::Interface(it) => self.interface(of, it),
+            _ => {}
+        }
+    }
+
+    fn constant(&mut self, of: &Constant, span: Span) {
+        if let Value::Fixed(_) = of.value {
+            self.report("a constant of type `fixed`", span);
+        }
+    }
+
+    fn interface(&mut self, of: &Definition, interface: &Interface) {
+        for feature in &interface.features {
+            match feature {
+                Feature::Operation(it) => {
+                    it.returns.iter().for_each(|ty| self.ty(ty, it.span));
+                    it.parameters.iter().for_each(|it| self.ty(&it.ty, it.span));
+                    if !it.context.is_empty() {
+                        self.report(&format!("the `context` clause of `{}`", it.name), it.span);
+                    }
+                }
+                Feature::Attribute(it) => self.ty(&it.ty, it.span),
+            }
+        }
+        if self.plan.model.all_features(of.id).count() > MOST_FEATURES {
+            self.report(
+                &format!("an interface with more than {MOST_FEATURES} operations and attributes"),
+                of.span,
+            );
+        }
+        for base in self.plan.model.ancestors(of.id) {
+            if let Some(what) = unmapped(&self.plan.model.definition(base).kind) {
+                let name = self.plan.model.scoped_name(base);
+                self.report(&format!("inheritance from {what} `{name}`"), of.span);
+            }
+        }
+    }
+
+    fn ty(&mut self, ty: &Type, span: Span) {
+        let name = match ty {
+            Type::Any => "any",
+            Type::TypeCode => "CORBA::TypeCode",
+            Type::ValueBase => "ValueBase",
+            Type::AbstractBase => "CORBA::AbstractBase",
+            Type::Fixed { .. } => "fixed",
+            Type::Sequence { element, .. } | Type::Array { element, .. } => return self.ty(element, span),
+            Type::Named(id) => {
+                let of = self.plan.model.definition(*id);
+                if let DefinitionKind::Typedef(alias) = &of.kind
+                    && !self.plan.is_own(*id)
+                {
+                    return self.ty(&alias.ty, span);
+                }
+                if let Some(what) = unmapped(&of.kind) {
+                    let name = self.plan.model.scoped_name(*id);
+                    self.report(&format!("{what} `{name}`"), span);
+                }
+                return;
+            }
+            _ => return,
+        };
+        self.report(&format!("`{name}`"), span);
+    }
+}
+
+/// An attribute makes two calls, and the numbers of a perfect hash have 16 bits.
+const MOST_FEATURES: usize = 32_767;
+
+/// What kind of definition it is, if it has no mapping.
+fn unmapped(kind: &DefinitionKind) -> Option<&'static str> {
+    match kind {
+        DefinitionKind::Interface(it) => match it.flavor {
+            InterfaceFlavor::Plain => None,
+            InterfaceFlavor::Abstract => Some("abstract interface"),
+            InterfaceFlavor::Local => Some("local interface"),
+        },
+        DefinitionKind::ValueType(it) => Some(match it.flavor {
+            ValueFlavor::Plain => "valuetype",
+            ValueFlavor::Custom => "custom valuetype",
+            ValueFlavor::Abstract => "abstract valuetype",
+        }),
+        DefinitionKind::ValueBox(_) => Some("boxed valuetype"),
+        DefinitionKind::Native => Some("native type"),
+        DefinitionKind::Module(_)
+        | DefinitionKind::Constant(_)
+        | DefinitionKind::Typedef(_)
+        | DefinitionKind::Struct(_)
+        | DefinitionKind::Union(_)
+        | DefinitionKind::Enum(_)
+        | DefinitionKind::Exception(_) => None,
+        _ => Some("definition"),
+    }
+}

@@ -1,0 +1,223 @@
+//! From models to the text of one Rust file.
+
+use std::collections::{BTreeMap, HashMap};
+
+use proc_macro2::TokenStream;
+use quote::quote;
+use zorb_idl::Diagnostics;
+use zorb_idl::model::{Definition, DefinitionId, DefinitionKind, Model};
+
+use crate::docs::doc;
+use crate::interface::interface;
+use crate::names::ident;
+use crate::plan::Plan;
+use crate::scope::Scope;
+use crate::{check, items, union};
+
+/// The Rust of several models in one file. What more than one of them includes is generated once.
+pub(crate) fn generate(
+    models: &[Model],
+    runtime: &TokenStream,
+    externals: &BTreeMap<String, String>,
+) -> Result<String, Vec<Diagnostics>> {
+    let mut tree = Tree::default();
+    let mut done = HashMap::new();
+    let mut faults = Vec::new();
+    let plans: Vec<Plan<'_>> = models.iter().map(|it| Plan::new(it, runtime.clone(), externals)).collect();
+    for plan in &plans {
+        let found = check::check(plan);
+        if !found.is_empty() {
+            faults.push(found);
+        }
+    }
+    if !faults.is_empty() {
+        return Err(faults);
+    }
+    for plan in &plans {
+        for definition in plan.model.definitions() {
+            if plan.is_own(definition.id) && is_first(&plans, plan, definition, &mut done) {
+                add(plan, definition, &mut tree);
+            }
+        }
+    }
+    for module in plans.iter().flat_map(|plan| plan.modules_with("rt")) {
+        tree.at(module).has_own_rt = true;
+    }
+    Ok(tree.text(runtime))
+}
+
+/// Whether this is where the definition is to be taken from: nothing in another model has its path, or only a forward
+/// declaration has.
+fn is_first(
+    plans: &[Plan<'_>],
+    plan: &Plan<'_>,
+    definition: &Definition,
+    done: &mut HashMap<(Vec<String>, String), ()>,
+) -> bool {
+    let place = plan.place_of(definition.id);
+    if let DefinitionKind::Module(_) = definition.kind {
+        return true;
+    }
+    if let DefinitionKind::Interface(it) = &definition.kind
+        && !it.defined
+    {
+        let scoped = plan.model.scoped_name(definition.id);
+        let is_defined = |model: &Model, id: DefinitionId| matches!(&model.definition(id).kind, DefinitionKind::Interface(it) if it.defined);
+        if plans.iter().any(|it| it.model.find(&scoped).is_some_and(|id| is_defined(it.model, id))) {
+            return false;
+        }
+    }
+    done.insert((place.home.path.clone(), place.name.clone()), ()).is_none()
+}
+
+/// Adds one definition, without those nested in it.
+fn add(plan: &Plan<'_>, of: &Definition, tree: &mut Tree) {
+    let scope = Scope::of(plan, of.id);
+    let item = match &of.kind {
+        DefinitionKind::Module(_) => {
+            let module = tree.at(&scope.inner(&plan.place_of(of.id).name).module);
+            if module.doc.is_empty() {
+                module.doc = doc(&of.doc, &items::of_kind(&scope, of, "module"), &[]);
+            }
+            return;
+        }
+        DefinitionKind::Interface(it) => return interface(plan, of, it, tree),
+        DefinitionKind::Constant(it) => items::constant(&scope, of, it),
+        DefinitionKind::Typedef(it) => items::alias(&scope, of, it),
+        DefinitionKind::Enum(it) => items::enumeration(&scope, of, it),
+        DefinitionKind::Struct(it) => items::structure(&scope, of, &it.members),
+        DefinitionKind::Exception(it) => items::exception(&scope, of, &it.members),
+        DefinitionKind::Union(it) => union::union(&scope, of, it),
+        // Reported by `check`.
+        _ => return,
+    };
+    tree.at(&scope.module).item(item);
+    if let Some(inner) = &plan.place_of(of.id).inner {
+        let name = &plan.place_of(of.id).name;
+        tree.at(&scope.inner(inner).module).doc = doc("", &format!("Types nested in `{name}`."), &[]);
+    }
+}
+
+/// A Rust module: its items, then the modules in it.
+#[derive(Default)]
+pub(crate) struct Tree {
+    pub(crate) doc: TokenStream,
+    /// The IDL gave the name of the runtime module to something else.
+    has_own_rt: bool,
+    items: Vec<TokenStream>,
+    modules: Vec<(String, Tree)>,
+}
+
+impl Tree {
+    /// The module at a path, made where it is not there yet.
+    pub(crate) fn at(&mut self, path: &[String]) -> &mut Tree {
+        let Some((first, rest)) = path.split_first() else { return self };
+        let at = match self.modules.iter().position(|(name, _)| name == first) {
+            Some(at) => at,
+            None => {
+                self.modules.push((first.clone(), Tree::default()));
+                self.modules.len() - 1
+            }
+        };
+        self.modules[at].1.at(rest)
+    }
+
+    pub(crate) fn item(&mut self, item: TokenStream) {
+        self.items.push(item);
+    }
+
+    fn is_empty(&self) -> bool {
+        self.items.is_empty() && self.modules.iter().all(|(_, module)| module.is_empty())
+    }
+
+    fn tokens(&self, runtime: &TokenStream) -> TokenStream {
+        let (items, modules) = (&self.items, self.modules.iter().filter(|(_, module)| !module.is_empty()));
+        let modules = modules.map(|(name, module)| {
+            let (name, doc, tokens) = (ident(name), &module.doc, module.tokens(runtime));
+            let imports = !module.items.is_empty() && !module.has_own_rt;
+            let import = imports.then(|| import(runtime));
+            quote!(#doc pub mod #name { #import #tokens })
+        });
+        quote!(#(#items)* #(#modules)*)
+    }
+
+    /// The file, formatted.
+    fn text(&self, runtime: &TokenStream) -> String {
+        let tokens = self.tokens(runtime);
+        let mut file = match syn::parse2::<syn::File>(tokens.clone()) {
+            Ok(file) => file,
+            // A fault of the generator: the compiler will show where.
+            Err(error) => return format!("compile_error!({:?});\n{tokens}\n", error.to_string()),
+        };
+        for item in &mut file.items {
+            allow_what_idl_decides(item);
+        }
+        format!("{HEAD}{}", spaced(&prettyplease::unparse(&file)))
+    }
+}
+
+/// Puts an empty line between items, as people do.
+fn spaced(text: &str) -> String {
+    let mut spaced = String::with_capacity(text.len() + text.len() / 50);
+    let indent = |line: &str| line.len() - line.trim_start().len();
+    let starts_item = |line: &str| {
+        ["///", "#[", "pub ", "impl", "fn ", "const "].iter().any(|it| line.trim_start().starts_with(it))
+    };
+    let mut before = "";
+    for line in text.lines() {
+        let ended = matches!(before.trim_start(), "}" | "};") || before.trim_start().starts_with("use ");
+        if ended && indent(before) == indent(line) && starts_item(line) {
+            spaced.push('\n');
+        }
+        spaced.push_str(line);
+        spaced.push('\n');
+        before = line;
+    }
+    spaced
+}
+
+const HEAD: &str = "// Generated by zorb from IDL. Changes are lost when it is generated again.\n\n";
+
+fn import(runtime: &TokenStream) -> TokenStream {
+    let is_called_rt = runtime.to_string().ends_with(":: rt");
+    if is_called_rt { quote!(use #runtime;) } else { quote!(use #runtime as rt;) }
+}
+
+/// Lints on names, on numbers of arguments and on sizes: the IDL chose them.
+fn allow_what_idl_decides(item: &mut syn::Item) {
+    let attributes = match item {
+        syn::Item::Const(it) => &mut it.attrs,
+        syn::Item::Enum(it) => &mut it.attrs,
+        syn::Item::Impl(it) => &mut it.attrs,
+        syn::Item::Mod(it) => &mut it.attrs,
+        syn::Item::Struct(it) => &mut it.attrs,
+        syn::Item::Trait(it) => &mut it.attrs,
+        syn::Item::Type(it) => &mut it.attrs,
+        _ => return,
+    };
+    attributes.push(syn::parse_quote! {
+        #[allow(
+            dead_code,
+            unused_imports,
+            unreachable_pub,
+            non_camel_case_types,
+            non_snake_case,
+            non_upper_case_globals,
+            clippy::approx_constant,
+            clippy::doc_lazy_continuation,
+            clippy::doc_overindented_list_items,
+            clippy::enum_variant_names,
+            clippy::excessive_precision,
+            clippy::large_enum_variant,
+            clippy::len_without_is_empty,
+            clippy::module_inception,
+            clippy::new_ret_no_self,
+            clippy::result_large_err,
+            clippy::should_implement_trait,
+            clippy::too_many_arguments,
+            clippy::type_complexity,
+            clippy::upper_case_acronyms,
+            clippy::wrong_self_convention
+        )]
+    });
+}

@@ -1,0 +1,284 @@
+//! `interface`: the reference type that clients call, the trait that servants implement, and what joins them.
+//!
+//! ```text
+//! Account             a method and an `_async` twin per operation, inherited ones too
+//! AccountServant      the trait of implementations; one supertrait per base
+//! AccountSkeleton     finds the operation by its perfect hash and calls the servant
+//! account             the types nested in the interface, the errors of its operations, and hidden:
+//! account::skeleton   what each operation does with a request; derived interfaces call the same functions
+//! ```
+
+mod client;
+mod errors;
+mod server;
+
+use proc_macro2::{Ident, TokenStream};
+use quote::quote;
+use zorb_idl::model::{Definition, DefinitionId, Direction, Feature, Interface, Parameter, Type};
+
+use crate::docs::doc;
+use crate::generate::Tree;
+use crate::names::{Names, ident};
+use crate::plan::{CallNames, Part, Plan};
+use crate::scope::Scope;
+
+/// Adds all that an interface becomes to the module that it lies in.
+pub(crate) fn interface(plan: &Plan<'_>, of: &Definition, interface: &Interface, tree: &mut Tree) {
+    let scope = Scope::of(plan, of.id);
+    let place = plan.place_of(of.id);
+    tree.at(&scope.module).item(client::reference(&scope, of));
+    let inner_name = place.inner.as_deref().unwrap_or_default();
+    let inner = scope.inner(inner_name);
+    let names = plan.interface(of.id);
+    let module = tree.at(&inner.module);
+    module.doc = doc(
+        "",
+        &format!("What belongs to [`{}`]: nested types, and the errors of its operations.", place.name),
+        &[],
+    );
+    if !interface.defined {
+        return;
+    }
+    for error in &names.errors {
+        module.item(errors::error(&inner, error));
+    }
+    let calls: Vec<Call<'_>> = names.calls.iter().map(|it| Call::new(plan, of.id, it)).collect();
+    let skeleton = inner.inner(&names.skeleton_module);
+    if !calls.is_empty() {
+        tree.at(&skeleton.module).doc = quote!(#[doc(hidden)]);
+    }
+    for call in &calls {
+        tree.at(&skeleton.module).item(server::skeleton(&skeleton, call));
+    }
+    tree.at(&scope.module).item(client::methods(&scope, of));
+    tree.at(&scope.module).item(server::servant(&scope, of, &calls));
+    tree.at(&scope.module).item(server::dispatch(&scope, of));
+}
+
+/// One call of an interface: an operation, or reading or writing an attribute.
+pub(crate) struct Call<'m> {
+    /// The interface that declares it.
+    owner: DefinitionId,
+    names: &'m CallNames,
+    /// The name on the wire.
+    wire: String,
+    oneway: bool,
+    returns: Option<&'m Type>,
+    parameters: Vec<Argument<'m>>,
+    /// The IDL's comment.
+    comment: &'m str,
+    /// What it is in the IDL.
+    what: String,
+}
+
+/// One parameter of a call.
+struct Argument<'m> {
+    name: Ident,
+    spelt: &'m str,
+    direction: Direction,
+    ty: &'m Type,
+}
+
+impl<'m> Call<'m> {
+    fn new(plan: &'m Plan<'_>, owner: DefinitionId, names: &'m CallNames) -> Call<'m> {
+        let feature = &plan.model.features(owner)[names.feature];
+        let scoped = format!("{}::{}", plan.model.scoped_name(owner), feature.name());
+        match (feature, names.part) {
+            (Feature::Operation(it), _) => Call {
+                owner,
+                names,
+                wire: it.name.clone(),
+                oneway: it.oneway,
+                returns: it.returns.as_ref(),
+                parameters: arguments(plan, owner, &it.parameters),
+                comment: &it.doc,
+                what: format!("IDL operation `{scoped}`."),
+            },
+            (Feature::Attribute(it), Part::Set) => Call {
+                owner,
+                names,
+                wire: format!("_set_{}", it.name),
+                oneway: false,
+                returns: None,
+                parameters: vec![Argument {
+                    name: ident(&parameter_names(plan, owner).declare(&it.name)),
+                    spelt: &it.name,
+                    direction: Direction::In,
+                    ty: &it.ty,
+                }],
+                comment: &it.doc,
+                what: format!("Sets the IDL attribute `{scoped}`."),
+            },
+            (Feature::Attribute(it), _) => Call {
+                owner,
+                names,
+                wire: format!("_get_{}", it.name),
+                oneway: false,
+                returns: Some(&it.ty),
+                parameters: Vec::new(),
+                comment: &it.doc,
+                what: format!("Gets the IDL attribute `{scoped}`."),
+            },
+        }
+    }
+
+    /// What goes to the object.
+    fn sent(&self) -> impl Iterator<Item = &Argument<'m>> {
+        self.parameters.iter().filter(|it| it.direction != Direction::Out)
+    }
+
+    /// What comes back, in IDL order: the result, then `out` and `inout`. With the name of each.
+    fn received(&self) -> Vec<(&'m str, &'m Type)> {
+        let back = self.parameters.iter().filter(|it| it.direction != Direction::In);
+        self.returns.map(|ty| ("result", ty)).into_iter().chain(back.map(|it| (it.spelt, it.ty))).collect()
+    }
+
+    fn received_types(&self) -> Vec<&'m Type> {
+        self.received().into_iter().map(|(_, ty)| ty).collect()
+    }
+
+    /// The type of what comes back.
+    fn output(&self, scope: &Scope<'_>) -> TokenStream {
+        let types: Vec<TokenStream> = self.received().iter().map(|(_, ty)| scope.ty(ty)).collect();
+        match types.as_slice() {
+            [one] => one.clone(),
+            _ => quote!((#(#types),*)),
+        }
+    }
+
+    /// The type of what else may come of it.
+    fn error(&self, scope: &Scope<'_>) -> TokenStream {
+        match &self.names.error {
+            Some(name) => scope.within(self.owner, &[name]),
+            None => {
+                let rt = scope.rt();
+                quote!(#rt::SystemException)
+            }
+        }
+    }
+
+    fn method(&self) -> Ident {
+        ident(&self.names.method)
+    }
+
+    /// The IDL's comment, and which values a tuple holds.
+    fn doc(&self) -> TokenStream {
+        let received = self.received();
+        let mut more = Vec::new();
+        if received.len() > 1 {
+            let names: Vec<&str> = received.iter().map(|(name, _)| *name).collect();
+            more.push(format!("Gives `({})`.", names.join(", ")));
+        }
+        if self.oneway {
+            more.push("Oneway: returns when the scope that the policy asks for is reached.".to_owned());
+        }
+        doc(self.comment, &self.what, &more)
+    }
+}
+
+fn arguments<'m>(plan: &Plan<'_>, owner: DefinitionId, parameters: &'m [Parameter]) -> Vec<Argument<'m>> {
+    let mut names = parameter_names(plan, owner);
+    let argument = |it: &'m Parameter| Argument {
+        name: ident(&names.declare(&it.name)),
+        spelt: &it.name,
+        direction: it.direction,
+        ty: &it.ty,
+    };
+    parameters.iter().map(argument).collect()
+}
+
+/// Parameters keep clear of the locals of generated code, and of the constants in reach: a pattern that names a
+/// constant does not bind.
+fn parameter_names(plan: &Plan<'_>, owner: DefinitionId) -> Names {
+    let mut names = Names::beside_locals();
+    let scope = plan.model.definition(owner).parent;
+    let siblings = match scope {
+        Some(scope) => &plan.model.definition(scope).contents[..],
+        None => plan.model.top_level(),
+    };
+    for id in siblings {
+        if let zorb_idl::model::DefinitionKind::Constant(_) = plan.model.definition(*id).kind {
+            names.avoid(&plan.place_of(*id).name);
+        }
+    }
+    names
+}
+
+/// How a parameter is passed.
+#[derive(Clone, Copy, PartialEq, Eq)]
+enum Passing {
+    /// Scalars and enums.
+    Value,
+    /// `&str`.
+    Text,
+    /// `sequence` of elements: `&[T]` to a stub, `Sequence<T>` to a servant.
+    Run,
+    /// Any other `sequence`: `&[T]`.
+    List,
+    /// Object references: `Option<&Account>` to a stub, `Option<Account>` to a servant.
+    Reference,
+    /// Structs, unions, arrays: `&T`.
+    Borrowed,
+}
+
+fn passing(scope: &Scope<'_>, ty: &Type) -> Passing {
+    match scope.plan.model.resolve_alias(ty) {
+        Type::String { .. } | Type::WString { .. } => Passing::Text,
+        Type::Sequence { element, .. } if scope.plan.layouts.is_element(element) => Passing::Run,
+        Type::Sequence { .. } => Passing::List,
+        Type::Array { .. } => Passing::Borrowed,
+        _ if scope.is_reference(ty) => Passing::Reference,
+        Type::Named(id) => match scope.plan.model.definition(*id).kind {
+            zorb_idl::model::DefinitionKind::Enum(_) => Passing::Value,
+            _ => Passing::Borrowed,
+        },
+        _ => Passing::Value,
+    }
+}
+
+/// The type of a parameter of a stub.
+fn stub_type(scope: &Scope<'_>, ty: &Type) -> TokenStream {
+    let owned = scope.ty(ty);
+    match passing(scope, ty) {
+        Passing::Value => owned,
+        Passing::Text => {
+            let str = scope.std("str");
+            quote!(&#str)
+        }
+        Passing::Run | Passing::List => {
+            let element = element_type(scope, ty);
+            quote!(&[#element])
+        }
+        Passing::Reference => {
+            let (option, of) = (scope.std("Option"), reference_type(scope, ty));
+            quote!(#option<&#of>)
+        }
+        Passing::Borrowed => quote!(&#owned),
+    }
+}
+
+/// The type of a parameter of a servant's method.
+fn servant_type(scope: &Scope<'_>, ty: &Type) -> TokenStream {
+    match passing(scope, ty) {
+        Passing::Run | Passing::Reference => scope.ty(ty),
+        _ => stub_type(scope, ty),
+    }
+}
+
+fn element_type(scope: &Scope<'_>, ty: &Type) -> TokenStream {
+    match scope.plan.model.resolve_alias(ty) {
+        Type::Sequence { element, .. } => scope.ty(element),
+        _ => scope.ty(ty),
+    }
+}
+
+/// The type of a reference that is not nil.
+fn reference_type(scope: &Scope<'_>, ty: &Type) -> TokenStream {
+    match ty {
+        Type::Named(id) => scope.item(*id),
+        _ => {
+            let rt = scope.rt();
+            quote!(#rt::ObjectRef)
+        }
+    }
+}

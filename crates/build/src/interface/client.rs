@@ -1,0 +1,234 @@
+//! The client's side: the reference type and its methods.
+//!
+//! A reference of a derived interface holds one of its first base and derefs to it, down to the `ObjectRef`, so that
+//! most inherited methods need no text. Methods of further bases are there under their own names.
+
+use proc_macro2::TokenStream;
+use quote::quote;
+use zorb_idl::model::{Definition, DefinitionId, Type};
+
+use super::{Argument, Call, Passing, passing, stub_type};
+use crate::docs::doc;
+use crate::items::of_kind;
+use crate::names::{Names, ident};
+use crate::plan::methods as method_names;
+use crate::scope::Scope;
+
+/// The reference type and its conversions.
+pub(super) fn reference(scope: &Scope<'_>, of: &Definition) -> TokenStream {
+    let rt = scope.rt();
+    let model = scope.plan.model;
+    let from = scope.std("From");
+    let name = ident(&scope.plan.place_of(of.id).name);
+    let doc = doc(
+        &of.doc,
+        &of_kind(scope, of, "interface"),
+        &["A reference to an object; cloning is a count.".to_owned()],
+    );
+    let id = &of.repository_id;
+    let ancestors = model.ancestors(of.id);
+    let ancestor_ids = ancestors.iter().map(|it| &model.definition(*it).repository_id);
+    let bases = ancestors.iter().map(|it| scope.item(*it));
+    let (field, target, from_object, as_object) = match model.bases(of.id).first() {
+        None => (quote!(object), quote!(#rt::ObjectRef), quote!(Self { object }), quote!(&self.object)),
+        Some(base) => (
+            quote!(base),
+            scope.item(*base),
+            quote!(Self { base: #rt::Interface::from_object(object) }),
+            quote!(#rt::Interface::as_object(&self.base)),
+        ),
+    };
+    quote! {
+        #doc
+        #[derive(Clone, Debug, PartialEq)]
+        pub struct #name { #field: #target }
+
+        impl #rt::Interface for #name {
+            const INFO: &'static #rt::InterfaceInfo =
+                &#rt::InterfaceInfo { id: #id, ancestors: &[#(#ancestor_ids),*] };
+
+            fn from_object(object: #rt::ObjectRef) -> Self { #from_object }
+
+            fn as_object(&self) -> &#rt::ObjectRef { #as_object }
+        }
+
+        impl ::core::ops::Deref for #name {
+            type Target = #target;
+
+            fn deref(&self) -> &Self::Target { &self.#field }
+        }
+
+        #(impl #from<#name> for #bases {
+            fn from(object: #name) -> Self { #rt::upcast(&object) }
+        })*
+    }
+}
+
+/// The methods of the reference type, but for those that it has by way of its first base.
+pub(super) fn methods(scope: &Scope<'_>, of: &Definition) -> TokenStream {
+    let plan = scope.plan;
+    let by_deref = by_deref(scope, of.id);
+    let further = plan.model.ancestors(of.id).into_iter().filter(|it| !by_deref.contains(it));
+    let calls: Vec<Call<'_>> = std::iter::once(of.id)
+        .chain(further)
+        .flat_map(|owner| plan.interface(owner).calls.iter().map(move |it| Call::new(plan, owner, it)))
+        .collect();
+    if calls.is_empty() {
+        return TokenStream::new();
+    }
+    let spelt: Vec<_> = calls
+        .iter()
+        .map(|call| (plan.model.features(call.owner)[call.names.feature].name(), call.names.part))
+        .collect();
+    let names = method_names(&mut Names::default(), spelt.into_iter());
+    let methods = calls.iter().zip(names).map(|(call, (method, twin))| {
+        if call.owner == of.id {
+            own(scope, call, &method, &twin)
+        } else {
+            further_base(scope, call, &method, &twin)
+        }
+    });
+    let name = ident(&plan.place_of(of.id).name);
+    quote!(impl #name { #(#methods)* })
+}
+
+/// The interfaces whose methods the first base has.
+fn by_deref(scope: &Scope<'_>, id: DefinitionId) -> Vec<DefinitionId> {
+    let model = scope.plan.model;
+    model.bases(id).first().map(|base| [vec![*base], model.ancestors(*base)].concat()).unwrap_or_default()
+}
+
+/// A method of the interface's own, and its twin.
+fn own(scope: &Scope<'_>, call: &Call<'_>, method: &str, twin: &str) -> TokenStream {
+    let rt = scope.rt();
+    let result = scope.std("Result");
+    let Signature { doc, twin_doc, output, error, names, borrowed, owned } = signature(scope, call, method);
+    let (method, twin) = (ident(method), ident(twin));
+    let own_name = call.method();
+    let servant = scope.beside(call.owner, &scope.plan.interface(call.owner).servant);
+    let (wire, oneway) = (&call.wire, call.oneway);
+    let operation = quote!(&#rt::Operation { name: #wire, oneway: #oneway });
+    // What a stub is given and what a servant takes differ in two cases.
+    let passed = call.sent().map(|it| {
+        let name = &it.name;
+        match passing(scope, it.ty) {
+            Passing::Run => quote!(#name.into()),
+            Passing::Reference => quote!(#name.cloned()),
+            _ => quote!(#name),
+        }
+    });
+    let direct = if names.is_empty() {
+        quote!(#servant::#own_name)
+    } else {
+        quote!(|servant, context| #servant::#own_name(servant, context #(, #passed)*))
+    };
+    let lent = together(call.sent().map(|it| lent(scope, it)));
+    let kept = together(call.sent().map(|it| kept(scope, it)));
+    let decode = scope.tuple_decoder(&call.received_types(), false);
+    let (body, twin_body) = if call.oneway {
+        (
+            quote!(#rt::send(self, #operation, #direct, #lent)),
+            quote!(#rt::send_async(self, #operation, #kept)),
+        )
+    } else {
+        (
+            quote!(#rt::invoke(self, #operation, #direct, #lent, #decode)),
+            match scope.tuple_codec(&call.received_types()) {
+                None => quote!(#rt::invoke_async(self, #operation, #kept)),
+                Some(codec) => quote!(#rt::invoke_async_as::<#codec, _, _, _>(self, #operation, #kept)),
+            },
+        )
+    };
+    quote! {
+        #doc
+        pub fn #method(&self #(, #names: #borrowed)*) -> #result<#output, #error> { #body }
+
+        #twin_doc
+        pub fn #twin(&self #(, #names: #owned)*) -> #rt::Pending<#output, #error> { #twin_body }
+    }
+}
+
+/// A method of a base that is not the first: called on a reference of that base.
+fn further_base(scope: &Scope<'_>, call: &Call<'_>, method: &str, twin: &str) -> TokenStream {
+    let rt = scope.rt();
+    let result = scope.std("Result");
+    let Signature { doc, twin_doc, output, error, names, borrowed, owned } = signature(scope, call, method);
+    let (method, twin) = (ident(method), ident(twin));
+    let (base, own_method, own_twin) = (scope.item(call.owner), call.method(), ident(&call.names.twin));
+    quote! {
+        #doc
+        pub fn #method(&self #(, #names: #borrowed)*) -> #result<#output, #error> {
+            #base::#own_method(&#rt::upcast(self) #(, #names)*)
+        }
+
+        #twin_doc
+        pub fn #twin(&self #(, #names: #owned)*) -> #rt::Pending<#output, #error> {
+            #base::#own_twin(&#rt::upcast(self) #(, #names)*)
+        }
+    }
+}
+
+/// What a method and its twin have in common.
+struct Signature {
+    doc: TokenStream,
+    twin_doc: TokenStream,
+    output: TokenStream,
+    error: TokenStream,
+    names: Vec<proc_macro2::Ident>,
+    borrowed: Vec<TokenStream>,
+    owned: Vec<TokenStream>,
+}
+
+fn signature(scope: &Scope<'_>, call: &Call<'_>, method: &str) -> Signature {
+    let twin_doc = format!(" [`{method}`](Self::{method}), made now and waited for later.");
+    Signature {
+        doc: call.doc(),
+        twin_doc: quote!(#[doc = #twin_doc]),
+        output: call.output(scope),
+        error: call.error(scope),
+        names: call.sent().map(|it| it.name.clone()).collect(),
+        borrowed: call.sent().map(|it| stub_type(scope, it.ty)).collect(),
+        owned: call.sent().map(|it| scope.ty(it.ty)).collect(),
+    }
+}
+
+/// One value, or a tuple of them.
+fn together(arguments: impl Iterator<Item = TokenStream>) -> TokenStream {
+    let arguments: Vec<TokenStream> = arguments.collect();
+    match arguments.as_slice() {
+        [one] => one.clone(),
+        _ => quote!((#(#arguments),*)),
+    }
+}
+
+/// A parameter as a call borrows it.
+fn lent(scope: &Scope<'_>, it: &Argument<'_>) -> TokenStream {
+    let (rt, name) = (scope.rt(), &it.name);
+    let codec = scope.codec(it.ty);
+    let value = match (passing(scope, it.ty), codec) {
+        (Passing::Value, _) => quote!(#name),
+        (Passing::Reference, _) => return quote!(#rt::lent_reference(#name)),
+        (_, None) => quote!(#name),
+        (_, Some(codec)) => quote!(#rt::lent::<#codec, _>(#name)),
+    };
+    named(scope, it, value)
+}
+
+/// A parameter as a call that is waited for later keeps it.
+fn kept(scope: &Scope<'_>, it: &Argument<'_>) -> TokenStream {
+    let (rt, name) = (scope.rt(), &it.name);
+    let value = match scope.codec(it.ty) {
+        None => quote!(#name),
+        Some(codec) => quote!(#rt::kept::<#codec, _>(#name)),
+    };
+    if passing(scope, it.ty) == Passing::Reference { value } else { named(scope, it, value) }
+}
+
+/// Where writing can fail, the error names the parameter.
+fn named(scope: &Scope<'_>, it: &Argument<'_>, value: TokenStream) -> TokenStream {
+    if passing(scope, it.ty) == Passing::Value && *scope.plan.model.resolve_alias(it.ty) != Type::WChar {
+        return value;
+    }
+    let (rt, spelt) = (scope.rt(), it.spelt);
+    quote!(#rt::named(#spelt, #value))
+}

@@ -1,0 +1,54 @@
+//! OMG IDL to Rust: the generator, and the interface of build scripts.
+//!
+//! In `build.rs`:
+//!
+//! ```no_run
+//! zorb_build::compile("bank.idl");
+//! ```
+//!
+//! and where the types are wanted: `zorb::include_idl!("bank");`. What becomes of each piece of IDL is written in
+//! `docs/mapping.md`. [`Config`] has the options, and [`Config::generate`] gives the text to programs that are not
+//! build scripts.
+//!
+//! The crate knows the IDL model and how Rust looks. Of the ORB it knows the path of its runtime module, and writes
+//! calls of what is there: whatever is the same for all interfaces is a function of the runtime, not generated text.
+//!
+//! | step | module |
+//! |---|---|
+//! | files → models | `config`, `disk`, `zorb_idl` |
+//! | which definitions, under which Rust paths | `plan`, `names` |
+//! | what has no mapping yet | `check` |
+//! | values | `items`, `union`, `layout` |
+//! | interfaces | `interface` (`client`, `server`, `errors`), [`operations`] |
+//! | how code names things from where it stands | `scope` |
+//! | the file | `generate` |
+//!
+//! # Dependencies
+//!
+//! `quote` writes Rust as Rust, `syn` and `prettyplease` lay it out as rustfmt would: generated code is read by people.
+#![forbid(unsafe_code)]
+
+mod check;
+mod config;
+mod disk;
+mod docs;
+mod generate;
+mod idl_text;
+mod interface;
+mod items;
+mod layout;
+mod names;
+pub mod operations;
+mod plan;
+mod scope;
+mod union;
+
+pub use config::{Config, Error, Generated};
+pub use disk::Disk;
+
+/// For build scripts: compiles one IDL file into `OUT_DIR`, with the defaults of [`Config`].
+///
+/// What is wrong is shown on the error output, and the build script ends with exit code 1.
+pub fn compile(file: impl AsRef<std::path::Path>) {
+    Config::new().compile(&[file]);
+}

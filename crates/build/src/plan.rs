@@ -1,0 +1,311 @@
+//! What is generated, and where everything lies: the Rust path of every definition of a model.
+//!
+//! Every IDL scope becomes a Rust module: a module one of its own name, an interface `Account` (or a struct that
+//! has types nested in it) the module `account` beside the type. A definition that an included file brings in and
+//! that an `extern_module` covers lies in another crate: it has a path, and is not generated.
+
+use std::collections::{BTreeMap, HashMap};
+use std::rc::Rc;
+
+use proc_macro2::TokenStream;
+use zorb_idl::model::{DefinitionId, DefinitionKind, Feature, Interface, Model};
+
+use crate::layout::Layouts;
+use crate::names::{self, Names};
+
+/// A Rust module.
+#[derive(Clone, PartialEq, Eq, Hash, Debug)]
+pub(crate) struct Home {
+    /// Where its path starts: where the generated text is included, or a path of another crate.
+    pub(crate) external: Option<Rc<str>>,
+    /// The modules from there.
+    pub(crate) path: Vec<String>,
+}
+
+impl Home {
+    fn inner(&self, module: &str) -> Home {
+        let mut inner = self.clone();
+        inner.path.push(module.to_owned());
+        inner
+    }
+}
+
+/// Where the definitions of one model lie.
+pub(crate) struct Plan<'m> {
+    pub(crate) model: &'m Model,
+    /// The path of the runtime module, such as `::zorb::rt`.
+    pub(crate) runtime: TokenStream,
+    pub(crate) layouts: Layouts<'m>,
+    places: Vec<Option<Place>>,
+    /// The names of each module of our own.
+    modules: HashMap<Vec<String>, Names>,
+}
+
+/// Where one definition lies.
+pub(crate) struct Place {
+    pub(crate) home: Home,
+    /// Its own name there.
+    pub(crate) name: String,
+    /// The module for what is nested in it.
+    pub(crate) inner: Option<String>,
+    /// What an interface brings with it.
+    pub(crate) interface: Option<InterfaceNames>,
+}
+
+/// The names that an interface brings with it.
+pub(crate) struct InterfaceNames {
+    pub(crate) servant: String,
+    pub(crate) skeleton: String,
+    /// The module of its skeleton functions, in the inner one.
+    pub(crate) skeleton_module: String,
+    /// Its own calls in IDL order.
+    pub(crate) calls: Vec<CallNames>,
+    /// The error enums of those that raise.
+    pub(crate) errors: Vec<ErrorNames>,
+}
+
+/// Which part of a feature a call is.
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+pub(crate) enum Part {
+    Operation,
+    Get,
+    Set,
+}
+
+/// The names of one call: an operation, or reading or writing an attribute.
+pub(crate) struct CallNames {
+    /// The position of the feature in its interface.
+    pub(crate) feature: usize,
+    pub(crate) part: Part,
+    /// The method.
+    pub(crate) method: String,
+    /// Its twin that does not block.
+    pub(crate) twin: String,
+    /// Its error type in the inner module, if it raises anything.
+    pub(crate) error: Option<String>,
+}
+
+/// An error enum and its other names.
+pub(crate) struct ErrorNames {
+    pub(crate) name: String,
+    /// The names after those operations that raise the same exceptions.
+    pub(crate) aliases: Vec<String>,
+    pub(crate) exceptions: Vec<DefinitionId>,
+    /// The method that it is named after, for its docs.
+    pub(crate) method: String,
+}
+
+impl<'m> Plan<'m> {
+    pub(crate) fn new(
+        model: &'m Model,
+        runtime: TokenStream,
+        externals: &BTreeMap<String, String>,
+    ) -> Plan<'m> {
+        let places = model.definitions().iter().map(|_| None).collect();
+        let mut plan = Plan { model, runtime, layouts: Layouts::new(model), places, modules: HashMap::new() };
+        let root = Home { external: None, path: Vec::new() };
+        let mut externals = externals.clone();
+        if uses_built_in_corba(model) {
+            let corba = plan.runtime.to_string().replace(' ', "") + "::CORBA";
+            externals.entry("CORBA".to_owned()).or_insert(corba);
+        }
+        let external =
+            externals.get("").map(|path| Home { external: Some(path.as_str().into()), path: Vec::new() });
+        plan.place(model.top_level(), Some(root), external, &externals);
+        plan
+    }
+
+    /// Places the contents of one scope, and all that is nested in them. Those of our own and those of another
+    /// crate do not meet in one Rust module, so their names do not avoid each other.
+    fn place(
+        &mut self,
+        contents: &[DefinitionId],
+        own: Option<Home>,
+        external: Option<Home>,
+        externals: &BTreeMap<String, String>,
+    ) {
+        for is_external in [true, false] {
+            let Some(home) = (if is_external { &external } else { &own }) else { continue };
+            let within = |id: &&DefinitionId| {
+                let included = self.model.definition(**id).included || own.is_none();
+                (included && external.is_some()) == is_external
+            };
+            let contents: Vec<DefinitionId> = contents.iter().filter(within).copied().collect();
+            let mut names = self.modules.remove(&home.path).filter(|_| !is_external).unwrap_or_default();
+            for id in &contents {
+                let definition = self.model.definition(*id);
+                let name = match definition.kind {
+                    DefinitionKind::Constant(_) => names.declare(&names::constant(&definition.name)),
+                    _ => names.declare(&definition.name),
+                };
+                let place = Place { home: home.clone(), name, inner: None, interface: None };
+                self.places[id.index()] = Some(place);
+            }
+            for id in &contents {
+                self.derive(*id, &mut names);
+            }
+            if !is_external {
+                self.modules.insert(home.path.clone(), names);
+            }
+            for id in contents {
+                let definition = self.model.definition(id);
+                if let DefinitionKind::Module(_) = definition.kind {
+                    let outside = externals.get(&self.model.scoped_name(id));
+                    let outside = match outside {
+                        Some(path) => Some(Home { external: Some(path.as_str().into()), path: Vec::new() }),
+                        None => external.as_ref().map(|home| home.inner(&definition.name)),
+                    };
+                    let inside = own.as_ref().map(|home| home.inner(&self.place_of(id).name));
+                    self.place(&definition.contents, inside, outside, externals);
+                } else if let Some(inner) = &self.place_of(id).inner {
+                    let inner = home.inner(inner);
+                    let (own, external) = if is_external { (None, Some(inner)) } else { (Some(inner), None) };
+                    self.place(&definition.contents, own, external, externals);
+                    if let DefinitionKind::Interface(interface) = &definition.kind {
+                        self.derive_within(id, interface);
+                    }
+                }
+            }
+        }
+    }
+
+    /// Names what the definition brings into its own scope.
+    fn derive(&mut self, id: DefinitionId, names: &mut Names) {
+        let definition = self.model.definition(id);
+        let (inner, interface) = match &definition.kind {
+            DefinitionKind::Interface(interface) => {
+                let inner = names.derive(names::snake(&definition.name));
+                let servant = names.derive(format!("{}Servant", definition.name));
+                let skeleton = names.derive(format!("{}Skeleton", definition.name));
+                let calls = own_calls(interface);
+                let skeleton_module = String::new();
+                let errors = Vec::new();
+                (Some(inner), Some(InterfaceNames { servant, skeleton, skeleton_module, calls, errors }))
+            }
+            DefinitionKind::Module(_) => (None, None),
+            _ if definition.contents.is_empty() => (None, None),
+            _ => (Some(names.derive(names::snake(&definition.name))), None),
+        };
+        if let Some(place) = &mut self.places[id.index()] {
+            (place.inner, place.interface) = (inner, interface);
+        }
+    }
+
+    /// Names what an interface brings into its inner scope, beside the names of its nested definitions.
+    fn derive_within(&mut self, id: DefinitionId, interface: &Interface) {
+        let mut names = Names::default();
+        for nested in &self.model.definition(id).contents {
+            let place = self.place_of(*nested);
+            names.avoid(&place.name);
+            place.inner.iter().for_each(|inner| names.avoid(inner));
+        }
+        let Some(place) = &mut self.places[id.index()] else { return };
+        let Some(of) = &mut place.interface else { return };
+        of.skeleton_module = names.derive("skeleton".into());
+        for call in &mut of.calls {
+            let mut exceptions = raised(&interface.features[call.feature], call.part).to_vec();
+            if exceptions.is_empty() {
+                continue;
+            }
+            let name = names.derive(match call.part {
+                Part::Operation => names::camel(interface.features[call.feature].name()) + "Error",
+                Part::Get => format!("Get{}Error", names::camel(interface.features[call.feature].name())),
+                Part::Set => format!("Set{}Error", names::camel(interface.features[call.feature].name())),
+            });
+            call.error = Some(name.clone());
+            exceptions.sort();
+            exceptions.dedup();
+            match of.errors.iter_mut().find(|error| error.exceptions == exceptions) {
+                Some(error) => error.aliases.push(name),
+                None => {
+                    let method = call.method.clone();
+                    of.errors.push(ErrorNames { name, aliases: Vec::new(), exceptions, method });
+                }
+            }
+        }
+        if place.home.external.is_none()
+            && let Some(inner) = &place.inner
+        {
+            let path = place.home.inner(inner).path;
+            self.modules.insert(path, names);
+        }
+    }
+
+    /// Where a definition lies.
+    pub(crate) fn place_of(&self, id: DefinitionId) -> &Place {
+        self.places[id.index()].as_ref().expect("every definition is in the contents of its scope")
+    }
+
+    /// The names of an interface.
+    pub(crate) fn interface(&self, id: DefinitionId) -> &InterfaceNames {
+        self.place_of(id).interface.as_ref().expect("only asked of interfaces")
+    }
+
+    /// Whether a module of our own has an item of this name.
+    pub(crate) fn is_taken(&self, module: &[String], name: &str) -> bool {
+        self.modules.get(module).is_some_and(|names| names.contains(name))
+    }
+
+    /// The modules of our own that have an item of this name.
+    pub(crate) fn modules_with(&self, name: &str) -> impl Iterator<Item = &[String]> {
+        self.modules.iter().filter(move |(_, names)| names.contains(name)).map(|(path, _)| path.as_slice())
+    }
+
+    /// Whether the definition is to be generated, not only referred to.
+    pub(crate) fn is_own(&self, id: DefinitionId) -> bool {
+        self.place_of(id).home.external.is_none()
+    }
+}
+
+/// Whether the model has the built-in `orb.idl`, whose types the runtime has; and not a file of the user's that has the
+/// same module.
+fn uses_built_in_corba(model: &Model) -> bool {
+    let Some(corba) = model.find("CORBA") else { return false };
+    let mut contents = model.definition(corba).contents.iter();
+    contents.any(|id| model.location(model.definition(*id).span).path.starts_with('<'))
+}
+
+/// The exceptions that a call raises, as the IDL lists them.
+pub(crate) fn raised(feature: &Feature, part: Part) -> &[DefinitionId] {
+    match (feature, part) {
+        (Feature::Operation(it), _) => &it.raises,
+        (Feature::Attribute(it), Part::Set) => &it.set_raises,
+        (Feature::Attribute(it), _) => &it.get_raises,
+    }
+}
+
+/// Which calls an interface's own features make.
+fn own_calls(interface: &Interface) -> Vec<CallNames> {
+    let mut names = Names::default();
+    let parts = interface.features.iter().enumerate();
+    let parts: Vec<(usize, Part)> =
+        parts.flat_map(|(at, feature)| parts_of(feature).map(move |it| (at, it))).collect();
+    let methods = methods(&mut names, parts.iter().map(|(at, part)| (interface.features[*at].name(), *part)));
+    let calls = parts.into_iter().zip(methods);
+    calls
+        .map(|((feature, part), (method, twin))| CallNames { feature, part, method, twin, error: None })
+        .collect()
+}
+
+fn parts_of(feature: &Feature) -> impl Iterator<Item = Part> + use<> {
+    let (first, second) = match feature {
+        Feature::Operation(_) => (Part::Operation, None),
+        Feature::Attribute(it) => (Part::Get, (!it.readonly).then_some(Part::Set)),
+    };
+    std::iter::once(first).chain(second)
+}
+
+/// The method and its twin for each call in turn. The names that the IDL spells are taken first.
+pub(crate) fn methods<'a>(
+    names: &mut Names,
+    calls: impl Iterator<Item = (&'a str, Part)> + Clone,
+) -> Vec<(String, String)> {
+    let spelt: Vec<Option<String>> =
+        calls.clone().map(|(name, part)| (part != Part::Set).then(|| names.declare(name))).collect();
+    let mut methods = Vec::new();
+    for ((name, _), spelt) in calls.zip(spelt) {
+        let method = spelt.unwrap_or_else(|| names.derive(format!("set_{name}")));
+        methods.push(method);
+    }
+    methods.into_iter().map(|method| (method.clone(), names.derive(format!("{method}_async")))).collect()
+}
