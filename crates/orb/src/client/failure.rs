@@ -1,0 +1,83 @@
+//! Why a call got no reply, in the terms that decide what happens next: try elsewhere, try again, give up.
+
+use std::io;
+use std::time::Duration;
+
+use zorb_cdr::EncodeError;
+use zorb_giop::ProtocolError;
+
+use crate::exception::{Completion, Minor, SystemException};
+use crate::marshal::encode_exception;
+use crate::transport::Endpoint;
+
+/// A call's step over one connection that did not bring a reply.
+#[derive(Debug)]
+pub(crate) enum Failure {
+    /// The arguments cannot be written. The caller's fault; no octet has left.
+    Encode(EncodeError),
+    /// No octet of the request has left: another endpoint, or the same one again, may be tried.
+    NotSent {
+        /// What was being done: `connect`, `send`.
+        step: &'static str,
+        cause: io::Error,
+    },
+    /// The server closed the connection in order before it answered: the request was not executed (CORBA 3.4 part 2 §9.4.8).
+    ClosedInOrder,
+    /// The request left at least in part, and then the connection ended.
+    Lost { step: &'static str, cause: io::Error },
+    /// A deadline passed.
+    Timeout { step: &'static str, sent: bool, after: Duration },
+    /// The peer broke the protocol; the connection is closed.
+    Protocol(ProtocolError),
+    /// The peer says that it could not read our message (MessageError).
+    MessageError,
+    /// A limit of this side was reached before anything was sent.
+    Limit(String),
+}
+
+impl Failure {
+    /// A connect or a send that ended with `cause` before anything left, by a deadline or otherwise.
+    pub(crate) fn unsent(step: &'static str, cause: io::Error, after: Duration) -> Failure {
+        match cause.kind() {
+            io::ErrorKind::TimedOut | io::ErrorKind::WouldBlock => {
+                Failure::Timeout { step, sent: false, after }
+            }
+            _ => Failure::NotSent { step, cause },
+        }
+    }
+
+    /// The exception that the caller sees when nothing more can be tried.
+    pub(crate) fn into_exception(self, endpoint: &Endpoint, operation: &str) -> SystemException {
+        let whole = |text: String| format!("{operation} at {endpoint}: {text}");
+        match self {
+            Failure::Encode(error) => encode_exception(&error, Completion::No).context(operation),
+            Failure::NotSent { step, cause } => {
+                SystemException::Transient(whole(format!("{step}: {cause}"))).minor(Minor::omg(2))
+            }
+            Failure::ClosedInOrder => {
+                SystemException::Transient(whole("the server keeps closing the connection".into()))
+            }
+            Failure::Lost { step, cause } => {
+                SystemException::CommFailure(whole(format!("{step}: {cause}"))).completed(Completion::Maybe)
+            }
+            Failure::Timeout { step, sent, after } => SystemException::Timeout(whole(format!(
+                "{step}: no end after {:.3} s, the deadline of this call",
+                after.as_secs_f64()
+            )))
+            .completed(if sent { Completion::Maybe } else { Completion::No }),
+            Failure::Protocol(error @ ProtocolError::LimitExceeded { .. }) => SystemException::ImpLimit(
+                whole(format!("the server sent more than this side accepts: {error}")),
+            )
+            .completed(Completion::Maybe),
+            Failure::Protocol(error) => {
+                SystemException::CommFailure(whole(format!("the peer broke the protocol: {error}")))
+                    .completed(Completion::Maybe)
+            }
+            Failure::MessageError => SystemException::CommFailure(whole(
+                "the peer could not read our message (MessageError)".into(),
+            ))
+            .completed(Completion::Maybe),
+            Failure::Limit(text) => SystemException::NoResources(whole(text)),
+        }
+    }
+}

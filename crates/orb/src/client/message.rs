@@ -1,0 +1,147 @@
+//! One request as it goes out: what the stub said, and the form that a particular connection gives it.
+
+use std::io::ErrorKind;
+use std::time::Instant;
+
+use zorb_cdr::{CodeSets, EncodeError, Encoder, Format, Version};
+use zorb_giop::{RequestHead, ResponseFlags, ServiceContexts, Target, begin_request, finish, fragments};
+
+use super::failure::Failure;
+use crate::object::route::Candidate;
+use crate::transport::Channel;
+use crate::transport::gather::{Unsent, send_all, send_run};
+
+/// Writes the arguments; may be asked again for another connection.
+pub(crate) type WriteArguments<'w, 'a> = dyn FnMut(&mut Encoder<'a>) -> Result<(), EncodeError> + 'w;
+
+/// What is sent, whatever the connection.
+pub(crate) struct Outgoing<'w, 'a> {
+    pub(crate) operation: &'static str,
+    pub(crate) response: ResponseFlags,
+    pub(crate) arguments: &'w mut WriteArguments<'w, 'a>,
+}
+
+/// Whom a message goes to, and by when.
+#[derive(Clone, Copy)]
+pub(crate) struct Course<'c> {
+    pub(crate) candidate: &'c Candidate,
+    /// The candidate's object key, or the longer form that its server asked for.
+    pub(crate) target: &'c Target,
+    pub(crate) started: Instant,
+    pub(crate) deadline: Instant,
+}
+
+/// What one connection counts and has agreed on.
+#[derive(Default)]
+pub(crate) struct Terms {
+    last_id: u32,
+    announced: Option<CodeSets>,
+}
+
+/// The form of one message under a connection's terms.
+pub(crate) struct Form<'c> {
+    pub(crate) id: u32,
+    pub(crate) format: Format,
+    pub(crate) contexts: &'c ServiceContexts,
+}
+
+impl Terms {
+    /// A new request id, and the code sets: those announced on this connection, or those that this message announces.
+    pub(crate) fn next<'c>(&mut self, candidate: &'c Candidate) -> Form<'c> {
+        static NO_CONTEXTS: ServiceContexts = ServiceContexts::new();
+        self.last_id = self.last_id.wrapping_add(1);
+        let version = candidate.version;
+        let (code_sets, contexts) = match (self.announced, &candidate.code_sets) {
+            (Some(announced), _) => (announced, &NO_CONTEXTS),
+            (None, Some(offer)) if version > Version::V1_0 => (offer.code_sets, &offer.contexts),
+            (None, _) => (CodeSets::default(), &NO_CONTEXTS),
+        };
+        Form { id: self.last_id, format: Format { version, code_sets }, contexts }
+    }
+
+    /// The id of the request made last.
+    pub(crate) fn last_id(&self) -> u32 {
+        self.last_id
+    }
+
+    /// The message of `form` has left, so the announcement that it carried holds.
+    pub(crate) fn sent(&mut self, form: &Form<'_>) {
+        if !form.contexts.is_empty() {
+            self.announced = Some(form.format.code_sets);
+        }
+    }
+}
+
+/// Writes the whole message into `buffer`'s memory.
+pub(crate) fn compose<'a>(
+    buffer: Vec<u8>,
+    form: &Form<'_>,
+    target: &Target,
+    outgoing: &mut Outgoing<'_, 'a>,
+    fragment_size: Option<usize>,
+) -> Result<Encoder<'a>, EncodeError> {
+    let mut message = Encoder::with_buffer(buffer, form.format);
+    if let (Some(size), Version::V1_1) = (fragment_size, form.format.version) {
+        message.fragment_every(size);
+    }
+    let head = RequestHead {
+        id: form.id,
+        response: outgoing.response,
+        target: target.into(),
+        operation: outgoing.operation,
+        contexts: form.contexts,
+    };
+    begin_request(&mut message, &head)?;
+    (outgoing.arguments)(&mut message)?;
+    finish(&mut message)?;
+    Ok(message)
+}
+
+/// Sends a composed message, whole or in fragments, on the calling thread.
+pub(crate) fn send(
+    channel: &dyn Channel,
+    message: &Encoder<'_>,
+    fragment_size: Option<usize>,
+    course: Course<'_>,
+) -> Result<(), Failure> {
+    let sent = match fragment_size {
+        Some(size) if message.len() > size => send_fragments(channel, message, size, course.deadline),
+        _ => match message.contiguous() {
+            Some(octets) => send_run(channel, octets, course.deadline),
+            None => send_all(channel, message.slices(), course.deadline),
+        },
+    };
+    sent.map_err(|Unsent { sent, error }| match (sent, error.kind()) {
+        (_, ErrorKind::TimedOut | ErrorKind::WouldBlock) => {
+            Failure::Timeout { step: "send", sent: sent > 0, after: course.started.elapsed() }
+        }
+        (0, _) => Failure::NotSent { step: "send", cause: error },
+        _ => Failure::Lost { step: "send", cause: error },
+    })
+}
+
+fn send_fragments(
+    channel: &dyn Channel,
+    message: &Encoder<'_>,
+    size: usize,
+    deadline: Instant,
+) -> Result<(), Unsent> {
+    let mut before = 0;
+    for fragment in fragments(message, size) {
+        send_all(channel, fragment.slices(), deadline)
+            .map_err(|unsent| Unsent { sent: before + unsent.sent, ..unsent })?;
+        before += fragment.octets();
+    }
+    Ok(())
+}
+
+/// The same message as the octets of its fragments, for a queue that sends octets.
+pub(crate) fn fragmented(message: &Encoder<'_>, size: usize) -> Encoder<'static> {
+    let mut octets = Encoder::new(message.format());
+    for fragment in fragments(message, size) {
+        for slice in fragment.slices() {
+            octets.write_octets(slice);
+        }
+    }
+    octets
+}

@@ -1,0 +1,149 @@
+//! The client's side of connections.
+//!
+//! ```text
+//!              ┌─ Private: one blocking call, its own thread writes and reads ─┐
+//! Pool (per ─┤                                                              ├─ Channel
+//!  endpoint)   └─ Shared: many calls; any thread writes, the reactor reads ────┘
+//! ```
+//!
+//! Blocking two-way calls take an idle [`private`] connection. Oneways, `_async` calls, and calls for which no
+//! private connection may be opened travel on the endpoint's one [`shared`] connection. A thread that has oneways
+//! or `_async` calls under way makes its next call there too, so its calls leave in the order made.
+
+pub(crate) mod failure;
+pub(crate) mod message;
+mod outbox;
+pub(crate) mod pool;
+mod private;
+pub(crate) mod reactor;
+pub(crate) mod shared;
+pub(crate) mod slot;
+
+use std::collections::HashMap;
+use std::sync::atomic::{AtomicBool, Ordering};
+use std::sync::{Arc, Mutex, MutexGuard, OnceLock, PoisonError};
+use std::time::{Duration, Instant};
+
+use crate::transport::{Endpoint, Transport};
+use pool::Pool;
+use reactor::Reactor;
+
+/// What the client's side lets the builder choose.
+#[derive(Clone, Debug)]
+pub(crate) struct Settings {
+    /// Private connections to one endpoint at a time. 64: beyond that a server's threads gain nothing, and
+    /// further calls share a connection.
+    pub(crate) private_connections: usize,
+    /// An unused connection is closed after this. Two minutes: what omniORB does, and below the idle time after which
+    /// common servers and firewalls close.
+    pub(crate) idle: Duration,
+    /// Messages above this many octets leave in fragments; `None`: never.
+    pub(crate) fragment_size: Option<usize>,
+    /// What a server may make us hold.
+    pub(crate) message_limits: zorb_giop::Limits,
+    /// Octets of `_async` and oneway messages that wait for one connection. 64 MiB, as for one message.
+    pub(crate) outbox: usize,
+}
+
+impl Default for Settings {
+    fn default() -> Self {
+        Settings {
+            private_connections: 64,
+            idle: Duration::from_secs(120),
+            fragment_size: None,
+            message_limits: zorb_giop::Limits::default(),
+            outbox: 64 << 20,
+        }
+    }
+}
+
+/// All connections that this ORB opened, and the thread that reads the shared ones.
+pub(crate) struct Client {
+    settings: Arc<Settings>,
+    pools: Arc<Pools>,
+    reactor: OnceLock<Reactor>,
+}
+
+#[derive(Default)]
+struct Pools {
+    by_endpoint: Mutex<HashMap<Endpoint, Arc<Pool>>>,
+    /// A sweep is due on the reactor.
+    sweeping: AtomicBool,
+}
+
+impl Pools {
+    fn lock(&self) -> MutexGuard<'_, HashMap<Endpoint, Arc<Pool>>> {
+        self.by_endpoint.lock().unwrap_or_else(PoisonError::into_inner)
+    }
+
+    /// Looks for unused connections after half the idle time, again and again until none is open.
+    fn sweep_later(self: &Arc<Self>, idle: Duration, reactor: &Reactor) {
+        let pools = self.clone();
+        reactor.at(Instant::now() + idle / 2, move |reactor| {
+            let now = Instant::now();
+            let mut open = 0;
+            pools.lock().retain(|_, pool| {
+                let is_open = pool.sweep(now);
+                open += usize::from(is_open);
+                // Endpoints that no reference names any more would pile up: servers forward where they like.
+                is_open || Arc::strong_count(pool) > 1
+            });
+            // Cleared first: a connection opened from here on asks for a sweep of its own.
+            pools.sweeping.store(false, Ordering::Release);
+            if open > 0 && !pools.sweeping.swap(true, Ordering::AcqRel) {
+                pools.sweep_later(idle, reactor);
+            }
+        });
+    }
+}
+
+impl Client {
+    pub(crate) fn new(settings: Settings) -> Client {
+        Client { settings: Arc::new(settings), pools: Arc::default(), reactor: OnceLock::new() }
+    }
+
+    /// The connections to one endpoint. References keep what they get, so this is no step of a call.
+    pub(crate) fn pool(&self, endpoint: &Endpoint, transport: &Arc<dyn Transport>) -> Arc<Pool> {
+        self.pools
+            .lock()
+            .entry(endpoint.clone())
+            .or_insert_with(|| Pool::new(endpoint.clone(), transport.clone(), self.settings.clone()))
+            .clone()
+    }
+
+    /// The reactor, started when first needed.
+    pub(crate) fn reactor(&self) -> std::io::Result<&Reactor> {
+        if let Some(reactor) = self.reactor.get() {
+            return Ok(reactor);
+        }
+        let _one_at_a_time = self.pools.lock();
+        if self.reactor.get().is_none() {
+            let _ = self.reactor.set(Reactor::start()?);
+        }
+        Ok(self.reactor.get().expect("set above"))
+    }
+
+    /// A connection was opened: from now on the reactor looks whether it is still used.
+    pub(crate) fn opened(&self) {
+        if self.pools.sweeping.swap(true, Ordering::AcqRel) {
+            return;
+        }
+        match self.reactor() {
+            Ok(reactor) => self.pools.sweep_later(self.settings.idle, reactor),
+            Err(error) => {
+                self.pools.sweeping.store(false, Ordering::Release);
+                tracing::warn!(%error, "no reactor thread: unused connections stay open");
+            }
+        }
+    }
+
+    /// Ends the reactor and closes every connection that no call is using.
+    pub(crate) fn shutdown(&self) {
+        if let Some(reactor) = self.reactor.get() {
+            reactor.stop();
+        }
+        for pool in self.pools.lock().values() {
+            pool.close();
+        }
+    }
+}

@@ -1,0 +1,312 @@
+//! The sending half of a shared connection: messages leave whole and in the order in which they were given.
+//!
+//! A blocking sender writes on its own thread, in turn. A sender that must not block leaves what the transport does
+//! not take in the queue, and the reactor sends it on. A message of which a part has left is finished by whoever
+//! comes next, even when its call has been given up: otherwise the connection would be lost for all.
+
+use std::collections::VecDeque;
+use std::io::{self, IoSlice};
+use std::sync::{Arc, Condvar, Mutex, MutexGuard, PoisonError};
+use std::time::Instant;
+
+use zorb_cdr::Encoder;
+
+use super::slot::{Outcome, Slot};
+use crate::transport::Channel;
+
+/// Parts handed to one system call by [`Outbox::flush`]: more than a message of a stub has, few enough for the stack.
+const PARTS: usize = 32;
+
+/// The messages on their way out of one connection.
+pub(crate) struct Outbox {
+    state: Mutex<State>,
+    turn: Condvar,
+    most_queued: usize,
+}
+
+struct State {
+    /// A thread is connecting, or writes without holding the lock.
+    busy: bool,
+    ended: bool,
+    queue: VecDeque<Queued>,
+    octets: usize,
+}
+
+/// A message that waits.
+pub(crate) struct Queued {
+    pub(crate) message: Encoder<'static>,
+    /// Octets of it that have left.
+    pub(crate) sent: usize,
+    pub(crate) id: u32,
+    /// To be filled when the message has left (oneways).
+    pub(crate) notify: Option<Arc<Slot>>,
+}
+
+/// Why a message was not taken.
+#[derive(Debug)]
+pub(crate) enum Refused {
+    /// The connection has ended; nothing of this message was sent.
+    Ended,
+    /// The deadline passed before its turn came.
+    Late,
+    /// So many octets wait already.
+    Full(usize),
+}
+
+/// What a flush left behind.
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+pub(crate) enum Flushed {
+    /// Nothing.
+    Everything,
+    /// The transport takes nothing more now.
+    Blocked,
+    /// Another thread is sending; it flushes when it is done.
+    Busy,
+}
+
+impl Outbox {
+    /// An outbox that is busy connecting until [`Outbox::open`]. At most `most_queued` octets will wait in it.
+    pub(crate) fn connecting(most_queued: usize) -> Outbox {
+        Outbox {
+            state: Mutex::new(State { busy: true, ended: false, queue: VecDeque::new(), octets: 0 }),
+            turn: Condvar::new(),
+            most_queued,
+        }
+    }
+
+    fn lock(&self) -> MutexGuard<'_, State> {
+        self.state.lock().unwrap_or_else(PoisonError::into_inner)
+    }
+
+    /// The connection stands: waiting senders may go on.
+    pub(crate) fn open(&self) {
+        self.lock().busy = false;
+        self.turn.notify_all();
+    }
+
+    /// Waits for this thread's turn, then lets `write` send the message.
+    pub(crate) fn in_turn<E>(
+        &self,
+        deadline: Instant,
+        write: impl FnOnce() -> Result<(), E>,
+    ) -> Result<(), Turn<E>> {
+        let mut state = self.lock();
+        while (state.busy || !state.queue.is_empty()) && !state.ended {
+            let Some(left) = deadline.checked_duration_since(Instant::now()).filter(|left| !left.is_zero())
+            else {
+                return Err(Turn::Refused(Refused::Late));
+            };
+            state = self.turn.wait_timeout(state, left).unwrap_or_else(PoisonError::into_inner).0;
+        }
+        if state.ended {
+            return Err(Turn::Refused(Refused::Ended));
+        }
+        state.busy = true;
+        drop(state);
+        let written = write();
+        self.lock().busy = false;
+        self.turn.notify_one();
+        written.map_err(Turn::Failed)
+    }
+
+    /// Takes a message to be sent without blocking: now if it is its turn, by a later [`Outbox::flush`] otherwise.
+    pub(crate) fn take(&self, message: Queued) -> Result<(), Refused> {
+        let mut state = self.lock();
+        if state.ended {
+            return Err(Refused::Ended);
+        }
+        if state.octets.saturating_add(message.message.len()) > self.most_queued && !state.queue.is_empty() {
+            return Err(Refused::Full(state.octets));
+        }
+        state.octets += message.message.len();
+        state.queue.push_back(message);
+        Ok(())
+    }
+
+    /// Sends what waits, as far as the transport takes it now.
+    pub(crate) fn flush(&self, channel: &dyn Channel) -> io::Result<Flushed> {
+        let mut state = self.lock();
+        if state.busy {
+            return Ok(Flushed::Busy);
+        }
+        while let Some(front) = state.queue.front_mut() {
+            let total = front.message.len();
+            let taken = send_some(channel, &front.message, front.sent)?;
+            if taken == 0 {
+                return Ok(Flushed::Blocked);
+            }
+            front.sent += taken;
+            if front.sent == total {
+                state.octets -= total;
+                if let Some(Queued { notify: Some(slot), .. }) = state.queue.pop_front() {
+                    slot.fill(Ok(Outcome::Sent));
+                }
+            }
+        }
+        drop(state);
+        self.turn.notify_one();
+        Ok(Flushed::Everything)
+    }
+
+    /// Whether messages wait for a flush.
+    pub(crate) fn has_waiting(&self) -> bool {
+        !self.lock().queue.is_empty()
+    }
+
+    /// Nothing more will leave. Gives back the messages that wait.
+    pub(crate) fn end(&self) -> VecDeque<Queued> {
+        let mut state = self.lock();
+        state.ended = true;
+        state.octets = 0;
+        let left = std::mem::take(&mut state.queue);
+        drop(state);
+        self.turn.notify_all();
+        left
+    }
+}
+
+/// How a turn failed.
+#[derive(Debug)]
+pub(crate) enum Turn<E> {
+    /// It never came.
+    Refused(Refused),
+    /// The sender's own error.
+    Failed(E),
+}
+
+fn send_some(channel: &dyn Channel, message: &Encoder<'_>, mut skip: usize) -> io::Result<usize> {
+    let mut parts = [IoSlice::new(&[]); PARTS];
+    let mut count = 0;
+    for slice in message.slices() {
+        if skip >= slice.len() {
+            skip -= slice.len();
+            continue;
+        }
+        parts[count] = IoSlice::new(&slice[skip..]);
+        skip = 0;
+        count += 1;
+        if count == PARTS {
+            break;
+        }
+    }
+    channel.send_now(&parts[..count])
+}
+
+#[cfg(test)]
+mod tests {
+    use std::sync::atomic::{AtomicBool, Ordering};
+    use std::time::Duration;
+
+    use zorb_cdr::Format;
+
+    use super::*;
+    use crate::client::failure::Failure;
+    use crate::transport::{Armed, Endpoint, Idle, Received};
+
+    /// Takes three octets at a time, while it is open.
+    struct Narrow {
+        open: AtomicBool,
+        taken: Mutex<Vec<u8>>,
+        peer: Endpoint,
+    }
+
+    impl Narrow {
+        fn new(open: bool) -> Narrow {
+            let peer = Endpoint { transport: "narrow".into(), address: "test".into() };
+            Narrow { open: AtomicBool::new(open), taken: Mutex::default(), peer }
+        }
+
+        fn taken(&self) -> Vec<u8> {
+            self.taken.lock().unwrap().clone()
+        }
+    }
+
+    impl Channel for Narrow {
+        fn receive(&self, _: &mut [u8], _: Instant) -> io::Result<Received> {
+            Ok(Received::Empty)
+        }
+        fn receive_now(&self, _: &mut [u8]) -> io::Result<Received> {
+            Ok(Received::Empty)
+        }
+        fn send(&self, parts: &[IoSlice<'_>], _: Instant) -> io::Result<usize> {
+            self.send_now(parts)
+        }
+        fn send_now(&self, parts: &[IoSlice<'_>]) -> io::Result<usize> {
+            if !self.open.load(Ordering::Relaxed) {
+                return Ok(0);
+            }
+            let octets: Vec<u8> = parts.iter().flat_map(|part| part.iter().copied()).take(3).collect();
+            self.taken.lock().unwrap().extend(&octets);
+            Ok(octets.len())
+        }
+        fn arm(&self) -> Armed<'_> {
+            Armed::Ready
+        }
+        fn shutdown_send(&self) {}
+        fn close(&self) {}
+        fn state(&self) -> Idle {
+            Idle::Quiet
+        }
+        fn peer(&self) -> &Endpoint {
+            &self.peer
+        }
+    }
+
+    fn queued(octets: &[u8], notify: Option<Arc<Slot>>) -> Queued {
+        let mut message = Encoder::new(Format::default());
+        message.write_octets(octets);
+        Queued { message, sent: 0, id: u32::from(octets[0]), notify }
+    }
+
+    fn soon() -> Instant {
+        Instant::now() + Duration::from_millis(20)
+    }
+
+    #[test]
+    fn messages_leave_whole_and_in_the_order_given() {
+        let (outbox, channel) = (Outbox::connecting(1 << 20), Narrow::new(true));
+        let slot = Arc::new(Slot::default());
+        outbox.take(queued(&[1; 10], Some(slot.clone()))).unwrap();
+        outbox.take(queued(&[2; 4], None)).unwrap();
+        assert_eq!(outbox.flush(&channel).unwrap(), Flushed::Busy, "it is still connecting");
+        outbox.open();
+        assert_eq!(outbox.flush(&channel).unwrap(), Flushed::Everything);
+        assert_eq!(channel.taken(), [[1; 10].as_slice(), &[2; 4]].concat());
+        assert!(matches!(slot.wait(soon()), Some(Ok(Outcome::Sent))));
+        assert!(!outbox.has_waiting());
+    }
+
+    #[test]
+    fn a_transport_that_takes_nothing_keeps_the_rest_for_later() {
+        let (outbox, channel) = (Outbox::connecting(1 << 20), Narrow::new(false));
+        outbox.open();
+        outbox.take(queued(&[1; 10], None)).unwrap();
+        assert_eq!(outbox.flush(&channel).unwrap(), Flushed::Blocked);
+        let turn = outbox.in_turn(soon(), || Ok::<(), Failure>(()));
+        assert!(
+            matches!(turn, Err(Turn::Refused(Refused::Late))),
+            "a blocking sender may not pass it: {turn:?}"
+        );
+        channel.open.store(true, Ordering::Relaxed);
+        assert_eq!(outbox.flush(&channel).unwrap(), Flushed::Everything);
+        outbox.in_turn(soon(), || Ok::<(), Failure>(())).unwrap();
+    }
+
+    #[test]
+    fn it_holds_no_more_than_it_may_and_one_message_of_any_size() {
+        let outbox = Outbox::connecting(16);
+        outbox.take(queued(&[1; 100], None)).unwrap();
+        assert!(matches!(outbox.take(queued(&[2; 1], None)), Err(Refused::Full(100))));
+    }
+
+    #[test]
+    fn what_waits_when_it_ends_is_given_back() {
+        let outbox = Outbox::connecting(1 << 20);
+        outbox.take(queued(&[7; 10], None)).unwrap();
+        let left = outbox.end();
+        assert_eq!(left.iter().map(|queued| (queued.id, queued.sent)).collect::<Vec<_>>(), [(7, 0)]);
+        assert!(matches!(outbox.take(queued(&[8; 1], None)), Err(Refused::Ended)));
+        let turn = outbox.in_turn(soon(), || Ok::<(), Failure>(()));
+        assert!(matches!(turn, Err(Turn::Refused(Refused::Ended))), "{turn:?}");
+    }
+}

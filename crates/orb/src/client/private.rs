@@ -1,0 +1,173 @@
+//! A connection that one blocking call has to itself: it writes and reads on the caller's own thread, so
+//! there is no lock, no hand-off and no other thread to wake.
+
+use std::io;
+use std::mem;
+use std::sync::Arc;
+use std::time::{Duration, Instant};
+
+use bytes::Bytes;
+use zorb_cdr::{Encoder, Format, Version};
+use zorb_giop::{Inbound, Message, ProtocolError, Reply, message_error, write_cancel_request};
+
+use super::Settings;
+use super::failure::Failure;
+use super::message::{Course, Form, Outgoing, Terms, compose, send};
+use crate::transport::{Armed, Channel, Idle, Received};
+use crate::upcall;
+
+/// After so long without use a connection is looked at before it is used again. The look is a system call, a
+/// hundredth of a call's cost; a server that ended meanwhile is then noticed before anything is sent.
+const TRUSTED_IDLE: Duration = Duration::from_millis(1);
+
+/// An open connection, owned by one call at a time.
+pub(crate) struct Private {
+    channel: Arc<dyn Channel>,
+    inbound: Inbound,
+    terms: Terms,
+    /// The last call's message memory, used again.
+    buffer: Vec<u8>,
+    /// What the call brought. It lies in `inbound`'s memory, which is free for the next message when it is dropped.
+    answer: Option<(Reply, Format)>,
+    /// When the last call began: a clock that has been read anyway.
+    last_used: Instant,
+    settings: Arc<Settings>,
+}
+
+impl Private {
+    pub(crate) fn new(channel: Arc<dyn Channel>, settings: &Arc<Settings>) -> Private {
+        Private {
+            channel,
+            inbound: Inbound::new(settings.message_limits),
+            terms: Terms::default(),
+            buffer: Vec::new(),
+            answer: None,
+            last_used: Instant::now(),
+            settings: settings.clone(),
+        }
+    }
+
+    /// When it last began to carry a call.
+    pub(crate) fn last_used(&self) -> Instant {
+        self.last_used
+    }
+
+    /// Whether a call may be tried on it: the server has neither closed it nor said that it will.
+    pub(crate) fn is_usable(&self, now: Instant) -> bool {
+        !self.inbound.has_buffered()
+            && (now < self.last_used + TRUSTED_IDLE || self.channel.state() == Idle::Quiet)
+    }
+
+    /// Sends a request and waits for its reply, which becomes the [`answer`](Self::answer). After a failure the
+    /// connection is of no more use.
+    pub(crate) fn call(
+        &mut self,
+        course: Course<'_>,
+        outgoing: &mut Outgoing<'_, '_>,
+    ) -> Result<(), Failure> {
+        self.last_used = course.started;
+        let form = self.terms.next(course.candidate);
+        let fragment_size = self.settings.fragment_size;
+        let message = compose(mem::take(&mut self.buffer), &form, course.target, outgoing, fragment_size)
+            .map_err(Failure::Encode)?;
+        let sent = send(&*self.channel, &message, fragment_size, course);
+        self.buffer = message.into_buffer();
+        sent?;
+        self.terms.sent(&form);
+        let answered = self.await_reply(&form, course);
+        if let Err(failure) = &answered {
+            self.say_why(failure, form.format.version);
+        }
+        answered
+    }
+
+    /// The reply to the last call, and how its body is to be read.
+    pub(crate) fn answer(&self) -> Option<(&Reply, Format)> {
+        self.answer.as_ref().map(|(reply, format)| (reply, *format))
+    }
+
+    /// The reply was read: its memory serves again.
+    pub(crate) fn drop_answer(&mut self) {
+        self.answer = None;
+    }
+
+    fn await_reply(&mut self, form: &Form<'_>, course: Course<'_>) -> Result<(), Failure> {
+        loop {
+            if let Some(waiter) = upcall::current()
+                && let Armed::Descriptor(descriptor) = self.channel.arm()
+            {
+                waiter.until_readable(descriptor, course.deadline);
+            }
+            match self.channel.receive(self.inbound.space(), course.deadline) {
+                Ok(Received::Octets(count)) => self.inbound.received(count),
+                Ok(Received::Empty) if Instant::now() >= course.deadline => {
+                    let step = "wait for the reply";
+                    return Err(Failure::Timeout { step, sent: true, after: course.started.elapsed() });
+                }
+                Ok(Received::Empty) => continue,
+                Ok(Received::Closed) => {
+                    let cause = io::Error::new(
+                        io::ErrorKind::UnexpectedEof,
+                        "the server closed the connection without an answer",
+                    );
+                    return Err(Failure::Lost { step: "receive", cause });
+                }
+                Err(cause) => return Err(Failure::Lost { step: "receive", cause }),
+            }
+            loop {
+                match self.inbound.next() {
+                    Ok(Some(Message::Reply(reply))) if reply.id == form.id => {
+                        let format = Format { version: reply.version, code_sets: form.format.code_sets };
+                        self.answer = Some((reply, format));
+                        return Ok(());
+                    }
+                    // Of a call that was given up, or made up: it changes nothing.
+                    Ok(Some(Message::Reply(_))) => {
+                        tracing::debug!(peer = %self.channel.peer(), "a reply that nobody awaits")
+                    }
+                    Ok(Some(Message::CloseConnection)) => return Err(closed(&self.inbound, form.id)),
+                    Ok(Some(Message::MessageError)) => return Err(Failure::MessageError),
+                    Ok(Some(other)) => return Err(wrong_role(&other, course.candidate.version)),
+                    Ok(None) => break,
+                    Err(error) => return Err(Failure::Protocol(error)),
+                }
+            }
+            // Who sends without end must not keep the call for ever.
+            if Instant::now() >= course.deadline {
+                let step = "wait for the reply";
+                return Err(Failure::Timeout { step, sent: true, after: course.started.elapsed() });
+            }
+        }
+    }
+
+    /// The request has left whole and its reply is no longer waited for: tells the server, if that can be said without
+    /// waiting. The connection is closed after that.
+    #[cold]
+    fn say_why(&self, failure: &Failure, version: Version) {
+        let octets = match failure {
+            Failure::Timeout { .. } => {
+                let mut message = Encoder::new(Format { version, ..Format::default() });
+                write_cancel_request(&mut message, self.terms.last_id());
+                message.to_bytes()
+            }
+            Failure::Protocol(error) => Bytes::copy_from_slice(&message_error(error.answer_version())),
+            _ => return,
+        };
+        let _ = self.channel.send_now(&[io::IoSlice::new(&octets)]);
+    }
+}
+
+/// What CloseConnection means for the call `id`: that it was not executed (CORBA 3.4 part 2 §9.4.7), unless the server has
+/// begun to answer it.
+pub(super) fn closed(inbound: &Inbound, id: u32) -> Failure {
+    if !inbound.has_part_of_reply(id) {
+        return Failure::ClosedInOrder;
+    }
+    let text = "the server closed the connection in the middle of its answer";
+    Failure::Lost { step: "receive", cause: io::Error::new(io::ErrorKind::UnexpectedEof, text) }
+}
+
+/// The server sent what only a client may send.
+pub(super) fn wrong_role(message: &Message, version: Version) -> Failure {
+    Failure::Protocol(ProtocolError::WrongRole { message: message.message_type(), version })
+}

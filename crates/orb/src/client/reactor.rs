@@ -1,0 +1,227 @@
+//! The client's one thread: it reads shared connections, sends on what they could not send at once, and ends
+//! `_async` calls whose deadline has passed.
+
+use std::collections::{BinaryHeap, HashMap};
+use std::io;
+use std::sync::atomic::{AtomicBool, AtomicU64, Ordering};
+use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
+use std::thread::JoinHandle;
+use std::time::Instant;
+
+use zorb_ipc::{Epoll, Events, Interest, Trigger, Wake};
+
+use super::shared::{End, Shared};
+use crate::transport::Armed;
+
+/// The token of the reactor's own wake-up descriptor.
+const WAKE: u64 = 0;
+
+/// A job for later, run on the reactor's thread: it must not block.
+type Job = Box<dyn FnOnce(&Reactor) + Send>;
+
+/// A handle on the reactor thread. Cloning is a count; [`Reactor::stop`] ends the thread.
+#[derive(Clone)]
+pub(crate) struct Reactor(Arc<Inner>);
+
+struct Inner {
+    epoll: Epoll,
+    wake: Wake,
+    next_token: AtomicU64,
+    members: Mutex<HashMap<u64, Arc<Shared>>>,
+    timers: Mutex<BinaryHeap<Timer>>,
+    /// When the thread wakes by itself; `None` while it is awake or sleeps without end.
+    sleeps_until: Mutex<Option<Instant>>,
+    stopped: AtomicBool,
+    thread: Mutex<Option<JoinHandle<()>>>,
+}
+
+struct Timer {
+    due: Instant,
+    job: Job,
+}
+
+impl Reactor {
+    /// Starts the thread.
+    pub(crate) fn start() -> io::Result<Reactor> {
+        let wake = Wake::new().map_err(io::Error::from)?;
+        let epoll = Epoll::new().map_err(io::Error::from)?;
+        epoll.add(&wake, WAKE, Interest::RECEIVE, Trigger::Level).map_err(io::Error::from)?;
+        let reactor = Reactor(Arc::new(Inner {
+            epoll,
+            wake,
+            next_token: AtomicU64::new(WAKE + 1),
+            members: Mutex::default(),
+            timers: Mutex::default(),
+            sleeps_until: Mutex::default(),
+            stopped: AtomicBool::new(false),
+            thread: Mutex::default(),
+        }));
+        let running = reactor.clone();
+        let thread =
+            std::thread::Builder::new().name("zorb-client-reactor".into()).spawn(move || running.run())?;
+        *reactor.0.thread.lock().unwrap_or_else(PoisonError::into_inner) = Some(thread);
+        Ok(reactor)
+    }
+
+    /// Sees to the deadlines of calls on `shared` from now on, also while it is being connected.
+    pub(crate) fn enroll(&self, shared: &Arc<Shared>) {
+        let token = self.0.next_token.fetch_add(1, Ordering::Relaxed);
+        shared.set_token(token);
+        self.members().insert(token, shared.clone());
+        // A call may have been given to it before this.
+        let _ = self.0.wake.wake();
+    }
+
+    /// Reads `shared`, which is connected, from now on.
+    pub(crate) fn watch(&self, shared: &Arc<Shared>) -> io::Result<()> {
+        let Some(channel) = shared.channel() else { return Ok(()) };
+        let token = shared.token();
+        if let Armed::Descriptor(descriptor) = channel.arm() {
+            self.0
+                .epoll
+                .add(descriptor, token, Interest::RECEIVE, Trigger::Level)
+                .map_err(io::Error::from)?;
+        }
+        Ok(())
+    }
+
+    /// Calls `shared.flush` when its transport has room.
+    pub(crate) fn wants_to_send(&self, shared: &Arc<Shared>) {
+        self.change_interest(shared, Interest::BOTH);
+    }
+
+    /// Runs `job` at `due`, or soon after.
+    pub(crate) fn at(&self, due: Instant, job: impl FnOnce(&Reactor) + Send + 'static) {
+        let mut timers = self.timers();
+        let first = timers.peek().is_none_or(|timer| due < timer.due);
+        timers.push(Timer { due, job: Box::new(job) });
+        drop(timers);
+        if first {
+            let _ = self.0.wake.wake();
+        }
+    }
+
+    /// A call that no thread watches has this deadline: the thread must not sleep beyond it.
+    pub(crate) fn deadline(&self, deadline: Instant) {
+        if self
+            .0
+            .sleeps_until
+            .lock()
+            .unwrap_or_else(PoisonError::into_inner)
+            .is_none_or(|until| deadline < until)
+        {
+            let _ = self.0.wake.wake();
+        }
+    }
+
+    /// Ends the thread and every connection that it reads.
+    pub(crate) fn stop(&self) {
+        self.0.stopped.store(true, Ordering::Release);
+        let _ = self.0.wake.wake();
+        let thread = self.0.thread.lock().unwrap_or_else(PoisonError::into_inner).take();
+        if let Some(thread) = thread
+            && thread.thread().id() != std::thread::current().id()
+        {
+            let _ = thread.join();
+        }
+    }
+
+    fn members(&self) -> MutexGuard<'_, HashMap<u64, Arc<Shared>>> {
+        self.0.members.lock().unwrap_or_else(PoisonError::into_inner)
+    }
+
+    fn timers(&self) -> MutexGuard<'_, BinaryHeap<Timer>> {
+        self.0.timers.lock().unwrap_or_else(PoisonError::into_inner)
+    }
+
+    fn change_interest(&self, shared: &Arc<Shared>, interest: Interest) {
+        let Some(channel) = shared.channel() else { return };
+        if let Armed::Descriptor(descriptor) = channel.arm() {
+            let changed = self.0.epoll.modify(descriptor, shared.token(), interest, Trigger::Level);
+            if let Err(error) = changed {
+                let error = io::Error::from(error);
+                shared.end(End::Broken { step: "watch", kind: error.kind() });
+            }
+        }
+    }
+
+    fn run(&self) {
+        let mut events = Events::with_capacity(64);
+        while !self.0.stopped.load(Ordering::Acquire) {
+            let due = self.run_due();
+            *self.0.sleeps_until.lock().unwrap_or_else(PoisonError::into_inner) = due;
+            let timeout = due.map(|due| due.saturating_duration_since(Instant::now()));
+            if let Err(error) = self.0.epoll.wait(&mut events, timeout) {
+                tracing::error!(%error, "the client reactor cannot wait");
+                break;
+            }
+            for event in events.iter() {
+                if event.token == WAKE {
+                    let _ = self.0.wake.drain();
+                    continue;
+                }
+                let Some(shared) = self.members().get(&event.token).cloned() else { continue };
+                if event.can_send() {
+                    // Room again: RECEIVE alone from now on, unless the flush finds it full once more.
+                    self.change_interest(&shared, Interest::RECEIVE);
+                    shared.flush(self);
+                }
+                if event.can_receive() && !shared.readable() {
+                    self.forget(event.token);
+                }
+            }
+        }
+        let members = std::mem::take(&mut *self.members());
+        for shared in members.into_values() {
+            shared.end(End::Closed);
+        }
+    }
+
+    /// Runs what is due; returns when the next is.
+    fn run_due(&self) -> Option<Instant> {
+        let now = Instant::now();
+        let members: Vec<_> = self.members().values().cloned().collect();
+        members.iter().filter(|shared| shared.has_ended()).for_each(|shared| self.forget(shared.token()));
+        let calls = members.iter().filter_map(|shared| shared.expire_due(now, self)).min();
+        loop {
+            let mut timers = self.timers();
+            let Some(next) = timers.peek().map(|timer| timer.due) else { return calls };
+            if next > now {
+                return Some(calls.map_or(next, |calls| calls.min(next)));
+            }
+            let timer = timers.pop();
+            drop(timers);
+            if let Some(timer) = timer {
+                (timer.job)(self);
+            }
+        }
+    }
+
+    fn forget(&self, token: u64) {
+        let forgotten = self.members().remove(&token);
+        if let Some(channel) = forgotten.as_ref().and_then(|shared| shared.channel())
+            && let Armed::Descriptor(descriptor) = channel.arm()
+        {
+            // Handles on the connection may live on: without this its closed descriptor would wake the thread for ever.
+            let _ = self.0.epoll.remove(descriptor);
+        }
+    }
+}
+
+impl PartialEq for Timer {
+    fn eq(&self, other: &Self) -> bool {
+        self.due == other.due
+    }
+}
+impl Eq for Timer {}
+impl PartialOrd for Timer {
+    fn partial_cmp(&self, other: &Self) -> Option<std::cmp::Ordering> {
+        Some(self.cmp(other))
+    }
+}
+impl Ord for Timer {
+    /// The heap's greatest is the one that is due first.
+    fn cmp(&self, other: &Self) -> std::cmp::Ordering {
+        other.due.cmp(&self.due)
+    }
+}

@@ -1,0 +1,496 @@
+//! A connection that many calls share: any thread writes in its turn, the reactor reads and hands each reply to
+//! the call that waits for it.
+
+use std::collections::{BTreeSet, HashMap};
+use std::io;
+use std::sync::atomic::{AtomicU64, AtomicUsize, Ordering};
+use std::sync::{Arc, Mutex, MutexGuard, OnceLock, PoisonError};
+use std::task::{Poll, Waker};
+use std::thread::ThreadId;
+use std::time::{Duration, Instant};
+
+use zorb_cdr::{Encoder, Format, Version};
+use zorb_giop::{Inbound, Message, ProtocolError, message_error};
+
+use super::Settings;
+use super::failure::Failure;
+use super::message::{Course, Form, Outgoing, Terms, compose, fragmented, send};
+use super::outbox::{Flushed, Outbox, Queued, Refused, Turn};
+use super::private::closed;
+use super::reactor::Reactor;
+use super::slot::{Outcome, Slot};
+use crate::transport::{Armed, Channel, Endpoint, Received};
+
+/// Reads of one connection before the reactor looks at the others: a flood on one must not starve the rest.
+const READS_IN_A_ROW: usize = 16;
+
+/// Threads whose last message on a shared connection may still be under way, with that message's id: their next
+/// call has to follow on the same connection.
+#[derive(Default)]
+pub(crate) struct Unsettled {
+    count: AtomicUsize,
+    threads: Mutex<HashMap<ThreadId, u32>>,
+}
+
+impl Unsettled {
+    /// Whether this thread's next call has to follow earlier ones. One load when no thread has any.
+    pub(crate) fn has_mine(&self) -> bool {
+        self.count.load(Ordering::Relaxed) != 0 && self.lock().contains_key(&std::thread::current().id())
+    }
+
+    fn lock(&self) -> MutexGuard<'_, HashMap<ThreadId, u32>> {
+        self.threads.lock().unwrap_or_else(PoisonError::into_inner)
+    }
+
+    fn change(&self, change: impl FnOnce(&mut HashMap<ThreadId, u32>)) {
+        let mut threads = self.lock();
+        change(&mut threads);
+        self.count.store(threads.len(), Ordering::Relaxed);
+    }
+}
+
+/// How a shared connection ended.
+#[derive(Clone, Debug)]
+pub(crate) enum End {
+    /// By CloseConnection: what is unanswered was not executed.
+    InOrder,
+    /// It was never there.
+    NotConnected { kind: io::ErrorKind, text: Arc<str>, after: Duration },
+    /// It broke.
+    Broken { step: &'static str, kind: io::ErrorKind },
+    /// The peer broke the protocol.
+    Protocol(ProtocolError),
+    /// The peer could not read what we sent.
+    MessageError,
+    /// Unused for long, or the ORB shuts down.
+    Closed,
+}
+
+impl End {
+    fn failure(&self, sent: bool) -> Failure {
+        match self {
+            End::InOrder => Failure::ClosedInOrder,
+            End::Closed if sent => {
+                let cause = io::Error::new(io::ErrorKind::NotConnected, "this ORB was shut down");
+                Failure::Lost { step: "wait for the reply", cause }
+            }
+            End::Closed => Failure::ClosedInOrder,
+            End::NotConnected { kind, text, after } => {
+                Failure::unsent("connect", io::Error::new(*kind, text.to_string()), *after)
+            }
+            End::Broken { step, kind } if sent => Failure::Lost { step, cause: (*kind).into() },
+            End::Broken { step, kind } => Failure::NotSent { step, cause: (*kind).into() },
+            End::Protocol(error) if sent => Failure::Protocol(*error),
+            End::Protocol(error) => {
+                let cause = io::Error::new(io::ErrorKind::InvalidData, error.to_string());
+                Failure::NotSent { step: "send", cause }
+            }
+            End::MessageError => Failure::MessageError,
+        }
+    }
+}
+
+/// The connection.
+pub(crate) struct Shared {
+    endpoint: Endpoint,
+    settings: Arc<Settings>,
+    channel: OnceLock<Arc<dyn Channel>>,
+    outbox: Outbox,
+    calls: Mutex<Calls>,
+    inbound: Mutex<Inbound>,
+    unsettled: Arc<Unsettled>,
+    token: AtomicU64,
+}
+
+struct Calls {
+    terms: Terms,
+    waiting: HashMap<u32, Waiting>,
+    /// Deadlines of the calls that no thread watches, soonest first.
+    deadlines: BTreeSet<(Instant, u32)>,
+    end: Option<End>,
+    last_used: Instant,
+}
+
+struct Waiting {
+    slot: Arc<Slot>,
+    thread: ThreadId,
+    started: Instant,
+    /// Set when no thread watches the deadline, so that the reactor must.
+    deadline: Option<Instant>,
+    /// The request's.
+    format: Format,
+}
+
+impl Calls {
+    fn remove(&mut self, id: u32) -> Option<Waiting> {
+        let waiting = self.waiting.remove(&id)?;
+        if let Some(deadline) = waiting.deadline {
+            self.deadlines.remove(&(deadline, id));
+        }
+        Some(waiting)
+    }
+}
+
+/// A message given to a shared connection: what to wait on, and how to give up.
+pub(crate) struct Ticket {
+    slot: Arc<Slot>,
+    shared: Arc<Shared>,
+    id: u32,
+}
+
+impl Shared {
+    /// A connection that is about to be opened; messages may be given to it at once.
+    pub(crate) fn connecting(
+        endpoint: Endpoint,
+        settings: Arc<Settings>,
+        unsettled: Arc<Unsettled>,
+    ) -> Arc<Shared> {
+        Arc::new(Shared {
+            endpoint,
+            channel: OnceLock::new(),
+            outbox: Outbox::connecting(settings.outbox),
+            calls: Mutex::new(Calls {
+                terms: Terms::default(),
+                waiting: HashMap::new(),
+                deadlines: BTreeSet::new(),
+                end: None,
+                last_used: Instant::now(),
+            }),
+            inbound: Mutex::new(Inbound::new(settings.message_limits)),
+            settings,
+            unsettled,
+            token: AtomicU64::new(0),
+        })
+    }
+
+    /// The connection stands: what waits is sent, and the reactor reads from now on.
+    pub(crate) fn connected(self: &Arc<Self>, channel: Arc<dyn Channel>, reactor: &Reactor) {
+        if self.channel.set(channel).is_err() {
+            return;
+        }
+        if let Err(error) = reactor.watch(self) {
+            self.end(End::Broken { step: "watch", kind: error.kind() });
+            return;
+        }
+        self.outbox.open();
+        self.flush(reactor);
+    }
+
+    /// The number by which the reactor knows it.
+    pub(crate) fn token(&self) -> u64 {
+        self.token.load(Ordering::Relaxed)
+    }
+
+    pub(crate) fn set_token(&self, token: u64) {
+        self.token.store(token, Ordering::Relaxed);
+    }
+
+    pub(crate) fn channel(&self) -> Option<&Arc<dyn Channel>> {
+        self.channel.get()
+    }
+
+    fn calls(&self) -> MutexGuard<'_, Calls> {
+        self.calls.lock().unwrap_or_else(PoisonError::into_inner)
+    }
+
+    pub(crate) fn has_ended(&self) -> bool {
+        self.calls().end.is_some()
+    }
+
+    /// Unused since `limit` ago, and nothing under way.
+    pub(crate) fn is_idle(&self, now: Instant, limit: Duration) -> bool {
+        let calls = self.calls();
+        calls.waiting.is_empty()
+            && now.saturating_duration_since(calls.last_used) >= limit
+            && !self.outbox.has_waiting()
+    }
+
+    /// Sends on this thread, blocking until the message has left.
+    pub(crate) fn send_blocking(
+        self: &Arc<Self>,
+        course: Course<'_>,
+        outgoing: &mut Outgoing<'_, '_>,
+        reactor: &Reactor,
+    ) -> Result<Ticket, Failure> {
+        let (form, ticket) = self.enter(course, outgoing, None)?;
+        let fragment_size = self.settings.fragment_size;
+        let message = match compose(Vec::new(), &form, course.target, outgoing, fragment_size) {
+            Ok(message) => message,
+            Err(error) => return Err(self.leave(&ticket, Failure::Encode(error))),
+        };
+        let turn = self.outbox.in_turn(course.deadline, || {
+            let channel = self.channel.get().expect("the outbox is open, so the channel is there");
+            send(&**channel, &message, fragment_size, course)
+        });
+        match turn {
+            Ok(()) => {
+                self.calls().terms.sent(&form);
+                if !outgoing.response.expects_reply() {
+                    ticket.slot.fill(Ok(Outcome::Sent));
+                }
+                if self.outbox.has_waiting() {
+                    self.flush(reactor);
+                }
+                Ok(ticket)
+            }
+            Err(Turn::Refused(refused)) => Err(self.leave(&ticket, self.refusal(refused, course))),
+            Err(Turn::Failed(failure)) => {
+                let failure = self.leave(&ticket, failure);
+                match &failure {
+                    Failure::Timeout { sent: false, .. } => self.flush(reactor),
+                    Failure::NotSent { cause, .. } | Failure::Lost { cause, .. } => {
+                        self.end(End::Broken { step: "send", kind: cause.kind() });
+                    }
+                    // A message that has left in part is of no use to the server, and no other can follow it.
+                    _ => self.end(End::Broken { step: "send", kind: io::ErrorKind::TimedOut }),
+                }
+                Err(failure)
+            }
+        }
+    }
+
+    /// Hands the message over without blocking; it leaves now or when the reactor can send it.
+    pub(crate) fn send_later(
+        self: &Arc<Self>,
+        course: Course<'_>,
+        outgoing: &mut Outgoing<'_, 'static>,
+        reactor: &Reactor,
+    ) -> Result<Ticket, Failure> {
+        let (form, ticket) = self.enter(course, outgoing, Some(course.deadline))?;
+        let fragment_size = self.settings.fragment_size;
+        let message = match compose(Vec::new(), &form, course.target, outgoing, fragment_size) {
+            Ok(message) => message,
+            Err(error) => return Err(self.leave(&ticket, Failure::Encode(error))),
+        };
+        let message = match fragment_size {
+            Some(size) if message.len() > size => fragmented(&message, size),
+            _ => message,
+        };
+        let notify = (!outgoing.response.expects_reply()).then(|| ticket.slot.clone());
+        match self.outbox.take(Queued { message, sent: 0, id: form.id, notify }) {
+            Ok(()) => {
+                self.calls().terms.sent(&form);
+                self.flush(reactor);
+                Ok(ticket)
+            }
+            Err(refused) => Err(self.leave(&ticket, self.refusal(refused, course))),
+        }
+    }
+
+    /// A new id and a place for the outcome.
+    fn enter<'c>(
+        self: &Arc<Self>,
+        course: Course<'c>,
+        outgoing: &Outgoing<'_, '_>,
+        deadline: Option<Instant>,
+    ) -> Result<(Form<'c>, Ticket), Failure> {
+        let slot = Arc::new(Slot::default());
+        let thread = std::thread::current().id();
+        let mut calls = self.calls();
+        if let Some(end) = &calls.end {
+            return Err(end.failure(false));
+        }
+        calls.last_used = course.started;
+        let form = calls.terms.next(course.candidate);
+        let id = form.id;
+        if outgoing.response.expects_reply() {
+            let (started, format) = (course.started, form.format);
+            calls.waiting.insert(form.id, Waiting { slot: slot.clone(), thread, started, deadline, format });
+            calls.deadlines.extend(deadline.map(|deadline| (deadline, form.id)));
+        }
+        drop(calls);
+        self.unsettled.change(|threads| {
+            threads.insert(thread, form.id);
+        });
+        Ok((form, Ticket { slot, shared: self.clone(), id }))
+    }
+
+    /// Takes a call back that was entered and not sent. If the connection has ended meanwhile, its reason is the better one.
+    fn leave(&self, ticket: &Ticket, failure: Failure) -> Failure {
+        self.calls().remove(ticket.id);
+        failure
+    }
+
+    fn refusal(&self, refused: Refused, course: Course<'_>) -> Failure {
+        match refused {
+            Refused::Ended => match &self.calls().end {
+                Some(end) => end.failure(false),
+                None => Failure::ClosedInOrder,
+            },
+            Refused::Late => {
+                Failure::Timeout { step: "wait to send", sent: false, after: course.started.elapsed() }
+            }
+            Refused::Full(octets) => {
+                Failure::Limit(format!("{octets} octets wait to be sent already (limit: client outbox)"))
+            }
+        }
+    }
+
+    /// Sends on what waits; asks the reactor to go on when the transport has room again.
+    pub(crate) fn flush(self: &Arc<Self>, reactor: &Reactor) {
+        let Some(channel) = self.channel.get() else { return };
+        match self.outbox.flush(&**channel) {
+            Ok(Flushed::Everything | Flushed::Busy) => {}
+            Ok(Flushed::Blocked) => reactor.wants_to_send(self),
+            Err(error) => self.end(End::Broken { step: "send", kind: error.kind() }),
+        }
+    }
+
+    /// The reactor says that there may be something to read. False when the connection has ended.
+    pub(crate) fn readable(&self) -> bool {
+        let Some(channel) = self.channel.get() else { return true };
+        let mut inbound = self.inbound.lock().unwrap_or_else(PoisonError::into_inner);
+        for _ in 0..READS_IN_A_ROW {
+            let end = match channel.receive_now(inbound.space()) {
+                Ok(Received::Octets(count)) => {
+                    inbound.received(count);
+                    self.deliver(&mut inbound)
+                }
+                Ok(Received::Empty) => match channel.arm() {
+                    Armed::Ready => continue,
+                    Armed::Descriptor(_) => return true,
+                },
+                Ok(Received::Closed) => {
+                    Some(End::Broken { step: "receive", kind: io::ErrorKind::UnexpectedEof })
+                }
+                Err(error) => Some(End::Broken { step: "receive", kind: error.kind() }),
+            };
+            if let Some(end) = end {
+                self.end(end);
+                return false;
+            }
+        }
+        true
+    }
+
+    fn deliver(&self, inbound: &mut Inbound) -> Option<End> {
+        loop {
+            match inbound.next() {
+                Ok(Some(Message::Reply(reply))) => {
+                    let mut calls = self.calls();
+                    calls.last_used = Instant::now();
+                    let Some(waiting) = calls.remove(reply.id) else { continue };
+                    drop(calls);
+                    self.unsettled.change(|threads| {
+                        if threads.get(&waiting.thread) == Some(&reply.id) {
+                            threads.remove(&waiting.thread);
+                        }
+                    });
+                    let format = Format { version: reply.version, code_sets: waiting.format.code_sets };
+                    waiting.slot.fill(Ok(Outcome::Reply(reply, format)));
+                }
+                Ok(Some(Message::CloseConnection)) => {
+                    self.lose_begun_replies(inbound);
+                    return Some(End::InOrder);
+                }
+                Ok(Some(Message::MessageError)) => return Some(End::MessageError),
+                Ok(Some(other)) => {
+                    let (message, version) = (other.message_type(), Version::V1_2);
+                    return Some(self.say_why(ProtocolError::WrongRole { message, version }));
+                }
+                Ok(None) => return None,
+                Err(error) => return Some(self.say_why(error)),
+            }
+        }
+    }
+
+    /// Calls whose answer had begun when the server closed the connection were executed, unlike the others.
+    #[cold]
+    fn lose_begun_replies(&self, inbound: &Inbound) {
+        let mut calls = self.calls();
+        let begun: Vec<_> =
+            calls.waiting.keys().copied().filter(|&id| inbound.has_part_of_reply(id)).collect();
+        let lost: Vec<_> = begun.into_iter().filter_map(|id| Some((id, calls.remove(id)?))).collect();
+        drop(calls);
+        for (id, call) in lost {
+            call.slot.fill(Err(closed(inbound, id)));
+        }
+    }
+
+    /// Tells the server that it broke the protocol, if that can be said without waiting and in between messages.
+    #[cold]
+    fn say_why(&self, error: ProtocolError) -> End {
+        if let Some(channel) = self.channel.get() {
+            let octets = message_error(error.answer_version());
+            let now = Instant::now();
+            let _ = self.outbox.in_turn(now, || channel.send_now(&[io::IoSlice::new(&octets)]).map(drop));
+        }
+        End::Protocol(error)
+    }
+
+    /// Ends the connection: every call on it learns why.
+    pub(crate) fn end(&self, end: End) {
+        let mut calls = self.calls();
+        if calls.end.is_some() {
+            return;
+        }
+        calls.end = Some(end.clone());
+        let mut waiting = std::mem::take(&mut calls.waiting);
+        calls.deadlines.clear();
+        drop(calls);
+        tracing::debug!(peer = %self.endpoint, ?end, "shared connection ended");
+        for unsent in self.outbox.end() {
+            let failure = || end.failure(unsent.sent > 0);
+            if let Some(slot) = &unsent.notify {
+                slot.fill(Err(failure()));
+            }
+            if let Some(call) = waiting.remove(&unsent.id) {
+                call.slot.fill(Err(failure()));
+            }
+        }
+        for call in waiting.into_values() {
+            call.slot.fill(Err(end.failure(true)));
+        }
+        self.unsettled.change(HashMap::clear);
+        if let Some(channel) = self.channel.get() {
+            channel.close();
+        }
+    }
+}
+
+impl Shared {
+    /// Ends the calls whose deadline has passed and no thread watches; returns the next such deadline.
+    pub(crate) fn expire_due(self: &Arc<Self>, now: Instant, reactor: &Reactor) -> Option<Instant> {
+        loop {
+            let mut calls = self.calls();
+            let &(due, id) = calls.deadlines.first()?;
+            if due > now {
+                return Some(due);
+            }
+            let waiting = calls.remove(id)?;
+            drop(calls);
+            self.send_cancel(id, waiting.format.version, reactor);
+            let after = now.saturating_duration_since(waiting.started);
+            waiting.slot.fill(Err(Failure::Timeout { step: "wait for the reply", sent: true, after }));
+        }
+    }
+
+    fn send_cancel(self: &Arc<Self>, id: u32, version: Version, reactor: &Reactor) {
+        let mut message = Encoder::new(Format { version, ..Format::default() });
+        zorb_giop::write_cancel_request(&mut message, id);
+        if self.outbox.take(Queued { message, sent: 0, id: 0, notify: None }).is_ok() {
+            self.flush(reactor);
+        }
+    }
+}
+
+impl Ticket {
+    /// Blocks until the message has ended; `None` when `deadline` passes first.
+    pub(crate) fn wait(&self, deadline: Instant) -> Option<Result<Outcome, Failure>> {
+        self.slot.wait(deadline)
+    }
+
+    /// How the message ended, if it has; otherwise `waker` is called when it does.
+    pub(crate) fn poll(&self, waker: &Waker) -> Poll<Result<Outcome, Failure>> {
+        self.slot.poll(waker)
+    }
+
+    /// Gives the call up: nobody waits for its reply any more, and the server is told so. What has left in part is
+    /// completed by the connection.
+    pub(crate) fn cancel(&self, reactor: &Reactor) {
+        let given_up = self.shared.calls().remove(self.id);
+        if let Some(waiting) = given_up {
+            self.shared.send_cancel(self.id, waiting.format.version, reactor);
+        }
+    }
+}

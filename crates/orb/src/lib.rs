@@ -1,0 +1,35 @@
+//! The object request broker: references, calls, the object adapter, threads, transports and policies.
+//!
+//! It knows `cdr` (values), `giop` (messages) and `ipc` (the operating system); it knows no service, no TLS
+//! library, no async runtime, not the environment and not the command line.
+//!
+//! | step of a call | file |
+//! |---|---|
+//! | deadline, retry, forwarding | [`object::invoke`] |
+//! | which target: here, elsewhere, gone | `object::route` |
+//! | a connection to that endpoint | `client::pool` |
+//! | write, wait, read | `client::connection` |
+//! | who reads a readable channel | `server::dispatch` |
+//! | object key → adapter → servant | [`poa`] |
+//! | arguments, method, reply | [`server::request`] |
+#![forbid(unsafe_code)]
+
+pub mod exception;
+pub mod object;
+pub mod orb;
+pub mod poa;
+pub mod policy;
+pub mod rt;
+pub mod server;
+pub mod skeleton;
+pub mod transport;
+
+mod client;
+mod marshal;
+mod upcall;
+
+pub use exception::{Completion, Exception, Kind, Minor, SystemException, UserException};
+pub use object::ObjectRef;
+pub use orb::{Orb, OrbBuilder};
+pub use server::request::Call;
+pub use skeleton::{Interface, IntoServant};

@@ -1,0 +1,32 @@
+//! What cannot be written or read, as CORBA's exceptions: the one place that maps them, for both sides.
+
+use zorb_cdr::{DecodeError, DecodeErrorKind, EncodeError, EncodeErrorKind};
+
+use crate::exception::{Completion, Kind, Minor, SystemException};
+
+/// Of a value that cannot be written. The caller's or the servant's fault: BAD_PARAM; DATA_CONVERSION for text
+/// that the code set in force cannot carry.
+pub(crate) fn encode_exception(error: &EncodeError, completed: Completion) -> SystemException {
+    let (kind, minor) = match error.kind {
+        EncodeErrorKind::Unrepresentable { .. } => (Kind::DataConversion, Minor::omg(1)),
+        EncodeErrorKind::UnsupportedCodeSet(_) => (Kind::CodesetIncompatible, Minor::omg(1)),
+        // "wchar code set not negotiated", CORBA 3.4 part 2 §7.10.2.6.
+        EncodeErrorKind::NoWideCodeSet => (Kind::InvObjref, Minor::omg(2)),
+        EncodeErrorKind::WideInGiop1_0 => (Kind::Marshal, Minor::omg(5)),
+        _ => (Kind::BadParam, Minor::NONE),
+    };
+    SystemException::new(kind, minor, completed, error.to_string())
+}
+
+/// Of bytes that make no such value: MARSHAL, the sender's fault.
+pub(crate) fn decode_exception(error: &DecodeError, completed: Completion) -> SystemException {
+    let (kind, minor) = match error.kind {
+        DecodeErrorKind::InvalidText(_) => (Kind::DataConversion, Minor::omg(1)),
+        DecodeErrorKind::UnsupportedCodeSet(_) => (Kind::CodesetIncompatible, Minor::omg(1)),
+        // The sender used wchar without having announced how it writes it.
+        DecodeErrorKind::NoWideCodeSet => (Kind::BadParam, Minor::omg(23)),
+        DecodeErrorKind::WideInGiop1_0 => (Kind::Marshal, Minor::omg(5)),
+        _ => (Kind::Marshal, Minor::NONE),
+    };
+    SystemException::new(kind, minor, completed, error.to_string())
+}

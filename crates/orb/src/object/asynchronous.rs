@@ -1,0 +1,176 @@
+//! Futures of calls: made when called, polled by any executor.
+//!
+//! The message has been handed to its connection before [`Pending`] exists; the ORB's reactor thread reads the reply
+//! and wakes the task; `poll` decodes it, and sends again where a forward or a safe retry asks for it.
+
+use std::future::Future;
+use std::pin::Pin;
+use std::sync::Arc;
+use std::task::{Context, Poll, Wake, Waker};
+use std::time::Instant;
+
+use zorb_cdr::{ByteOrder, DecodeError, Decoder, EncodeError, Encoder, Format};
+use zorb_giop::ResponseFlags;
+
+use super::ObjectRef;
+use super::invoke::result;
+use super::journey::{Journey, Next};
+use crate::client::failure::Failure;
+use crate::client::message::Outgoing;
+use crate::client::shared::Ticket;
+use crate::client::slot::{Outcome, Slot};
+use crate::exception::SystemException;
+use crate::skeleton::OperationError;
+
+type Encode = Box<dyn Fn(&mut Encoder<'static>) -> Result<(), EncodeError> + Send>;
+type Decode<R> = Box<dyn FnOnce(&mut Decoder<'_>) -> Result<R, DecodeError> + Send>;
+
+/// A call in flight. Dropping it cancels the call: what has left in part is completed, then a CancelRequest goes out.
+#[must_use = "dropping it cancels the call"]
+pub struct Pending<R, E> {
+    flight: Option<Result<Flight, SystemException>>,
+    /// Reads the result; a oneway's reads nothing.
+    decode: Option<Decode<R>>,
+    error: std::marker::PhantomData<fn() -> E>,
+}
+
+/// The part of a pending call that does not depend on its types.
+pub(super) struct Flight {
+    target: ObjectRef,
+    journey: Journey,
+    response: ResponseFlags,
+    encode: Encode,
+    ticket: Option<Ticket>,
+}
+
+impl Flight {
+    /// Sends the request, as far as that goes without blocking.
+    pub(super) fn start(
+        target: &ObjectRef,
+        operation: &'static str,
+        response: ResponseFlags,
+        encode: Encode,
+    ) -> Result<Flight, SystemException> {
+        let journey = Journey::new(target, operation)?;
+        let mut flight = Flight { target: target.clone(), journey, response, encode, ticket: None };
+        flight.send()?;
+        Ok(flight)
+    }
+
+    /// Sends until a connection has taken the message.
+    fn send(&mut self) -> Result<(), SystemException> {
+        loop {
+            match self.attempt() {
+                Ok(ticket) => {
+                    self.ticket = Some(ticket);
+                    return Ok(());
+                }
+                Err(failure) => self.journey.failed(&self.target, failure)?,
+            }
+        }
+    }
+
+    fn attempt(&self) -> Result<Ticket, Failure> {
+        let course = self.journey.course();
+        let mut arguments = |to: &mut Encoder<'static>| (self.encode)(to);
+        let mut outgoing = Outgoing {
+            operation: self.journey.operation(),
+            response: self.response,
+            arguments: &mut arguments,
+        };
+        let reactor = self.target.orb().reactor()?;
+        course.candidate.pool.send_shared_later(course, &mut outgoing, self.journey.connect_by(), reactor)
+    }
+
+    /// The reply when it is there; sends again as often as the journey says.
+    fn poll(&mut self, waker: &Waker) -> Poll<Result<Outcome, SystemException>> {
+        loop {
+            let Some(ticket) = &self.ticket else {
+                return Poll::Ready(Err(SystemException::BadInvOrder("polled after it was ready")));
+            };
+            let outcome = std::task::ready!(ticket.poll(waker));
+            self.ticket = None;
+            let arrived = match outcome {
+                Ok(Outcome::Reply(reply, format)) => {
+                    match self.journey.arrived(&self.target, &reply, format) {
+                        Ok(Next::Done(())) => return Poll::Ready(Ok(Outcome::Reply(reply, format))),
+                        Ok(Next::Again) => Ok(()),
+                        Err(exception) => Err(exception),
+                    }
+                }
+                Ok(Outcome::Sent) => return Poll::Ready(Ok(Outcome::Sent)),
+                Err(failure) => self.journey.failed(&self.target, failure),
+            };
+            if let Err(exception) = arrived.and_then(|()| self.send()) {
+                return Poll::Ready(Err(exception));
+            }
+        }
+    }
+}
+
+impl Drop for Flight {
+    fn drop(&mut self) {
+        if let (Some(ticket), Ok(reactor)) = (&self.ticket, self.target.orb().reactor()) {
+            ticket.cancel(reactor);
+        }
+    }
+}
+
+impl<R, E: OperationError> Pending<R, E> {
+    pub(super) fn new(flight: Result<Flight, SystemException>, decode: Decode<R>) -> Self {
+        Pending { flight: Some(flight), decode: Some(decode), error: std::marker::PhantomData }
+    }
+
+    /// Blocks this thread until the result is there or the call's deadline has passed.
+    pub fn wait(mut self) -> Result<R, E> {
+        /// Wakes by filling a slot, so that a thread in an upcall goes on serving while it waits here.
+        struct Bell(Slot);
+        impl Wake for Bell {
+            fn wake(self: Arc<Self>) {
+                self.0.fill(Ok(Outcome::Sent));
+            }
+        }
+        loop {
+            let bell = Arc::new(Bell(Slot::default()));
+            match Pin::new(&mut self).poll(&mut Context::from_waker(&bell.clone().into())) {
+                Poll::Ready(result) => return result,
+                // The reactor ends the call at its deadline, so this wait needs none of its own; it has one all the same.
+                Poll::Pending => drop(bell.0.wait(self.deadline() + std::time::Duration::from_secs(1))),
+            }
+        }
+    }
+
+    fn deadline(&self) -> Instant {
+        match &self.flight {
+            Some(Ok(flight)) => flight.journey.deadline,
+            _ => Instant::now(),
+        }
+    }
+}
+
+impl<R, E> Unpin for Pending<R, E> {}
+
+impl<R, E: OperationError> Future for Pending<R, E> {
+    type Output = Result<R, E>;
+
+    fn poll(mut self: Pin<&mut Self>, cx: &mut Context<'_>) -> Poll<Self::Output> {
+        let this = &mut *self;
+        let outcome = match &mut this.flight {
+            Some(Ok(flight)) => std::task::ready!(flight.poll(cx.waker())),
+            Some(Err(exception)) => Err(exception.clone()),
+            None => Err(SystemException::BadInvOrder("a call's future was polled after it was ready")),
+        };
+        let flight = this.flight.take();
+        let (outcome, Some(Ok(flight))) = (outcome?, flight) else {
+            return Poll::Ready(Err(SystemException::Internal("a call ended without having begun").into()));
+        };
+        let Some(decode) = this.decode.take() else {
+            return Poll::Ready(Err(SystemException::Internal("a call's reply was read twice").into()));
+        };
+        Poll::Ready(match outcome {
+            Outcome::Reply(reply, format) => result(&flight.journey, &flight.target, &reply, format, decode),
+            Outcome::Sent => decode(&mut Decoder::from_slice(&[], ByteOrder::NATIVE, Format::default()))
+                .map_err(|error| flight.journey.unreadable(&error).into()),
+        })
+    }
+}

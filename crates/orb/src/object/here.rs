@@ -1,0 +1,57 @@
+//! Collocated calls: the object lives in this process, so its method is called and nothing is marshalled.
+
+use std::panic::{AssertUnwindSafe, catch_unwind};
+use std::sync::Arc;
+
+use bytes::Bytes;
+
+use super::ObjectRef;
+use crate::exception::SystemException;
+use crate::poa::Active;
+use crate::server::request::{Call, panic_exception};
+use crate::skeleton::{Operation, OperationError};
+
+/// A servant in this process, found and held for one call.
+pub struct Here<T: ?Sized> {
+    servant: Arc<T>,
+    call: Call,
+    /// Counts the call among those in progress, so that the adapter's shutdown waits for it.
+    _active: Active,
+}
+
+/// The servant behind `target` as a `T` (`dyn AccountServant`), or `None` if it must be called by messages.
+///
+/// Errors are those that a message would have met: the adapter discards, the object is gone.
+#[inline]
+pub fn here<T: ?Sized + 'static>(
+    target: &ObjectRef,
+    operation: &'static Operation,
+) -> Result<Option<Here<T>>, SystemException> {
+    match target.local_key() {
+        Some(key) => found(target, &key, operation),
+        None => Ok(None),
+    }
+}
+
+fn found<T: ?Sized + 'static>(
+    target: &ObjectRef,
+    key: &Bytes,
+    operation: &'static Operation,
+) -> Result<Option<Here<T>>, SystemException> {
+    let Some((skeleton, call, active)) = target.orb().adapters().here(key, operation)? else {
+        return Ok(None);
+    };
+    let mut servant: Option<Arc<T>> = None;
+    skeleton.offer(&mut servant);
+    Ok(servant.map(|servant| Here { servant, call, _active: active }))
+}
+
+impl<T: ?Sized> Here<T> {
+    /// Calls the method; a panic in it becomes an `UNKNOWN` exception, as it would for a remote caller.
+    pub fn run<R, E: OperationError>(self, method: impl FnOnce(&T, &Call) -> Result<R, E>) -> Result<R, E> {
+        let (servant, call) = (&*self.servant, &self.call);
+        // The servant is shared state of the user's: what a panic leaves in it is for its own locks to tell.
+        catch_unwind(AssertUnwindSafe(|| method(servant, call)))
+            .unwrap_or_else(|panic| Err(panic_exception(call.operation(), &*panic).into()))
+    }
+}

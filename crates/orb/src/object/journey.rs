@@ -1,0 +1,268 @@
+//! One call's way through candidates, forwards and retries: decides, and does no I/O. The blocking call and
+//! the future both travel by it.
+
+use std::sync::Arc;
+use std::time::{Duration, Instant};
+
+use zorb_cdr::{Decode, Decoder, Format};
+use zorb_giop::{AddressingDisposition, Ior, Reply, ReplyStatus, SystemExceptionBody, Target};
+
+use super::ObjectRef;
+use super::route::{Candidate, Destination};
+use crate::client::failure::Failure;
+use crate::client::message::Course;
+use crate::exception::{Completion, Kind, Minor, SystemException};
+use crate::marshal::decode_exception;
+
+/// Forwards that one call follows. 16: real chains have one or two; two servers that forward to each other would
+/// otherwise never end.
+const MOST_FORWARDS: u32 = 16;
+
+/// Times that one call is sent again because the server closed the connection in order. 1,000: under a server
+/// that was asked to close all the time a call met more than 32 in a row; one that only ever closes is found out soon,
+/// not by keeping a core busy until the deadline.
+const MOST_REPEATS: u32 = 1000;
+
+/// A call on its way.
+pub(crate) struct Journey {
+    operation: &'static str,
+    pub(crate) started: Instant,
+    pub(crate) deadline: Instant,
+    connect_timeout: Duration,
+    destination: Arc<Destination>,
+    by_forward: bool,
+    /// Index of the candidate in use.
+    candidate: usize,
+    /// Candidates of this destination that were tried and not reached.
+    unreached: usize,
+    forwards: u32,
+    repeats: u32,
+    /// The longer form in which the server asked for the object.
+    addressed: Option<Box<(AddressingDisposition, Target)>>,
+}
+
+/// What to do after one attempt.
+pub(crate) enum Next<T> {
+    /// The call is over.
+    Done(T),
+    /// Try again, by the journey's new state.
+    Again,
+}
+
+impl Journey {
+    /// Sets out: the deadline begins to run.
+    #[inline]
+    pub(crate) fn new(target: &ObjectRef, operation: &'static str) -> Result<Journey, SystemException> {
+        target.orb().check_alive()?;
+        let limits = target.limits();
+        let started = Instant::now();
+        let (destination, by_forward) = target.route();
+        if destination.candidates.is_empty() {
+            return Err(destination.unreachable().context(operation));
+        }
+        Ok(Journey {
+            operation,
+            started,
+            deadline: started + limits.call_timeout,
+            connect_timeout: limits.connect_timeout,
+            candidate: destination.first().min(destination.candidates.len() - 1),
+            destination,
+            by_forward,
+            unreached: 0,
+            forwards: 0,
+            repeats: 0,
+            addressed: None,
+        })
+    }
+
+    /// The operation's name on the wire.
+    pub(crate) fn operation(&self) -> &'static str {
+        self.operation
+    }
+
+    /// Where to try now.
+    pub(crate) fn candidate(&self) -> &Candidate {
+        &self.destination.candidates[self.candidate]
+    }
+
+    /// The same with all that a connection has to know.
+    pub(crate) fn course(&self) -> Course<'_> {
+        let candidate = self.candidate();
+        let target = match &self.addressed {
+            Some(addressed) => &addressed.1,
+            None => &candidate.target,
+        };
+        Course { candidate, target, started: self.started, deadline: self.deadline }
+    }
+
+    /// By when a connection must stand: the connect timeout, shared out among the candidates still to try, so that a
+    /// host that swallows packets leaves time for the next.
+    pub(crate) fn connect_by(&self) -> Instant {
+        let total = self.deadline.min(self.started + self.connect_timeout);
+        let now = Instant::now();
+        let left = total.saturating_duration_since(now);
+        let untried = self.destination.candidates.len().saturating_sub(self.unreached).max(1);
+        now + left / u32::try_from(untried).unwrap_or(u32::MAX)
+    }
+
+    /// Judges an attempt that brought no reply.
+    pub(crate) fn failed(&mut self, target: &ObjectRef, failure: Failure) -> Result<(), SystemException> {
+        match failure {
+            // Not executed: sent again when the server closes just as the call comes.
+            Failure::ClosedInOrder if self.repeats < MOST_REPEATS && Instant::now() < self.deadline => {
+                self.repeats += 1;
+                Ok(())
+            }
+            Failure::NotSent { .. } | Failure::Timeout { sent: false, step: "connect", .. } => {
+                self.elsewhere(target).map_err(|()| self.exception(failure))
+            }
+            failure => Err(self.exception(failure)),
+        }
+    }
+
+    fn exception(&self, failure: Failure) -> SystemException {
+        failure.into_exception(self.candidate().pool.endpoint(), self.operation)
+    }
+
+    /// The next candidate, or back from a forward that leads nowhere.
+    fn elsewhere(&mut self, target: &ObjectRef) -> Result<(), ()> {
+        if Instant::now() >= self.deadline.min(self.started + self.connect_timeout) {
+            return Err(());
+        }
+        self.unreached += 1;
+        let count = self.destination.candidates.len();
+        if self.unreached < count {
+            self.candidate = (self.candidate + 1) % count;
+            return Ok(());
+        }
+        self.back(target)
+    }
+
+    /// Gives a forward up and takes the reference's own word again; counts as a forward, so that it ends.
+    fn back(&mut self, target: &ObjectRef) -> Result<(), ()> {
+        if !self.by_forward || self.forwards >= MOST_FORWARDS {
+            return Err(());
+        }
+        target.0.route.unforward(&self.destination);
+        self.forwards += 1;
+        self.depart(target)
+    }
+
+    fn depart(&mut self, target: &ObjectRef) -> Result<(), ()> {
+        (self.destination, self.by_forward) = target.route();
+        self.unreached = 0;
+        self.addressed = None;
+        let count = self.destination.candidates.len();
+        self.candidate = self.destination.first().min(count.saturating_sub(1));
+        if count == 0 { Err(()) } else { Ok(()) }
+    }
+
+    /// Judges a reply: what the caller gets, or another attempt.
+    pub(crate) fn arrived(
+        &mut self,
+        target: &ObjectRef,
+        reply: &Reply,
+        format: Format,
+    ) -> Result<Next<()>, SystemException> {
+        self.destination.prefer(self.candidate);
+        match reply.status {
+            ReplyStatus::NO_EXCEPTION | ReplyStatus::USER_EXCEPTION => Ok(Next::Done(())),
+            ReplyStatus::SYSTEM_EXCEPTION => {
+                let exception = self.system_exception(reply, format);
+                let may_be_back = exception.completed == Completion::No
+                    && matches!(
+                        exception.kind,
+                        Kind::ObjectNotExist | Kind::Transient | Kind::CommFailure | Kind::InvObjref
+                    );
+                if may_be_back && self.by_forward && self.back(target).is_ok() {
+                    return Ok(Next::Again);
+                }
+                Err(exception)
+            }
+            ReplyStatus::LOCATION_FORWARD => self.forwarded(target, reply, format, false),
+            ReplyStatus::LOCATION_FORWARD_PERM => self.forwarded(target, reply, format, true),
+            ReplyStatus::NEEDS_ADDRESSING_MODE => self.readdressed(reply, format),
+            other => Err(self.bad_reply(format!("reply status {other} is none that GIOP knows"))),
+        }
+    }
+
+    fn system_exception(&self, reply: &Reply, format: Format) -> SystemException {
+        let endpoint = self.candidate().pool.endpoint();
+        match SystemExceptionBody::decode(&mut Decoder::over(&reply.body, format)) {
+            Ok(body) => {
+                let completed = match body.completed {
+                    0 => Completion::Yes,
+                    1 => Completion::No,
+                    _ => Completion::Maybe,
+                };
+                let known = Kind::from_repository_id(&body.repository_id);
+                let text = match known {
+                    Some(_) => format!("{} at {endpoint}: raised by the server", self.operation),
+                    None => format!("{} at {endpoint}: raised {:?}", self.operation, body.repository_id),
+                };
+                let kind = known.unwrap_or(Kind::Unknown);
+                SystemException::new(kind, Minor(body.minor), completed, text)
+            }
+            Err(error) => self.bad_reply(format!("system exception: {error}")),
+        }
+    }
+
+    fn forwarded(
+        &mut self,
+        target: &ObjectRef,
+        reply: &Reply,
+        format: Format,
+        permanent: bool,
+    ) -> Result<Next<()>, SystemException> {
+        let ior = Ior::decode(&mut Decoder::over(&reply.body, format))
+            .map_err(|error| self.bad_reply(format!("reference in a location forward: {error}")))?;
+        if ior.is_nil() {
+            return Err(self.bad_reply("location forward to a nil reference".into()));
+        }
+        if self.forwards >= MOST_FORWARDS {
+            let text = format!("{}: forwarded {MOST_FORWARDS} times without end", self.operation);
+            return Err(SystemException::Transient(text));
+        }
+        self.forwards += 1;
+        target.0.route.forward(target.orb(), &ior, permanent);
+        match self.depart(target) {
+            Ok(()) => Ok(Next::Again),
+            Err(()) => Err(self.destination.unreachable().context(self.operation)),
+        }
+    }
+
+    fn readdressed(&mut self, reply: &Reply, format: Format) -> Result<Next<()>, SystemException> {
+        let how = u16::decode(&mut Decoder::over(&reply.body, format)).map(AddressingDisposition);
+        let how = how.map_err(|error| self.bad_reply(format!("addressing disposition: {error}")))?;
+        let asked_before = self.addressed.as_ref().is_some_and(|before| before.0 == how);
+        match self.destination.target(self.candidate(), how) {
+            Some(target) if !asked_before => {
+                self.addressed = Some(Box::new((how, target)));
+                Ok(Next::Again)
+            }
+            Some(_) => Err(self.bad_reply(format!("asked again for addressing by {how}"))),
+            None => Err(self.bad_reply(format!("asked for addressing by {how}"))),
+        }
+    }
+
+    fn bad_reply(&self, what: String) -> SystemException {
+        let endpoint = self.candidate().pool.endpoint();
+        SystemException::Marshal(format!("{} at {endpoint}: {what}", self.operation))
+            .completed(Completion::Maybe)
+    }
+
+    /// The user exception's or result's bytes do not make what the interface says.
+    pub(crate) fn unreadable(&self, error: &zorb_cdr::DecodeError) -> SystemException {
+        let endpoint = self.candidate().pool.endpoint();
+        decode_exception(error, Completion::Yes)
+            .context(format_args!("{} at {endpoint}: reading the reply", self.operation))
+    }
+
+    /// An exception that the operation does not declare.
+    pub(crate) fn undeclared(&self, id: &str) -> SystemException {
+        let endpoint = self.candidate().pool.endpoint();
+        let text =
+            format!("{} at {endpoint}: raised {id:?}, which the interface does not declare", self.operation);
+        SystemException::new(Kind::Unknown, Minor::omg(1), Completion::Yes, text)
+    }
+}

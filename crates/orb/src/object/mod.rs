@@ -1,0 +1,193 @@
+//! Object references.
+//!
+//! An [`ObjectRef`] is a counted handle: the reference as it came (its [`Ior`] byte for byte), the ORB that
+//! carries calls on it, its policies, and what was learnt since (a forward, the place where it lives).
+
+pub mod asynchronous;
+pub mod here;
+pub mod invoke;
+mod journey;
+pub(crate) mod route;
+pub(crate) mod url;
+
+use std::fmt;
+use std::hash::{DefaultHasher, Hash, Hasher};
+use std::sync::Arc;
+
+use bytes::Bytes;
+use zorb_cdr::{Decode, DecodeError, DecodeErrorKind, Decoder, EncodeError, Encoder};
+use zorb_giop::{IiopProfile, Ior};
+
+use crate::exception::{Kind, SystemException};
+use crate::orb::Orb;
+use crate::policy::{CallLimits, Policies};
+use crate::skeleton::{Interface, InterfaceInfo, OBJECT_ID, Operation};
+use route::{Destination, RouteCache};
+
+/// A reference to an object, here or anywhere. Cloning is a count. Nil is `Option::None`.
+#[derive(Clone)]
+pub struct ObjectRef(pub(crate) Arc<Reference>);
+
+/// What a reference knows.
+pub(crate) struct Reference {
+    orb: Orb,
+    ior: Ior,
+    policies: Policies,
+    pub(crate) route: RouteCache,
+}
+
+impl ObjectRef {
+    /// Binds a reference to the ORB that is to carry its calls. A nil `ior` gives `None`.
+    pub fn new(orb: &Orb, ior: Ior) -> Option<ObjectRef> {
+        (!ior.is_nil()).then(|| ObjectRef::bound(orb.clone(), ior, Policies::new()))
+    }
+
+    fn bound(orb: Orb, ior: Ior, policies: Policies) -> ObjectRef {
+        ObjectRef(Arc::new(Reference { orb, ior, policies, route: RouteCache::default() }))
+    }
+
+    /// The reference's parts, as they came.
+    pub fn ior(&self) -> &Ior {
+        &self.0.ior
+    }
+
+    /// The repository id that the reference names; empty when it names none (a `corbaloc`).
+    pub fn type_id(&self) -> &str {
+        &self.0.ior.type_id
+    }
+
+    /// The ORB that carries its calls.
+    pub fn orb(&self) -> &Orb {
+        &self.0.orb
+    }
+
+    /// Its own policies, without those of the thread and the ORB.
+    pub fn policies(&self) -> &Policies {
+        &self.0.policies
+    }
+
+    /// The same object with `policies` before those it has. Calls of the two keep no order among each other.
+    pub fn with_policies(&self, policies: Policies) -> ObjectRef {
+        ObjectRef::bound(self.0.orb.clone(), self.0.ior.clone(), policies.or(&self.0.policies))
+    }
+
+    /// Whether the object has the interface `id` (`_is_a`): by the reference's type id where that tells, else by asking.
+    pub fn is_a(&self, id: &str) -> Result<bool, SystemException> {
+        static IS_A: Operation = Operation { name: "_is_a", oneway: false };
+        if id == OBJECT_ID || (id == self.type_id() && !id.is_empty()) {
+            return Ok(true);
+        }
+        invoke::call(self, &IS_A, |to| to.write_string(id), bool::decode)
+    }
+
+    /// Whether the object is known to be gone (`_non_existent`). When that cannot be learnt, the exception says why.
+    pub fn non_existent(&self) -> Result<bool, SystemException> {
+        static NON_EXISTENT: Operation = Operation { name: "_non_existent", oneway: false };
+        match invoke::call(self, &NON_EXISTENT, |_| Ok(()), bool::decode) {
+            Err(SystemException { kind: Kind::ObjectNotExist, .. }) => Ok(true),
+            answer => answer,
+        }
+    }
+
+    /// Whether both surely denote the same object (`_is_equivalent`): a *no* may be wrong (CORBA 3.4 part 1 §8.3.7).
+    pub fn is_equivalent(&self, other: &ObjectRef) -> bool {
+        Arc::ptr_eq(&self.0, &other.0)
+            || self.0.ior == other.0.ior
+            || matches!((self.identity(), other.identity()), (Some(mine), Some(theirs)) if mine == theirs)
+    }
+
+    /// A number from 0 to `maximum`, equal for equivalent references (`_hash`).
+    pub fn hash(&self, maximum: u32) -> u32 {
+        let mut hasher = DefaultHasher::new();
+        match self.identity() {
+            Some(identity) => identity.hash(&mut hasher),
+            None => self.0.ior.to_string().hash(&mut hasher),
+        }
+        let range = u64::from(maximum) + 1;
+        u32::try_from(hasher.finish() % range).unwrap_or(maximum)
+    }
+
+    /// Host, port and key of the first IIOP profile: what tells objects apart on the wire.
+    fn identity(&self) -> Option<(String, u16, Bytes)> {
+        let profile = self.0.ior.profiles.iter().find_map(|profile| IiopProfile::decode(profile).ok())?;
+        Some((profile.host.to_ascii_lowercase(), profile.port, profile.object_key))
+    }
+
+    /// Writes a reference or nil (CORBA 3.4 part 2 §9.6.2). Nothing stays borrowed.
+    pub fn encode(reference: Option<&ObjectRef>, to: &mut Encoder<'_>) -> Result<(), EncodeError> {
+        static NIL: Ior = Ior::nil();
+        let ior = reference.map_or(&NIL, |reference| &reference.0.ior);
+        to.write_string(&ior.type_id)?;
+        to.write_length(ior.profiles.len())?;
+        for profile in &ior.profiles {
+            to.write_u32(profile.tag.0);
+            to.write_length(profile.data.len())?;
+            to.write_octets(&profile.data);
+        }
+        Ok(())
+    }
+
+    /// Reads a reference or nil. The decoder's context must be the [`Orb`] that shall carry its calls.
+    pub fn decode(from: &mut Decoder<'_>) -> Result<Option<ObjectRef>, DecodeError> {
+        let ior = Ior::decode(from)?;
+        let Some(orb) = from.context::<Orb>() else {
+            let kind = DecodeErrorKind::Invalid("no ORB was given to bind it to");
+            return Err(from.error(kind, "object reference"));
+        };
+        Ok(ObjectRef::new(orb, ior))
+    }
+
+    /// The policies in force for a call made now by this thread.
+    pub(crate) fn limits(&self) -> CallLimits {
+        CallLimits::of(&self.0.policies, self.0.orb.policies())
+    }
+
+    /// Where calls go now, and whether by a forward.
+    pub(crate) fn route(&self) -> (Arc<Destination>, bool) {
+        self.0.route.with_current(&self.0.orb, &self.0.ior, |destination, by_forward| {
+            (destination.clone(), by_forward)
+        })
+    }
+
+    /// The object's key, if calls go to this ORB now.
+    pub(crate) fn local_key(&self) -> Option<Bytes> {
+        self.0.route.with_current(&self.0.orb, &self.0.ior, |destination, _| destination.local.clone())
+    }
+}
+
+impl Interface for ObjectRef {
+    const INFO: &'static InterfaceInfo = &InterfaceInfo { id: OBJECT_ID, ancestors: &[] };
+
+    fn from_object(object: ObjectRef) -> Self {
+        object
+    }
+
+    fn as_object(&self) -> &ObjectRef {
+        self
+    }
+}
+
+/// By [`ObjectRef::is_equivalent`].
+impl PartialEq for ObjectRef {
+    fn eq(&self, other: &ObjectRef) -> bool {
+        self.is_equivalent(other)
+    }
+}
+
+/// The stringified reference, `IOR:` and hexadecimal digits.
+impl fmt::Display for ObjectRef {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        self.0.ior.fmt(f)
+    }
+}
+
+impl fmt::Debug for ObjectRef {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        let mut shown = f.debug_struct("ObjectRef");
+        shown.field("type_id", &self.type_id());
+        if let Some((host, port, key)) = self.identity() {
+            shown.field("endpoint", &format_args!("{host}:{port}")).field("key", &key);
+        }
+        shown.finish_non_exhaustive()
+    }
+}

@@ -1,0 +1,188 @@
+//! Where a reference leads: here, elsewhere by a list of endpoints, or nowhere.
+//!
+//! A [`Destination`] is made once from a reference and kept with it: its profiles read, each endpoint's connections
+//! found, code sets chosen. A call then only picks a candidate.
+
+use std::sync::atomic::{AtomicBool, AtomicUsize, Ordering};
+use std::sync::{Arc, Mutex, MutexGuard, OnceLock, PoisonError};
+
+use bytes::Bytes;
+use zorb_cdr::{CodeSets, Version};
+use zorb_giop::code_sets::{CodeSetComponent, encode_context};
+use zorb_giop::{AddressingDisposition, ComponentTag, ContextId, IiopProfile, Ior, ServiceContexts, Target};
+
+use crate::client::pool::Pool;
+use crate::exception::{Minor, SystemException};
+use crate::orb::Orb;
+
+/// Ways to one object that are kept; a reference may name more, which are left aside. 64: replicated objects name a handful,
+/// each host a few addresses, and every one that is tried takes its share of the connect timeout.
+const MOST_CANDIDATES: usize = 64;
+
+/// One way to an object: an endpoint, and how to speak there.
+pub(crate) struct Candidate {
+    pub(crate) pool: Arc<Pool>,
+    /// The GIOP version of requests: the profile's, at most this ORB's.
+    pub(crate) version: Version,
+    /// The object key.
+    pub(crate) target: Target,
+    /// Which profile of the reference it comes from.
+    profile: u32,
+    pub(crate) code_sets: Option<Offer>,
+}
+
+/// What the first request on a connection announces.
+pub(crate) struct Offer {
+    pub(crate) code_sets: CodeSets,
+    pub(crate) contexts: ServiceContexts,
+}
+
+/// All ways to an object, best first.
+pub(crate) struct Destination {
+    ior: Ior,
+    pub(crate) candidates: Vec<Candidate>,
+    /// The object's key, if it lives in this ORB.
+    pub(crate) local: Option<Bytes>,
+    /// The candidate that worked last.
+    preferred: AtomicUsize,
+}
+
+impl Destination {
+    fn new(orb: &Orb, ior: &Ior) -> Destination {
+        let mut local = None;
+        let mut candidates = Vec::new();
+        for (index, profile) in ior.profiles.iter().enumerate() {
+            for transport in orb.transports() {
+                let endpoints = transport.endpoints(profile);
+                if endpoints.is_empty() {
+                    continue;
+                }
+                // A transport that finds an endpoint in a profile of its own kind reads the key from it as well;
+                // IIOP's form is the one that all of today's share.
+                let Ok(iiop) = IiopProfile::decode(profile) else { continue };
+                for endpoint in endpoints.into_iter().take(MOST_CANDIDATES.saturating_sub(candidates.len())) {
+                    if orb.adapters().owns(&iiop.object_key) && orb.server().is_mine(&endpoint) {
+                        local = Some(iiop.object_key.clone());
+                    }
+                    candidates.push(Candidate {
+                        pool: orb.client().pool(&endpoint, transport),
+                        version: iiop.version.min(orb.giop_version()),
+                        target: Target::ObjectKey(iiop.object_key.clone()),
+                        profile: u32::try_from(index).unwrap_or(u32::MAX),
+                        code_sets: offer(&iiop),
+                    });
+                }
+            }
+        }
+        Destination { ior: ior.clone(), candidates, local, preferred: AtomicUsize::new(0) }
+    }
+
+    /// The index of the candidate to try first.
+    pub(crate) fn first(&self) -> usize {
+        self.preferred.load(Ordering::Relaxed)
+    }
+
+    /// This candidate has worked: later calls begin with it.
+    pub(crate) fn prefer(&self, index: usize) {
+        // A store to a line that all callers read costs them a miss: only when it changes something.
+        if self.first() != index {
+            self.preferred.store(index, Ordering::Relaxed);
+        }
+    }
+
+    /// How the server wants its objects named, when a key is not enough (CORBA 3.4 part 2 §9.4.2.1).
+    pub(crate) fn target(&self, candidate: &Candidate, how: AddressingDisposition) -> Option<Target> {
+        match how {
+            AddressingDisposition::KEY_ADDR => Some(candidate.target.clone()),
+            AddressingDisposition::PROFILE_ADDR => self
+                .ior
+                .profiles
+                .get(candidate.profile as usize)
+                .cloned()
+                .map(|profile| Target::Profile(Box::new(profile))),
+            AddressingDisposition::REFERENCE_ADDR => {
+                Some(Target::Reference { selected: candidate.profile, ior: Box::new(self.ior.clone()) })
+            }
+            _ => None,
+        }
+    }
+
+    /// Why it has no candidate.
+    pub(crate) fn unreachable(&self) -> SystemException {
+        let tags: Vec<_> = self.ior.profiles.iter().map(|profile| profile.tag.to_string()).collect();
+        let detail = if tags.is_empty() {
+            "the reference has no profile".into()
+        } else {
+            format!("no transport of this ORB can use the reference's profiles ({})", tags.join(", "))
+        };
+        SystemException::InvObjref(detail).minor(Minor::omg(1))
+    }
+}
+
+/// Code sets by what the server publishes.
+fn offer(profile: &IiopProfile) -> Option<Offer> {
+    let published = profile.components.iter().find(|component| component.tag == ComponentTag::CODE_SETS)?;
+    let code_sets = CodeSetComponent::decode(published).ok()?.choose();
+    let mut contexts = ServiceContexts::new();
+    contexts.push(ContextId::CODE_SETS, encode_context(code_sets));
+    Some(Offer { code_sets, contexts })
+}
+
+/// What was learnt about a reference since it came.
+#[derive(Default)]
+pub(crate) struct RouteCache {
+    original: OnceLock<Arc<Destination>>,
+    /// `forwards` has one; while there is none, which is nearly always, calls need not look.
+    forwarded: AtomicBool,
+    forwards: Mutex<Forwards>,
+}
+
+#[derive(Default)]
+struct Forwards {
+    /// In place of what the reference says.
+    permanent: Option<Arc<Destination>>,
+    /// Until it fails.
+    temporary: Option<Arc<Destination>>,
+}
+
+impl RouteCache {
+    fn forwards(&self) -> MutexGuard<'_, Forwards> {
+        self.forwards.lock().unwrap_or_else(PoisonError::into_inner)
+    }
+
+    /// Looks at where calls go now, and whether that is by a forward which may fail. `look` must be short.
+    #[inline]
+    pub(crate) fn with_current<R>(
+        &self,
+        orb: &Orb,
+        ior: &Ior,
+        look: impl FnOnce(&Arc<Destination>, bool) -> R,
+    ) -> R {
+        if self.forwarded.load(Ordering::Acquire) {
+            let forwards = self.forwards();
+            if let Some(destination) = forwards.temporary.as_ref().or(forwards.permanent.as_ref()) {
+                return look(destination, forwards.temporary.is_some());
+            }
+        }
+        look(self.original.get_or_init(|| Arc::new(Destination::new(orb, ior))), false)
+    }
+
+    /// The server says that the object is elsewhere. A permanent forward replaces what the reference says.
+    pub(crate) fn forward(&self, orb: &Orb, to: &Ior, permanent: bool) {
+        let destination = Some(Arc::new(Destination::new(orb, to)));
+        let mut forwards = self.forwards();
+        *forwards = match permanent {
+            true => Forwards { permanent: destination, temporary: None },
+            false => Forwards { permanent: forwards.permanent.take(), temporary: destination },
+        };
+        self.forwarded.store(true, Ordering::Release);
+    }
+
+    /// The place that calls were forwarded to does not answer: back to what the reference says.
+    pub(crate) fn unforward(&self, failed: &Arc<Destination>) {
+        let mut forwards = self.forwards();
+        forwards.temporary.take_if(|temporary| Arc::ptr_eq(temporary, failed));
+        let left = forwards.temporary.is_some() || forwards.permanent.is_some();
+        self.forwarded.store(left, Ordering::Release);
+    }
+}

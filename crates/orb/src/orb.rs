@@ -1,0 +1,348 @@
+//! The ORB: one value that holds everything, made by a builder. Two ORBs in one process share nothing.
+
+use std::collections::HashMap;
+use std::fmt;
+use std::sync::atomic::{AtomicBool, Ordering};
+use std::sync::{Arc, Mutex, PoisonError};
+use std::time::Duration;
+
+use zorb_cdr::Version;
+
+use crate::client::failure::Failure;
+use crate::client::reactor::Reactor;
+use crate::client::{self, Client};
+use crate::exception::{Minor, SystemException};
+use crate::object::ObjectRef;
+use crate::object::url::{self, Initial};
+use crate::poa::{Adapters, Poa};
+use crate::policy::Policies;
+use crate::server::{self, Server};
+use crate::transport::Transport;
+use crate::transport::tcp::Tcp;
+
+/// An object request broker. Cloning is a count.
+///
+/// It lives as long as handles on it, or references bound to it, do; [`Orb::shutdown`] ends its service before.
+/// Nothing of it is process-wide. After `fork` a child must not use the parent's ORBs: their threads are not there.
+#[derive(Clone)]
+pub struct Orb(pub(crate) Arc<Core>);
+
+/// The parts of an ORB.
+pub(crate) struct Core {
+    policies: Policies,
+    giop_version: Version,
+    transports: Vec<Arc<dyn Transport>>,
+    client: Client,
+    pub(crate) server: Server,
+    pub(crate) adapters: Adapters,
+    initial: Mutex<HashMap<String, InitialSource>>,
+    default_initial: Option<String>,
+    schemes: HashMap<String, UrlScheme>,
+    ended: AtomicBool,
+}
+
+/// Resolves the texts of one URL scheme, such as `corbaname`, which takes a service that the ORB does not know.
+pub type UrlScheme = Arc<dyn Fn(&Orb, &str) -> Result<Option<ObjectRef>, SystemException> + Send + Sync>;
+
+#[derive(Clone)]
+enum InitialSource {
+    Text(String),
+    Object(ObjectRef),
+}
+
+/// Chooses what an ORB is made of.
+#[must_use = "a builder does nothing until `build`"]
+pub struct OrbBuilder {
+    policies: Policies,
+    giop_version: Version,
+    transports: Vec<Arc<dyn Transport>>,
+    client: client::Settings,
+    server: server::Settings,
+    initial: HashMap<String, InitialSource>,
+    default_initial: Option<String>,
+    schemes: HashMap<String, UrlScheme>,
+}
+
+impl Orb {
+    /// Starts a choice: TCP as the only transport, listening (when an object is first published) on a port that the
+    /// system picks.
+    pub fn builder() -> OrbBuilder {
+        OrbBuilder {
+            policies: Policies::new(),
+            giop_version: Version::V1_2,
+            transports: vec![Arc::new(Tcp::new())],
+            client: client::Settings::default(),
+            server: server::Settings::default(),
+            initial: HashMap::new(),
+            default_initial: None,
+            schemes: HashMap::new(),
+        }
+    }
+
+    /// The root of the object adapters.
+    ///
+    /// # Errors
+    /// The ORB was shut down.
+    pub fn root_poa(&self) -> Result<Poa, SystemException> {
+        self.0.adapters.root(self)
+    }
+
+    /// The reference that a text names: `IOR:…`, `corbaloc:…`, `file:///…`, or a scheme given to the builder. `None` if
+    /// that is nil. Resolves no host names and opens no connection, except where a scheme has to ask a service.
+    pub fn string_to_object(&self, text: &str) -> Result<Option<ObjectRef>, SystemException> {
+        url::resolve(self, text)
+    }
+
+    /// The text of a reference; nil has one too.
+    pub fn object_to_string(&self, object: Option<&ObjectRef>) -> String {
+        match object {
+            Some(object) => object.to_string(),
+            None => zorb_giop::Ior::nil().to_string(),
+        }
+    }
+
+    /// The reference known under an initial name such as `NameService` (CORBA 3.4 part 1 §8.5.2).
+    pub fn resolve_initial_references(&self, name: &str) -> Result<ObjectRef, SystemException> {
+        let object = match self.initial(name)? {
+            Initial::Object(object) => Some(object),
+            Initial::Text(text) => self.string_to_object(&text)?,
+        };
+        object.ok_or_else(|| SystemException::InvObjref(format!("initial reference {name:?} is nil")))
+    }
+
+    /// Makes `object` known in this ORB under an initial name, in place of what was.
+    pub fn register_initial_reference(&self, name: &str, object: &ObjectRef) {
+        let mut initial = self.0.initial.lock().unwrap_or_else(PoisonError::into_inner);
+        initial.insert(name.to_owned(), InitialSource::Object(object.clone()));
+    }
+
+    /// The initial names that were registered or given to the builder, sorted.
+    pub fn list_initial_services(&self) -> Vec<String> {
+        let initial = self.0.initial.lock().unwrap_or_else(PoisonError::into_inner);
+        let mut names: Vec<_> = initial.keys().cloned().collect();
+        names.sort();
+        names
+    }
+
+    pub(crate) fn initial(&self, name: &str) -> Result<Initial, SystemException> {
+        let initial = self.0.initial.lock().unwrap_or_else(PoisonError::into_inner);
+        match (initial.get(name), &self.0.default_initial) {
+            (Some(InitialSource::Object(object)), _) => Ok(Initial::Object(object.clone())),
+            (Some(InitialSource::Text(text)), _) => Ok(Initial::Text(text.clone())),
+            (None, Some(prefix)) => Ok(Initial::Text(format!("{}/{name}", prefix.trim_end_matches('/')))),
+            (None, None) => Err(SystemException::BadParam(format!(
+                "no initial reference {name:?}: give the builder its URL, or register it"
+            ))
+            .minor(Minor::omg(10))),
+        }
+    }
+
+    /// Policies of every call that chooses no others.
+    pub fn policies(&self) -> &Policies {
+        &self.0.policies
+    }
+
+    /// Listens now rather than when the first object is published.
+    ///
+    /// # Errors
+    /// `INITIALIZE`, naming the endpoint that cannot be listened at and why.
+    pub fn listen(&self) -> Result<(), SystemException> {
+        self.0.server.start(self)
+    }
+
+    /// Where this ORB listens; empty before it does.
+    pub fn endpoints(&self) -> Vec<crate::transport::Endpoint> {
+        self.0.server.endpoints()
+    }
+
+    /// Serves until [`Orb::shutdown`]: blocks the calling thread, which runs the upcalls of main-thread adapters.
+    /// Requests to other adapters are served whether or not a thread is in here.
+    pub fn run(&self) {
+        self.0.adapters.run_main_thread(self);
+    }
+
+    /// Closes, in order, every incoming connection that was used and on which nothing is under way. Clients notice when they call next, and
+    /// open another without an error: a way to move them to another server, or to free descriptors.
+    pub fn close_idle_connections(&self) {
+        self.0.server.close_idle();
+    }
+
+    /// Ends service: no new connection, no new request. With `wait` it returns when the running requests have been
+    /// answered and the connections closed in order, at the latest after `within`; without, at once.
+    ///
+    /// Called from within an upcall it does not wait for that upcall's own connection. Calls made through this ORB
+    /// afterwards end in `BAD_INV_ORDER` with the OMG's minor code 4.
+    pub fn shutdown(&self, wait: bool, within: Duration) {
+        self.0.adapters.turn_away_held();
+        self.0.server.shutdown(wait, within);
+        self.0.adapters.shutdown(wait, within);
+        self.0.ended.store(true, Ordering::Release);
+        self.0.client.shutdown();
+    }
+
+    /// How many connections clients have to this ORB now.
+    pub fn connections(&self) -> usize {
+        self.0.server.connections()
+    }
+
+    /// Says no once the ORB was shut down.
+    pub(crate) fn check_alive(&self) -> Result<(), SystemException> {
+        if !self.0.ended.load(Ordering::Acquire) {
+            return Ok(());
+        }
+        Err(SystemException::BadInvOrder("this ORB was shut down").minor(Minor::omg(4)))
+    }
+
+    /// The highest GIOP version that it speaks as a client and names in its references.
+    pub(crate) fn giop_version(&self) -> Version {
+        self.0.giop_version
+    }
+
+    pub(crate) fn transports(&self) -> &[Arc<dyn Transport>] {
+        &self.0.transports
+    }
+
+    pub(crate) fn client(&self) -> &Client {
+        &self.0.client
+    }
+
+    pub(crate) fn server(&self) -> &Server {
+        &self.0.server
+    }
+
+    pub(crate) fn adapters(&self) -> &Adapters {
+        &self.0.adapters
+    }
+
+    pub(crate) fn reactor(&self) -> Result<&Reactor, Failure> {
+        self.0.client.reactor().map_err(|cause| Failure::NotSent { step: "start the client reactor", cause })
+    }
+
+    pub(crate) fn url_scheme(&self, scheme: &str) -> Option<UrlScheme> {
+        self.0.schemes.get(scheme).cloned()
+    }
+}
+
+impl fmt::Debug for Orb {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.debug_struct("Orb").field("endpoints", &self.endpoints()).finish_non_exhaustive()
+    }
+}
+
+impl OrbBuilder {
+    /// Policies of every call that chooses no others.
+    pub fn policies(mut self, policies: Policies) -> Self {
+        self.policies = policies;
+        self
+    }
+
+    /// The highest GIOP version to speak as a client and to name in references: 1.0, 1.1 or 1.2, the default. Lower ones
+    /// are for peers that mishandle 1.2; 1.0 has no wide characters and no code sets. Requests of every version are served
+    /// in any case.
+    pub fn giop_version(mut self, version: Version) -> Self {
+        self.giop_version = version.clamp(Version::V1_0, Version::V1_2);
+        self
+    }
+
+    /// Adds a transport, before those that are there: its profiles and endpoints are preferred. It takes the place of one
+    /// with the same name.
+    pub fn transport(mut self, transport: Arc<dyn Transport>) -> Self {
+        self.transports.retain(|other| other.name() != transport.name());
+        self.transports.insert(0, transport);
+        self
+    }
+
+    /// Listens at `endpoint`, `tcp:host:port` or what its transport says; may be given several times. Without any:
+    /// `tcp::0`, every interface and a port that the system picks.
+    pub fn listen(mut self, endpoint: impl Into<String>) -> Self {
+        self.server.endpoints.push(endpoint.into());
+        self
+    }
+
+    /// The host that references name, when it is not the one that is listened at.
+    pub fn published_host(mut self, host: impl Into<String>) -> Self {
+        self.server.published_host = Some(host.into());
+        self
+    }
+
+    /// Which threads serve. Default: a thread per busy connection.
+    pub fn server_threads(mut self, threads: server::ThreadModel) -> Self {
+        self.server.threads = threads;
+        self
+    }
+
+    /// What one client, and all together, may make this server hold.
+    pub fn server_limits(mut self, limits: server::ServerLimits) -> Self {
+        self.server.limits = limits;
+        self
+    }
+
+    /// Messages above this many octets leave in GIOP fragments (1.1 and 1.2), both requests and replies. Default: never.
+    /// At least 64 octets are taken, so that a fragment is more head than not.
+    pub fn fragment_size(mut self, octets: usize) -> Self {
+        self.client.fragment_size = Some(octets.max(64));
+        self.server.fragment_size = Some(octets.max(64));
+        self
+    }
+
+    /// The largest message that is accepted, in octets with its header, as a client and as a server. Default: 64 MiB.
+    pub fn largest_message(mut self, octets: usize) -> Self {
+        self.client.message_limits.max_message = octets;
+        self.server.message_limits.max_message = octets;
+        self
+    }
+
+    /// Connections to one endpoint that blocking calls have to themselves; further calls share one. Default: 64; 0:
+    /// all calls share.
+    pub fn private_connections(mut self, most: usize) -> Self {
+        self.client.private_connections = most;
+        self
+    }
+
+    /// How long an unused outgoing connection stays open. Default: two minutes.
+    pub fn client_idle(mut self, idle: Duration) -> Self {
+        self.client.idle = idle;
+        self
+    }
+
+    /// The URL of an initial reference, such as `NameService` at `corbaloc::host:2809/NameService`.
+    pub fn initial_reference(mut self, name: impl Into<String>, url: impl Into<String>) -> Self {
+        self.initial.insert(name.into(), InitialSource::Text(url.into()));
+        self
+    }
+
+    /// Initial references that were not given: `url`, a slash and the name (`corbaloc::host:2809`).
+    pub fn default_initial_reference(mut self, url: impl Into<String>) -> Self {
+        self.default_initial = Some(url.into());
+        self
+    }
+
+    /// Texts that begin with `scheme:` are resolved by `resolver`.
+    pub fn url_scheme(mut self, scheme: impl Into<String>, resolver: UrlScheme) -> Self {
+        self.schemes.insert(scheme.into().to_ascii_lowercase(), resolver);
+        self
+    }
+
+    /// The ORB. Nothing is listened at and nothing connected yet.
+    pub fn build(self) -> Orb {
+        Orb(Arc::new(Core {
+            policies: self.policies,
+            giop_version: self.giop_version,
+            transports: self.transports,
+            client: Client::new(self.client),
+            server: Server::new(self.server),
+            adapters: Adapters::new(),
+            initial: Mutex::new(self.initial),
+            default_initial: self.default_initial,
+            schemes: self.schemes,
+            ended: AtomicBool::new(false),
+        }))
+    }
+}
+
+impl Drop for Core {
+    fn drop(&mut self) {
+        self.server.shutdown(false, Duration::ZERO);
+        self.client.shutdown();
+    }
+}

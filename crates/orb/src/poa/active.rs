@@ -1,0 +1,96 @@
+//! A request in progress, as a guard.
+
+use std::panic::{AssertUnwindSafe, catch_unwind};
+use std::sync::Arc;
+
+use super::active_map::ActiveObject;
+use super::adapter::Adapter;
+use super::handle::Poa;
+use super::id::ObjectId;
+use super::servant_manager::{Cookie, ServantLocator};
+use super::traffic::{Counted, Upcall};
+use crate::server::request::panic_exception;
+use crate::skeleton::Servant;
+
+/// Counts a request in progress until dropped, in whatever thread: as long as it lives its object is not
+/// etherealized and its adapter's end waits for it. To be dropped after the reply.
+pub(crate) struct Active {
+    holds: Option<Holds>,
+    counted: Counted,
+    upcall: Option<Upcall>,
+}
+
+enum Holds {
+    Object(Arc<ActiveObject>),
+    Adapter(Arc<Adapter>),
+    Located(Arc<Adapter>, Box<Located>),
+}
+
+/// What a servant locator is told after the request.
+pub(crate) struct Located {
+    pub(crate) locator: Arc<dyn ServantLocator>,
+    pub(crate) poa: Poa,
+    pub(crate) id: ObjectId,
+    pub(crate) operation: Box<str>,
+    pub(crate) cookie: Cookie,
+    pub(crate) servant: Servant,
+}
+
+impl Active {
+    /// A request on an object of the active object map.
+    pub(crate) fn object(object: Arc<ActiveObject>, counted: Counted) -> Active {
+        Active { holds: Some(Holds::Object(object)), counted, upcall: None }
+    }
+
+    /// A request in an adapter, so far on no object.
+    pub(crate) fn adapter(adapter: Arc<Adapter>, counted: Counted) -> Active {
+        Active { holds: Some(Holds::Adapter(adapter)), counted, upcall: None }
+    }
+
+    /// The request has found its object.
+    pub(crate) fn on_object(mut self, object: Arc<ActiveObject>) -> Active {
+        self.holds = Some(Holds::Object(object));
+        self
+    }
+
+    /// The request is served by what a servant locator gave.
+    pub(crate) fn on_located(mut self, adapter: Arc<Adapter>, located: Located) -> Active {
+        self.holds = Some(Holds::Located(adapter, Box::new(located)));
+        self
+    }
+
+    /// The upcall runs in this thread as long as the guard lives: for collocated calls.
+    pub(crate) fn in_this_thread(mut self, run: u64) -> Active {
+        self.upcall = Some(Upcall::enter(run));
+        self
+    }
+}
+
+impl Drop for Active {
+    fn drop(&mut self) {
+        let leave = |adapter: &Arc<Adapter>| {
+            adapter.traffic.leave(self.counted);
+            // Looked at here, so that requests of living adapters pay for no call.
+            if !adapter.is_alive() {
+                adapter.settle();
+            }
+        };
+        match self.holds.take() {
+            Some(Holds::Object(object)) => {
+                leave(&object.adapter);
+                object.release();
+            }
+            Some(Holds::Adapter(adapter)) => leave(&adapter),
+            Some(Holds::Located(adapter, located)) => {
+                let Located { locator, poa, id, operation, cookie, servant } = *located;
+                let after = || locator.postinvoke(&poa, &id, &operation, cookie, servant);
+                if let Err(panic) = catch_unwind(AssertUnwindSafe(after)) {
+                    let exception = panic_exception("postinvoke", &*panic);
+                    tracing::error!(adapter = &*adapter.name, %exception);
+                }
+                leave(&adapter);
+            }
+            None => {}
+        }
+    }
+}

@@ -1,0 +1,135 @@
+//! Policies of a call: how long it may take, how far a oneway goes. Set on the ORB, a thread, or one reference; the
+//! narrowest wins.
+//!
+//! Every wait has a deadline, and every default here is finite.
+
+use std::cell::RefCell;
+use std::time::Duration;
+
+/// How far a oneway call goes before it returns (CORBA 3.4 part 1 §22.2.5, Messaging::SyncScope).
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Default)]
+#[repr(u8)]
+pub enum SyncScope {
+    /// It may return before the transport has the message. Treated as [`SyncScope::WithTransport`].
+    None = 0,
+    /// The transport has the message.
+    #[default]
+    WithTransport = 1,
+    /// The server's ORB has it.
+    WithServer = 2,
+    /// The servant has returned.
+    WithTarget = 3,
+}
+
+/// A set of policies; what is `None` is taken from the next wider set: reference, thread, ORB, default.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+#[non_exhaustive]
+pub struct Policies {
+    /// The longest time to a connection: name lookup and handshake, all addresses together. Default:
+    /// [`Policies::DEFAULT_CONNECT_TIMEOUT`].
+    pub connect_timeout: Option<Duration>,
+    /// The longest time from the call to its result, connecting included (RELATIVE_RT_TIMEOUT). Default:
+    /// [`Policies::DEFAULT_CALL_TIMEOUT`].
+    pub call_timeout: Option<Duration>,
+    /// Scope of oneway calls. Default: [`SyncScope::WithTransport`].
+    pub sync_scope: Option<SyncScope>,
+}
+
+impl Policies {
+    /// Ten seconds: long enough for a distant host and a lost packet or two, short enough for a person who waits.
+    pub const DEFAULT_CONNECT_TIMEOUT: Duration = Duration::from_secs(10);
+    /// A minute: operations that take longer are rare, and say so by a policy.
+    pub const DEFAULT_CALL_TIMEOUT: Duration = Duration::from_secs(60);
+
+    /// A set that chooses nothing.
+    pub const fn new() -> Policies {
+        Policies { connect_timeout: None, call_timeout: None, sync_scope: None }
+    }
+
+    /// The same with a connect timeout.
+    pub const fn connect_timeout(mut self, timeout: Duration) -> Policies {
+        self.connect_timeout = Some(timeout);
+        self
+    }
+
+    /// The same with a call timeout.
+    pub const fn call_timeout(mut self, timeout: Duration) -> Policies {
+        self.call_timeout = Some(timeout);
+        self
+    }
+
+    /// The same with a scope for oneways.
+    pub const fn sync_scope(mut self, scope: SyncScope) -> Policies {
+        self.sync_scope = Some(scope);
+        self
+    }
+
+    /// This set, with gaps filled from `wider`.
+    pub fn or(&self, wider: &Policies) -> Policies {
+        Policies {
+            connect_timeout: self.connect_timeout.or(wider.connect_timeout),
+            call_timeout: self.call_timeout.or(wider.call_timeout),
+            sync_scope: self.sync_scope.or(wider.sync_scope),
+        }
+    }
+}
+
+thread_local! {
+    static THREAD: RefCell<Policies> = const { RefCell::new(Policies::new()) };
+}
+
+/// Runs `body` with `policies` for every call that this thread makes in it, unless the reference has its own.
+/// Sets inside sets: the inner one is asked first.
+pub fn with_thread_policies<R>(policies: Policies, body: impl FnOnce() -> R) -> R {
+    struct Restore(Policies);
+    impl Drop for Restore {
+        fn drop(&mut self) {
+            THREAD.set(self.0);
+        }
+    }
+    let outer = THREAD.with_borrow(|outer| *outer);
+    let _restore = Restore(outer);
+    THREAD.set(policies.or(&outer));
+    body()
+}
+
+/// What holds for one call: nothing left open.
+#[derive(Clone, Copy, Debug)]
+pub(crate) struct CallLimits {
+    pub(crate) connect_timeout: Duration,
+    pub(crate) call_timeout: Duration,
+    pub(crate) sync_scope: SyncScope,
+}
+
+impl CallLimits {
+    /// The policies of a reference, this thread and the ORB, narrowest first.
+    pub(crate) fn of(reference: &Policies, orb: &Policies) -> CallLimits {
+        let chosen = THREAD.with_borrow(|thread| reference.or(thread)).or(orb);
+        CallLimits {
+            connect_timeout: chosen.connect_timeout.unwrap_or(Policies::DEFAULT_CONNECT_TIMEOUT),
+            call_timeout: chosen.call_timeout.unwrap_or(Policies::DEFAULT_CALL_TIMEOUT),
+            sync_scope: chosen.sync_scope.unwrap_or_default(),
+        }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn the_narrowest_set_wins() {
+        let second = Duration::from_secs(1);
+        let orb = Policies::new().call_timeout(3 * second).connect_timeout(3 * second);
+        let reference = Policies::new().call_timeout(second);
+        let limits = with_thread_policies(
+            Policies::new().connect_timeout(2 * second).call_timeout(2 * second),
+            || CallLimits::of(&reference, &orb),
+        );
+        assert_eq!((limits.call_timeout, limits.connect_timeout), (second, 2 * second));
+        let after = CallLimits::of(&Policies::new(), &orb);
+        assert_eq!((after.call_timeout, after.connect_timeout), (3 * second, 3 * second));
+        let default = CallLimits::of(&Policies::new(), &Policies::new());
+        assert_eq!(default.call_timeout, Policies::DEFAULT_CALL_TIMEOUT);
+    }
+}

@@ -1,0 +1,245 @@
+//! What generated code calls. Not for hand-written programs, and stable only together with `zorb-build`.
+//!
+//! A stub is [`invoke`]: [`here`] (the object lives in this process: call it) or [`call`] (write, wait, read). A skeleton
+//! finds the operation by its perfect hash ([`Operations`]) and works on a [`ServerRequest`]. Values are written
+//! by [`encode`] and read by [`decode`], or by their `_as` twins where a codec of [`wire`] says how. The short
+//! functions here are all that generated code spells out, so that it stays short.
+
+pub mod operations;
+pub mod wire;
+
+pub use bytes;
+pub use zerocopy;
+pub use zorb_cdr as cdr;
+pub use zorb_cdr::{
+    Char, Decode, DecodeError, Decoder, Element, Encode, EncodeError, Encoder, LongDouble, Sequence, WChar,
+};
+
+pub use crate::exception::{
+    Completion, Exception, IntoException, Kind, Minor, SystemException, UserException,
+};
+pub use crate::object::ObjectRef;
+pub use crate::object::asynchronous::Pending;
+pub use crate::object::here::{Here, here};
+pub use crate::object::invoke::{call, call_async, oneway, oneway_async};
+pub use crate::server::request::{Call, ServerRequest};
+pub use crate::skeleton::{
+    Interface, InterfaceInfo, IntoServant, Operation, OperationError, Raised, Servant, ServedBy, Skeleton,
+};
+pub use operations::Operations;
+
+use std::any::Any;
+use std::fmt;
+use std::marker::PhantomData;
+use std::sync::Arc;
+
+use wire::{DecodeAs, EncodeAs, Kept, Lent, LentReference, Named};
+use zorb_cdr::EncodeErrorKind;
+
+/// What the built-in `orb.idl` declares in IDL module `CORBA`, as far as it is mapped.
+#[allow(non_snake_case, missing_docs)]
+pub mod CORBA {
+    use super::{Char, LongDouble, Sequence, WChar};
+
+    pub type Identifier = String;
+    pub type RepositoryId = String;
+    pub type ScopedName = String;
+    pub type BooleanSeq = Sequence<bool>;
+    pub type OctetSeq = Sequence<u8>;
+    pub type CharSeq = Sequence<Char>;
+    pub type WCharSeq = Vec<WChar>;
+    pub type ShortSeq = Sequence<i16>;
+    pub type UShortSeq = Sequence<u16>;
+    pub type LongSeq = Sequence<i32>;
+    pub type ULongSeq = Sequence<u32>;
+    pub type LongLongSeq = Sequence<i64>;
+    pub type ULongLongSeq = Sequence<u64>;
+    pub type FloatSeq = Sequence<f32>;
+    pub type DoubleSeq = Sequence<f64>;
+    pub type LongDoubleSeq = Sequence<LongDouble>;
+    pub type StringSeq = Vec<String>;
+    pub type WStringSeq = Vec<String>;
+}
+
+/// Writes a value.
+#[inline]
+pub fn encode<'a, T: Encode + ?Sized>(value: &'a T, to: &mut Encoder<'a>) -> Result<(), EncodeError> {
+    value.encode(to)
+}
+
+/// Writes a value into a message that outlives it: sequences are shared, the rest is copied.
+pub fn encode_owned<T: Encode + Clone>(value: &T, to: &mut Encoder<'static>) -> Result<(), EncodeError> {
+    value.clone().encode_owned(to)
+}
+
+/// Writes a value as the codec `C` says.
+#[inline]
+pub fn encode_as<'a, C: EncodeAs<V>, V: ?Sized>(
+    value: &'a V,
+    to: &mut Encoder<'a>,
+) -> Result<(), EncodeError> {
+    C::encode_as(value, to)
+}
+
+/// Writes a value as the codec `C` says, into a message that outlives it.
+pub fn encode_owned_as<C: EncodeAs<V>, V>(value: &V, to: &mut Encoder<'static>) -> Result<(), EncodeError> {
+    C::encode_owned_as(value, to)
+}
+
+/// Reads a value.
+#[inline]
+pub fn decode<T: Decode>(from: &mut Decoder<'_>) -> Result<T, DecodeError> {
+    T::decode(from)
+}
+
+/// Reads a value as the codec `C` says.
+#[inline]
+pub fn decode_as<C: DecodeAs<V>, V>(from: &mut Decoder<'_>) -> Result<V, DecodeError> {
+    C::decode_as(from)
+}
+
+/// A reference type whose servants are known.
+pub trait Served: Interface {
+    /// The trait object of its servants, such as `dyn AccountServant`.
+    type Servant: ?Sized + 'static;
+}
+
+/// Any reference without its type.
+impl<I: Served> From<I> for ObjectRef {
+    fn from(object: I) -> Self {
+        object.as_object().clone()
+    }
+}
+
+/// A two-way call: of the servant's method if it is in this process, or else the arguments go out, and `decode` reads
+/// what comes back.
+pub fn invoke<I: Served, A: Encode, R, E: OperationError>(
+    object: &I,
+    operation: &'static Operation,
+    method: impl FnOnce(&I::Servant, &Call) -> Result<R, E>,
+    arguments: A,
+    decode: impl FnOnce(&mut Decoder<'_>) -> Result<R, DecodeError>,
+) -> Result<R, E> {
+    match here::<I::Servant>(object.as_object(), operation)? {
+        Some(here) => here.run(method),
+        None => call(object.as_object(), operation, |to| arguments.encode(to), decode),
+    }
+}
+
+/// A two-way call that is made now and waited for later. What can be read is `Send`: with that as the only bound, the
+/// compiler does not take apart the type of every argument of every operation.
+pub fn invoke_async<A: Encode + Decode + Clone, R: Decode, E: OperationError>(
+    object: &ObjectRef,
+    operation: &'static Operation,
+    arguments: A,
+) -> Pending<R, E> {
+    call_async(object, operation, move |to| arguments.clone().encode_owned(to), R::decode)
+}
+
+/// The same, where the result travels as the codec `C` says.
+pub fn invoke_async_as<
+    C: DecodeAs<R> + 'static,
+    A: Encode + Decode + Clone,
+    R: Send + 'static,
+    E: OperationError,
+>(
+    object: &ObjectRef,
+    operation: &'static Operation,
+    arguments: A,
+) -> Pending<R, E> {
+    call_async(object, operation, move |to| arguments.clone().encode_owned(to), C::decode_as)
+}
+
+/// A oneway call, likewise.
+pub fn send<I: Served, A: Encode>(
+    object: &I,
+    operation: &'static Operation,
+    method: impl FnOnce(&I::Servant, &Call) -> Result<(), SystemException>,
+    arguments: A,
+) -> Result<(), SystemException> {
+    match here::<I::Servant>(object.as_object(), operation)? {
+        Some(here) => here.run(method),
+        None => oneway(object.as_object(), operation, |to| arguments.encode(to)),
+    }
+}
+
+/// A oneway call that never blocks the caller.
+pub fn send_async<A: Encode + Decode + Clone>(
+    object: &ObjectRef,
+    operation: &'static Operation,
+    arguments: A,
+) -> Pending<(), SystemException> {
+    oneway_async(object, operation, move |to| arguments.clone().encode_owned(to))
+}
+
+/// Reads nothing: the operation has no result.
+#[inline]
+pub fn nothing(_: &mut Decoder<'_>) -> Result<(), DecodeError> {
+    Ok(())
+}
+
+/// An argument whose name an error is to tell.
+#[inline]
+pub fn named<V>(parameter: &'static str, value: V) -> Named<V> {
+    Named(parameter, value)
+}
+
+/// A borrowed argument that travels as the codec `C` says.
+#[inline]
+pub fn lent<C: EncodeAs<V>, V: ?Sized>(value: &V) -> Lent<'_, C, V> {
+    Lent(value, PhantomData)
+}
+
+/// An owned argument that travels as the codec `C` says.
+#[inline]
+pub fn kept<C: EncodeAs<V>, V>(value: V) -> Kept<C, V> {
+    Kept(value, PhantomData)
+}
+
+/// A borrowed reference as an argument.
+#[inline]
+pub fn lent_reference<I: Interface>(reference: Option<&I>) -> LentReference<'_, I> {
+    LentReference(reference)
+}
+
+/// Refuses a union whose label does not select its variant.
+#[inline]
+pub fn check_label(selects: bool, variant: &'static str) -> Result<(), EncodeError> {
+    if selects {
+        return Ok(());
+    }
+    Err(EncodeError::new(EncodeErrorKind::Invalid("its label does not select this arm"), variant))
+}
+
+/// A generated exception type.
+pub trait ExceptionType: std::error::Error + Encode + Decode + Send + Sync + 'static {
+    /// Its repository id, which goes before its members.
+    const ID: &'static str;
+}
+
+/// An exception for a reply.
+pub fn raised<E: ExceptionType>(exception: &E) -> Raised<'_> {
+    Raised::User(E::ID, exception)
+}
+
+/// An exception of any operation.
+pub fn exception<E: ExceptionType>(exception: E) -> Exception {
+    UserException::new(E::ID, exception).into()
+}
+
+/// How exceptions print: the repository id, then the members.
+pub fn exception_text<E: ExceptionType>(exception: &E, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+    write!(f, "{}: {exception:?}", E::ID)
+}
+
+/// The same object as a reference of another interface.
+pub fn upcast<D: Interface, B: Interface>(object: &D) -> B {
+    B::from_object(object.as_object().clone())
+}
+
+/// Fills `slot` if it asks for a `T`, such as `dyn AccountServant`; says whether it did.
+pub fn offer<T: ?Sized + 'static>(slot: &mut dyn Any, servant: impl FnOnce() -> Arc<T>) -> bool {
+    let Some(slot) = slot.downcast_mut::<Option<Arc<T>>>() else { return false };
+    *slot = Some(servant());
+    true
+}

@@ -1,0 +1,359 @@
+//! One client's connection: octets to requests, requests counted until they are answered, and the end of it all.
+//!
+//! A connection is read by one thread at a time, the one that has the *turn*; nobody has it while the connection is
+//! parked in the keeper's set. Requests live on by themselves: each holds its connection, and any thread may answer.
+//!
+//! ```text
+//! Open ──► Closing ──────────────► Draining ───────────────────────► Ended
+//!          not read any more;      CloseConnection (or MessageError) the peer closed,
+//!          requests are answered   is sent; input is thrown away     or a deadline passed
+//! ```
+//!
+//! Closing this way loses nothing: what was read is answered first, what was not read was not executed, and the client,
+//! which knows that from the CloseConnection (CORBA 3.4 part 2 §9.4.7), sends it again elsewhere.
+
+mod closing;
+mod reading;
+
+use std::io::IoSlice;
+use std::sync::atomic::{AtomicBool, AtomicU8, AtomicU64, Ordering};
+use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
+
+use bytes::Bytes;
+use zorb_cdr::{Encoder, Version};
+use zorb_giop::code_sets::ServerCodeSets;
+use zorb_giop::{Inbound, fragments};
+
+use super::cancel::Cancelled;
+use super::dispatch::Engine;
+use super::flight::Flight;
+use super::order::Order;
+use super::request::ServerRequest;
+use super::writing::{Sent, Writing};
+use crate::transport::{Armed, Channel, Endpoint};
+
+const OPEN: u8 = 0;
+const CLOSING: u8 = 1;
+const DRAINING: u8 = 2;
+const ENDED: u8 = 3;
+
+/// No GIOP version: nothing was received yet.
+const UNKNOWN: u8 = u8::MAX;
+
+/// A connection that a client opened.
+pub(crate) struct Connection {
+    engine: Arc<Engine>,
+    token: u64,
+    channel: Arc<dyn Channel>,
+    reading: Mutex<Reading>,
+    watch: Mutex<Watch>,
+    writing: Writing,
+    order: Order<ServerRequest>,
+    flight: Flight,
+    cancelled: Cancelled,
+    stage: AtomicU8,
+    /// Not read until requests have ended: `Flight` is above its limits.
+    paused: AtomicBool,
+    /// Messages were received and not yet looked at, so a reader is needed though nothing more may arrive.
+    buffered: AtomicBool,
+    /// The GIOP version 1.x of the last message, in which the closing one is sent; [`UNKNOWN`] before the first.
+    minor: AtomicU8,
+    times: Times,
+}
+
+/// Moments, in the engine's milliseconds.
+#[derive(Default)]
+struct Times {
+    /// When it was parked last.
+    parked: AtomicU64,
+    /// When the message began that is incomplete, plus one; 0: none is.
+    message: AtomicU64,
+    /// Octets of it that have arrived.
+    octets: AtomicU64,
+    /// When draining began.
+    draining: AtomicU64,
+}
+
+/// What only the thread that has the turn touches.
+pub(super) struct Reading {
+    pub(super) inbound: Inbound,
+    code_sets: ServerCodeSets,
+    incomplete: bool,
+    /// Complete messages may lie in `inbound`: what [`Connection::buffered`] says.
+    buffered: bool,
+    /// A oneway went beyond a limit.
+    saturated: bool,
+}
+
+/// How the keeper's set sees the connection.
+struct Watch {
+    /// Nobody has the turn: input is to be reported.
+    free: bool,
+    /// It is in the set.
+    added: bool,
+    farewell: Farewell,
+}
+
+/// The last message to the peer.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(super) enum Farewell {
+    /// We close; unanswered requests were not executed.
+    Close,
+    /// The peer's last message made no sense.
+    Error(Version),
+    /// None: the peer has closed already.
+    Silence,
+}
+
+/// What reading found.
+pub(super) enum Next {
+    /// A request that may start now.
+    Request(ServerRequest),
+    /// More octets are needed.
+    Nothing,
+    /// No more will be read.
+    Closed,
+}
+
+impl Connection {
+    pub(super) fn new(engine: Arc<Engine>, token: u64, channel: Arc<dyn Channel>) -> Arc<Connection> {
+        let reading = Reading {
+            inbound: Inbound::new(engine.settings.message_limits),
+            code_sets: ServerCodeSets::default(),
+            incomplete: false,
+            buffered: false,
+            saturated: false,
+        };
+        Arc::new(Connection {
+            engine,
+            token,
+            channel,
+            reading: Mutex::new(reading),
+            watch: Mutex::new(Watch { free: false, added: false, farewell: Farewell::Close }),
+            writing: Writing::default(),
+            order: Order::default(),
+            flight: Flight::default(),
+            cancelled: Cancelled::default(),
+            stage: AtomicU8::new(OPEN),
+            paused: AtomicBool::new(false),
+            buffered: AtomicBool::new(false),
+            minor: AtomicU8::new(UNKNOWN),
+            times: Times::default(),
+        })
+    }
+
+    pub(super) fn engine(&self) -> &Arc<Engine> {
+        &self.engine
+    }
+
+    pub(super) fn peer(&self) -> &Endpoint {
+        self.channel.peer()
+    }
+
+    pub(super) fn channel(&self) -> &dyn Channel {
+        &*self.channel
+    }
+
+    pub(super) fn fragment_size(&self) -> Option<usize> {
+        self.engine.settings.fragment_size
+    }
+
+    /// Never waited for: only who has the turn reads.
+    #[inline]
+    pub(super) fn reading(&self) -> MutexGuard<'_, Reading> {
+        self.reading.lock().unwrap_or_else(PoisonError::into_inner)
+    }
+
+    fn watch(&self) -> MutexGuard<'_, Watch> {
+        self.watch.lock().unwrap_or_else(PoisonError::into_inner)
+    }
+
+    #[inline]
+    fn stage(&self) -> u8 {
+        self.stage.load(Ordering::SeqCst)
+    }
+
+    #[inline]
+    pub(super) fn is_open(&self) -> bool {
+        self.stage() == OPEN
+    }
+
+    // ---- the turn ----
+
+    /// Takes the turn, if nobody has it.
+    pub(super) fn take_turn(&self) -> bool {
+        std::mem::replace(&mut self.watch().free, false)
+    }
+
+    /// Gives the turn to whoever the keeper finds when there is something to read.
+    pub(super) fn park(self: &Arc<Self>) {
+        let mut watch = self.watch();
+        watch.free = true;
+        if self.engine.has_keeper() {
+            self.times.parked.store(self.engine.now(), Ordering::Relaxed);
+            self.arm(watch);
+        }
+    }
+
+    /// As [`park`](Self::park), by the reader itself.
+    pub(super) fn stop_reading(self: &Arc<Self>, mut reading: MutexGuard<'_, Reading>) {
+        if std::mem::take(&mut reading.saturated) {
+            self.paused.store(true, Ordering::SeqCst);
+        }
+        if self.engine.is_crowded() {
+            reading.inbound.release_memory();
+        }
+        drop(reading);
+        self.park();
+    }
+
+    /// Tells the set what to report next.
+    fn arm(self: &Arc<Self>, mut watch: MutexGuard<'_, Watch>) {
+        let sends = self.writing.is_blocked();
+        let receives = match self.stage() {
+            OPEN => watch.free && !sends && !self.is_paused(),
+            DRAINING => !sends,
+            _ => false,
+        };
+        if !self.engine.has_keeper() {
+            return;
+        }
+        let at_hand = || self.buffered.load(Ordering::Acquire) || matches!(self.channel.arm(), Armed::Ready);
+        if receives && at_hand() {
+            // Octets that no descriptor tells of: the next reader is sent for at once.
+            match self.stage() {
+                OPEN => {
+                    watch.free = false;
+                    drop(watch);
+                    return self.engine.read(self);
+                }
+                _ => {
+                    drop(watch);
+                    return self.drain();
+                }
+            }
+        }
+        let Armed::Descriptor(descriptor) = self.channel.arm() else { return };
+        let armed = self.engine.arm(descriptor, self.token, watch.added, receives, sends);
+        match armed {
+            Ok(()) => watch.added = true,
+            Err(error) => {
+                drop(watch);
+                self.end(&format!("cannot be watched: {error}"));
+            }
+        }
+    }
+
+    /// Whether reading waits for requests to end; looks whether it still must.
+    fn is_paused(&self) -> bool {
+        if !self.paused.load(Ordering::SeqCst) {
+            return false;
+        }
+        let goes_on = self.flight.has_room(&self.engine.settings.limits);
+        if goes_on {
+            self.paused.store(false, Ordering::SeqCst);
+        }
+        !goes_on
+    }
+
+    /// The keeper's set has something to report. True: the caller has the turn and something may be read.
+    pub(super) fn on_event(self: &Arc<Self>) -> bool {
+        if self.writing.is_blocked() {
+            match self.writing.flush(self.channel(), self.engine.now()) {
+                Ok(true) if self.stage() == DRAINING => self.channel.shutdown_send(),
+                Ok(_) => {}
+                Err(error) => self.end(&format!("send: {error}")),
+            }
+        }
+        match self.stage() {
+            OPEN if self.writing.is_blocked() => {}
+            OPEN => {
+                let mut watch = self.watch();
+                if !self.is_paused() {
+                    return std::mem::replace(&mut watch.free, false);
+                }
+            }
+            DRAINING => self.drain(),
+            _ => return false,
+        }
+        if self.stage() != ENDED {
+            self.arm(self.watch());
+        }
+        false
+    }
+
+    // ---- requests ----
+
+    /// A request has ended and its answer, if it wanted one, has been given.
+    #[inline]
+    pub(super) fn finished(self: &Arc<Self>, octets: usize, ordered: Option<&Bytes>, identity: usize) {
+        if let Some(key) = ordered {
+            self.engine.release(self.order.returned(key), identity);
+        }
+        let none_left = self.flight.remove(octets);
+        // Sequentially consistent, as in `close`: one of the two sees that nothing is left and closing has begun.
+        if none_left && self.stage() == CLOSING {
+            self.say_farewell();
+        }
+        if self.paused.load(Ordering::SeqCst) {
+            self.resume();
+        }
+    }
+
+    #[cold]
+    fn resume(self: &Arc<Self>) {
+        let watch = self.watch();
+        if watch.free && !self.is_paused() {
+            self.arm(watch);
+        }
+    }
+
+    /// Whether nobody waits for the request `id` any more.
+    #[inline]
+    pub(super) fn has_cancelled(&self, id: u32) -> bool {
+        self.cancelled.has(id) || self.stage() == ENDED
+    }
+
+    // ---- sending ----
+
+    /// Sends a message, in fragments if it is larger than those. It leaves by this thread, or waits; see [`Writing`].
+    #[inline]
+    pub(super) fn send(self: &Arc<Self>, message: &Encoder<'_>) {
+        match self.fragment_size() {
+            Some(size) if message.len() > size => self.send_fragments(message, size),
+            _ => match message.contiguous() {
+                Some(octets) => self.send_parts(&mut [IoSlice::new(octets)]),
+                None => self.send_parts(&mut message.slices().map(IoSlice::new).collect::<Vec<_>>()),
+            },
+        }
+    }
+
+    #[cold]
+    fn send_fragments(self: &Arc<Self>, message: &Encoder<'_>, size: usize) {
+        let pieces: Vec<_> = fragments(message, size).collect();
+        let mut parts: Vec<_> = pieces.iter().flat_map(|piece| piece.slices()).map(IoSlice::new).collect();
+        self.send_parts(&mut parts);
+    }
+
+    #[inline]
+    fn send_parts(self: &Arc<Self>, parts: &mut [IoSlice<'_>]) {
+        let most = self.engine.settings.limits.unsent_octets;
+        let patience = || self.engine.patience();
+        match self.writing.send(&*self.channel, parts, patience, most, || self.engine.now()) {
+            Sent::Whole | Sent::Queued => {}
+            unusual => self.sent_not_all(unusual),
+        }
+    }
+
+    #[cold]
+    fn sent_not_all(self: &Arc<Self>, sent: Sent) {
+        match sent {
+            Sent::Blocked => self.arm(self.watch()),
+            Sent::Failed(error) => self.end(&format!("send: {error}")),
+            Sent::Overflow => {
+                self.end("more replies wait than the limit allows: the peer does not read them")
+            }
+            Sent::Whole | Sent::Queued => {}
+        }
+    }
+}

@@ -1,0 +1,213 @@
+//! Octets to requests: what the thread that has the turn does with what it received.
+
+use std::sync::Arc;
+use std::sync::atomic::Ordering;
+
+use zorb_cdr::{Encoder, Format, Version};
+use zorb_giop::{LocateRequest, LocateStatus, Message, Request, begin_locate_reply, finish};
+
+use super::{Connection, Farewell, Next, Reading, ServerRequest, UNKNOWN};
+use crate::exception::{Minor, SystemException};
+use crate::poa::Located;
+
+impl Connection {
+    /// Counts octets that a receive has put into [`Inbound::space`].
+    #[inline]
+    pub(in crate::server) fn received(&self, reading: &mut Reading, count: usize) {
+        reading.inbound.received(count);
+        if reading.incomplete {
+            self.times.octets.fetch_add(count as u64, Ordering::Relaxed);
+        }
+    }
+
+    /// The next request that may start, out of what was received. All other messages are dealt with on the way.
+    #[inline]
+    pub(in crate::server) fn next_request(self: &Arc<Self>, reading: &mut Reading) -> Next {
+        loop {
+            match reading.inbound.next() {
+                Ok(Some(Message::Request(request))) => {
+                    if let Some(request) = self.admit(reading, request) {
+                        return Next::Request(request);
+                    }
+                }
+                Ok(Some(message)) => {
+                    if !self.act_on(message) {
+                        return Next::Closed;
+                    }
+                }
+                Ok(None) => {
+                    self.note_progress(reading);
+                    return Next::Nothing;
+                }
+                Err(error) => {
+                    tracing::warn!(peer = %self.peer(), %error, "a peer broke the protocol");
+                    self.close(Farewell::Error(error.answer_version()), "protocol error");
+                    return Next::Closed;
+                }
+            }
+        }
+    }
+
+    #[inline]
+    fn note_version(&self, version: Version) {
+        if self.minor.load(Ordering::Relaxed) != version.minor {
+            self.minor.store(version.minor, Ordering::Relaxed);
+        }
+    }
+
+    pub(super) fn version(&self) -> Version {
+        match self.minor.load(Ordering::Relaxed) {
+            // Every client understands 1.0.
+            UNKNOWN => Version::V1_0,
+            minor => Version { major: 1, minor },
+        }
+    }
+
+    /// Says whether the reader leaves complete messages behind, in case it loses its turn before it comes back to them.
+    #[inline]
+    pub(in crate::server) fn note_buffered(&self, reading: &mut Reading, buffered: bool) {
+        if reading.buffered != buffered {
+            reading.buffered = buffered;
+            self.buffered.store(buffered, Ordering::Release);
+        }
+    }
+
+    /// Whether messages were received that nobody has looked at yet.
+    pub(in crate::server) fn has_buffered(&self) -> bool {
+        self.buffered.load(Ordering::Acquire)
+    }
+
+    /// Keeps the time of a message that is on its way.
+    #[inline]
+    pub(in crate::server) fn note_progress(&self, reading: &mut Reading) {
+        let incomplete = reading.inbound.is_incomplete();
+        if incomplete != reading.incomplete {
+            reading.incomplete = incomplete;
+            let since = if incomplete { self.engine.now() + 1 } else { 0 };
+            self.times.octets.store(0, Ordering::Relaxed);
+            self.times.message.store(since, Ordering::Relaxed);
+        }
+    }
+
+    /// Takes a request in. `None`: it waits in the order of requests, or was refused.
+    #[inline]
+    fn admit(self: &Arc<Self>, reading: &mut Reading, request: Request) -> Option<ServerRequest> {
+        self.note_version(request.version);
+        let code_sets = match request.contexts.is_empty() {
+            true => Ok(reading.code_sets.in_force()),
+            false => reading.code_sets.for_request(&request.contexts),
+        };
+        let Some(orb) = self.engine.orb() else {
+            self.close(Farewell::Close, "the ORB is gone");
+            return None;
+        };
+        let key = match &request.target {
+            zorb_giop::Target::ObjectKey(_) => None,
+            target => target.object_key(),
+        };
+        let named = key.is_some() || matches!(request.target, zorb_giop::Target::ObjectKey(_));
+        let octets = request.body.len();
+        let fits = self.flight.add(octets, &self.engine.settings.limits);
+        self.cancelled.begins(request.id);
+        let in_force = *code_sets.as_ref().unwrap_or(&reading.code_sets.in_force());
+        let request = ServerRequest::new(self.clone(), request, key, orb, in_force, octets);
+        if !named {
+            request.ask_for_key();
+            return None;
+        }
+        if let Err(error) = code_sets {
+            let exception = SystemException::CodesetIncompatible(error.to_string()).minor(Minor::omg(1));
+            request.system_exception(exception);
+            return None;
+        }
+        if !fits {
+            match request.expects_reply() {
+                true => {
+                    let limits = &self.engine.settings.limits;
+                    let detail = format!(
+                        "this connection has {} requests under way, or {} octets of arguments (limits)",
+                        limits.requests_per_connection, limits.octets_per_connection
+                    );
+                    request.system_exception(SystemException::Transient(detail).minor(Minor::omg(1)));
+                    return None;
+                }
+                false => reading.saturated = true,
+            }
+        }
+        if !request.expects_reply() {
+            request.confirm_receipt();
+        }
+        self.order.admit(request)
+    }
+
+    /// Everything but requests. False: nothing more is to be read.
+    #[cold]
+    fn act_on(self: &Arc<Self>, message: Message) -> bool {
+        match message {
+            Message::LocateRequest(request) => {
+                self.note_version(request.version);
+                self.locate(&request);
+                true
+            }
+            Message::CancelRequest { id } => {
+                self.cancelled.cancel(id);
+                true
+            }
+            Message::CloseConnection => {
+                self.close(Farewell::Silence, "the client closed it");
+                false
+            }
+            Message::MessageError => {
+                tracing::warn!(peer = %self.peer(), "the client could not read a message of ours (MessageError)");
+                self.close(Farewell::Silence, "MessageError from the client");
+                false
+            }
+            // Replies answer requests, of which a server sends none.
+            _ => {
+                tracing::warn!(peer = %self.peer(), "a client sent what only a server may send");
+                self.close(Farewell::Error(self.version()), "unexpected message");
+                false
+            }
+        }
+    }
+
+    fn locate(self: &Arc<Self>, request: &LocateRequest) {
+        let located = request.target.object_key().map(|key| self.engine.locate(&key));
+        let mut reply = Encoder::new(Format::new(request.version));
+        let has_permanent = request.version >= Version::V1_2;
+        let written = match located {
+            None if has_permanent => {
+                begin_locate_reply(&mut reply, request.id, LocateStatus::LOC_NEEDS_ADDRESSING_MODE);
+                reply.write_u16(zorb_giop::AddressingDisposition::KEY_ADDR.0);
+                Ok(())
+            }
+            None | Some(Located::Unknown) => {
+                begin_locate_reply(&mut reply, request.id, LocateStatus::UNKNOWN_OBJECT);
+                Ok(())
+            }
+            Some(Located::Here) => {
+                begin_locate_reply(&mut reply, request.id, LocateStatus::OBJECT_HERE);
+                Ok(())
+            }
+            Some(Located::Forward(ref ior, permanent)) => {
+                let status = match permanent && has_permanent {
+                    true => LocateStatus::OBJECT_FORWARD_PERM,
+                    false => LocateStatus::OBJECT_FORWARD,
+                };
+                begin_locate_reply(&mut reply, request.id, status);
+                zorb_cdr::Encode::encode(ior, &mut reply)
+            }
+        };
+        match written.and_then(|()| finish(&mut reply)) {
+            Ok(()) => self.send(&reply),
+            Err(error) => tracing::warn!(peer = %self.peer(), %error, "a LocateReply cannot be written"),
+        }
+    }
+
+    /// Whether the connection is not to be read for now: the peer does not take its replies, or has sent oneways beyond
+    /// its limits. It is then left to the keeper, or to the requests that end.
+    #[inline]
+    pub(in crate::server) fn must_pause(&self, reading: &Reading) -> bool {
+        reading.saturated || self.writing.is_blocked()
+    }
+}

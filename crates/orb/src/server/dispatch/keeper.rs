@@ -1,0 +1,380 @@
+//! The keeper: the one thread that waits for everything that no other thread waits for.
+//!
+//! It accepts, reports parked connections that have something to read, sends on what transports did not take, ends what is
+//! overdue, and takes the turn from readers whose upcall lasts. It sleeps without end while there is nothing of that
+//! kind. In the reactor model it runs the upcalls as well.
+
+use std::cell::{Cell, RefCell};
+use std::collections::HashSet;
+use std::os::fd::BorrowedFd;
+use std::rc::Rc;
+use std::sync::Arc;
+use std::sync::atomic::Ordering;
+use std::time::{Duration, Instant};
+use std::{io, mem};
+
+use zorb_ipc::{Events, Interest, Trigger};
+
+use super::super::connection::Connection;
+use super::super::turn::Look;
+use super::queue::Task;
+use super::waits::ReactorWait;
+use super::worker::{self, Patience};
+use super::{Engine, FIRST_CONNECTION, IMPATIENT, WAKE, lock};
+use crate::transport::Acceptor;
+use crate::upcall;
+
+/// How often upcalls are looked at while any run. An upcall is found to last after one to two of these: then a connection
+/// costs a wake-up more, which is little beside a millisecond.
+const TICK: Duration = Duration::from_millis(1);
+
+/// Looks that find no upcall before the keeper sleeps again: a connection with a call every few milliseconds does not have
+/// to wake it each time.
+const QUIET_TICKS: u32 = 20;
+
+/// How long accepting pauses when descriptors have run out or the limit of connections is reached.
+const ACCEPT_PAUSE: Duration = Duration::from_millis(100);
+
+/// Connections accepted in a row before others have their turn.
+const ACCEPTS_IN_A_ROW: usize = 64;
+
+/// Events taken at once.
+const EVENTS: usize = 256;
+
+/// Waits of servants, from the token space above all connections'.
+const FIRST_WAIT: u64 = 1 << 63;
+
+/// How often overdue connections are looked for while the server stops and somebody may be waiting for that.
+const STOP_SWEEP: Duration = Duration::from_millis(20);
+
+/// The stack of a reactor, which holds all nested upcalls: 64 levels of the 2 MiB that Rust gives a thread. Pages that are
+/// not used cost nothing.
+const REACTOR_STACK: usize = 64 * (2 << 20);
+
+/// Starts the thread.
+pub(super) fn start(engine: &Arc<Engine>) -> io::Result<()> {
+    let stack = if engine.is_reactor() { Some(REACTOR_STACK) } else { None };
+    engine.start_thread("zorb-keeper", stack, |engine| Keeper::new(engine).keep())
+}
+
+/// The keeper's own state; it never leaves its thread.
+pub(super) struct Keeper {
+    engine: Arc<Engine>,
+    acceptors: RefCell<Vec<Arc<dyn Acceptor>>>,
+    accept_again: Cell<Option<Instant>>,
+    sweep_at: Cell<Instant>,
+    look_at: Cell<Instant>,
+    /// Ticks left before it sleeps; 0: it does not tick.
+    ticks: Cell<u32>,
+    /// Waits of servants whose descriptor is readable.
+    woken: RefCell<HashSet<u64>>,
+    next_wait: Cell<u64>,
+    /// How many servants are waiting, one within the other.
+    depth: Cell<usize>,
+}
+
+impl Keeper {
+    fn new(engine: &Arc<Engine>) -> Rc<Keeper> {
+        let now = Instant::now();
+        Rc::new(Keeper {
+            engine: engine.clone(),
+            acceptors: RefCell::default(),
+            accept_again: Cell::new(None),
+            sweep_at: Cell::new(now),
+            look_at: Cell::new(now),
+            ticks: Cell::new(0),
+            woken: RefCell::default(),
+            next_wait: Cell::new(FIRST_WAIT),
+            depth: Cell::new(0),
+        })
+    }
+
+    /// Until the engine has stopped and every connection has ended.
+    fn keep(self: &Rc<Self>) {
+        IMPATIENT.set(true);
+        *self.acceptors.borrow_mut() = lock(&self.engine.acceptors).clone();
+        self.watch_acceptors();
+        let mut events = Events::with_capacity(EVENTS);
+        let mut body = || {
+            while !self.has_ended() {
+                self.once(&mut events, None);
+            }
+        };
+        match self.engine.is_reactor() {
+            true => upcall::with(Rc::new(ReactorWait::new(self, None)), body),
+            false => body(),
+        }
+        self.engine.queue.finish();
+    }
+
+    /// One wait and what it brought; not beyond `until`.
+    fn once(self: &Rc<Self>, events: &mut Events, until: Option<Instant>) {
+        let now = Instant::now();
+        let deadline = self.deadline(until);
+        if let Err(error) =
+            self.engine.epoll.wait(events, deadline.map(|at| at.saturating_duration_since(now)))
+        {
+            tracing::error!(%error, "the server's keeper cannot wait");
+            std::thread::sleep(ACCEPT_PAUSE);
+        }
+        self.engine.asleep.store(false, Ordering::SeqCst);
+        let tokens: Vec<u64> = events.iter().map(|event| event.token).collect();
+        for token in tokens {
+            self.on_event(token);
+        }
+        if self.engine.is_reactor() {
+            self.run_queue();
+        }
+        self.look_at_clock();
+    }
+
+    /// When to wake without being woken. Announces a sleep without ticks to those who start upcalls.
+    fn deadline(&self, until: Option<Instant>) -> Option<Instant> {
+        if self.ticks.get() == 0 && !self.engine.is_reactor() {
+            self.engine.asleep.store(true, Ordering::SeqCst);
+            // Who began before that did not see it: looks once more.
+            if self.look_at_turns() || self.engine.queue.has_waiting() {
+                self.engine.asleep.store(false, Ordering::SeqCst);
+                self.ticks.set(QUIET_TICKS);
+            }
+        }
+        let tick = (self.ticks.get() > 0).then(|| self.look_at.get());
+        let sweep = (!self.engine.connections().is_empty()).then(|| self.sweep_at.get());
+        let stop = self.engine.is_stopping().then(|| *lock(&self.engine.stop_by)).flatten();
+        [until, tick, sweep, self.accept_again.get(), stop].into_iter().flatten().min()
+    }
+
+    fn on_event(self: &Rc<Self>, token: u64) {
+        match token {
+            WAKE => {
+                let _ = self.engine.wake.drain();
+                self.ticks.set(QUIET_TICKS);
+                if self.engine.is_stopping() {
+                    self.sweep_at.set(Instant::now());
+                }
+            }
+            FIRST_WAIT.. => {
+                self.woken.borrow_mut().insert(token);
+            }
+            FIRST_CONNECTION.. => {
+                if let Some(connection) = self.engine.connection(token)
+                    && connection.on_event()
+                {
+                    self.read(connection);
+                }
+            }
+            acceptor => self.accept(usize::try_from(acceptor - WAKE - 1).unwrap_or(usize::MAX)),
+        }
+    }
+
+    /// The connection has something to read, and its turn is ours.
+    fn read(self: &Rc<Self>, connection: Arc<Connection>) {
+        if !self.engine.is_reactor() {
+            return self.engine.submit(Task::Read(connection));
+        }
+        if self.depth.get() >= self.engine.settings.limits.nesting {
+            return worker::refuse_requests(&connection, "calls are nested too deeply (limit)");
+        }
+        let engine = self.engine.clone();
+        worker::serve(&engine, connection, Patience::Returns, |turn| {
+            Rc::new(ReactorWait::new(self, Some(turn)))
+        });
+    }
+
+    /// The reactor's share of what others put into the queue.
+    fn run_queue(self: &Rc<Self>) {
+        while let Some(task) = self.engine.queue.take() {
+            match task {
+                Task::Read(connection) => self.read(connection),
+                Task::Run(request) if self.depth.get() >= self.engine.settings.limits.nesting => {
+                    self.engine.refuse(Task::Run(request), "calls are nested too deeply (limit)");
+                }
+                Task::Run(request) => self.engine.run(request),
+                Task::Job(job) => worker::run_job(job),
+            }
+        }
+    }
+
+    /// Serves, in the reactor model, until `descriptor` can be read.
+    pub(super) fn serve_until_readable(self: &Rc<Self>, descriptor: BorrowedFd<'_>, deadline: Instant) {
+        let token = self.next_wait.replace(self.next_wait.get() + 1);
+        if let Err(error) = self.engine.epoll.add(descriptor, token, Interest::RECEIVE, Trigger::OneShot) {
+            tracing::debug!(%error, "a servant's wait cannot be watched; it blocks the reactor");
+            let _ = zorb_ipc::wait_readable(descriptor, deadline);
+            return;
+        }
+        self.depth.set(self.depth.get() + 1);
+        let mut events = Events::with_capacity(EVENTS);
+        self.run_queue();
+        while !self.woken.borrow_mut().remove(&token) && Instant::now() < deadline {
+            self.once(&mut events, Some(deadline));
+        }
+        self.depth.set(self.depth.get() - 1);
+        let _ = self.engine.epoll.remove(descriptor);
+        self.woken.borrow_mut().remove(&token);
+    }
+
+    // ---- accepting ----
+
+    fn watch_acceptors(&self) {
+        for (token, acceptor) in (WAKE + 1..).zip(self.acceptors.borrow().iter()) {
+            let watched =
+                self.engine.epoll.add(acceptor.descriptor(), token, Interest::RECEIVE, Trigger::Level);
+            if let Err(error) = watched {
+                tracing::error!(%error, at = %acceptor.local(), "cannot be accepted from");
+            }
+        }
+    }
+
+    fn accept(&self, index: usize) {
+        let Some(acceptor) = self.acceptors.borrow().get(index).cloned() else { return };
+        for accepted in 0..ACCEPTS_IN_A_ROW {
+            if self.is_full() {
+                // Only of the first is it known that it waits; the others are reported again.
+                if accepted > 0 {
+                    return;
+                }
+                if !self.close_longest_idle("to make room") {
+                    return self.pause_accepting("the limit of connections is reached, and none is idle");
+                }
+            }
+            match acceptor.accept_now() {
+                Ok(Some(channel)) => self.engine.adopt(channel),
+                Ok(None) => return,
+                Err(error) if is_exhausted(&error) => {
+                    self.close_longest_idle("to free a descriptor");
+                    return self.pause_accepting(&error.to_string());
+                }
+                Err(error) => {
+                    tracing::warn!(%error, at = %acceptor.local(), "a connection could not be accepted");
+                    return self.pause_accepting(&error.to_string());
+                }
+            }
+        }
+    }
+
+    /// Whether one connection more needs another to close.
+    fn is_full(&self) -> bool {
+        self.engine.connections().len() >= self.engine.settings.limits.connections
+    }
+
+    /// Peers wait in the system's queue for a while.
+    fn pause_accepting(&self, why: &str) {
+        if self.accept_again.get().is_none() {
+            tracing::warn!(why, "accepting pauses");
+            for acceptor in self.acceptors.borrow().iter() {
+                let _ = self.engine.epoll.remove(acceptor.descriptor());
+            }
+        }
+        self.accept_again.set(Some(Instant::now() + ACCEPT_PAUSE));
+    }
+
+    /// False: none is idle, or so many are closing that waiting for them is better.
+    fn close_longest_idle(&self, why: &str) -> bool {
+        let connections = self.all_connections();
+        let most = self.engine.settings.limits.connections;
+        if connections.len() > most + most / 8 {
+            return false;
+        }
+        let idle = connections.iter().filter_map(|each| Some((each.idle_since()?, each)));
+        idle.min_by_key(|(since, _)| *since).is_some_and(|(_, connection)| connection.close_if_idle(why))
+    }
+
+    // ---- the clock ----
+
+    fn look_at_clock(self: &Rc<Self>) {
+        let now = Instant::now();
+        if self.ticks.get() > 0 && now >= self.look_at.get() {
+            self.look_at.set(now + TICK);
+            match self.look_at_turns() || self.look_at_queue() {
+                true => self.ticks.set(QUIET_TICKS),
+                false => self.ticks.set(self.ticks.get() - 1),
+            }
+        }
+        if now >= self.sweep_at.get() {
+            let interval = self.engine.settings.limits.sweep_interval();
+            self.sweep_at
+                .set(now + if self.engine.is_stopping() { interval.min(STOP_SWEEP) } else { interval });
+            let milliseconds = self.engine.now();
+            self.all_connections().iter().for_each(|connection| connection.check_times(milliseconds));
+        }
+        if self.accept_again.get().is_some_and(|at| now >= at) {
+            self.accept_again.set(None);
+            self.watch_acceptors();
+        }
+        if self.engine.is_stopping() {
+            self.stop(now);
+        }
+    }
+
+    /// Takes the turn from readers whose upcall lasts. True: there are upcalls.
+    fn look_at_turns(&self) -> bool {
+        let mut active = false;
+        let mut taken = Vec::new();
+        for turn in lock(&self.engine.turns).iter() {
+            match turn.look() {
+                Look::Quiet => {}
+                Look::Active => active = true,
+                Look::Taken => taken.push(turn.clone()),
+            }
+        }
+        active |= !taken.is_empty();
+        if active {
+            self.ticks.set(QUIET_TICKS);
+        }
+        taken.iter().for_each(|turn| turn.connection.park());
+        active
+    }
+
+    /// Refuses what has waited too long for a thread. True: something waits still.
+    fn look_at_queue(&self) -> bool {
+        let (queue, limits) = (&self.engine.queue, &self.engine.settings.limits);
+        if !queue.has_waiting() {
+            return false;
+        }
+        let (limit, why) = match queue.is_stalled() {
+            true => (limits.stall_time.min(limits.queue_time), "all wait for replies to calls of their own"),
+            false => (limits.queue_time, "all are in upcalls that last"),
+        };
+        for task in queue.overdue(limit) {
+            self.engine.refuse(task, why);
+        }
+        queue.has_waiting()
+    }
+
+    fn all_connections(&self) -> Vec<Arc<Connection>> {
+        self.engine.connections().values().cloned().collect()
+    }
+
+    // ---- the end ----
+
+    /// Accepts no more, and closes connections as they can be closed.
+    fn stop(&self, now: Instant) {
+        for acceptor in mem::take(&mut *self.acceptors.borrow_mut()) {
+            let _ = self.engine.epoll.remove(acceptor.descriptor());
+        }
+        lock(&self.engine.acceptors).clear();
+        self.accept_again.set(None);
+        let overdue = lock(&self.engine.stop_by).is_some_and(|by| now >= by);
+        for connection in self.all_connections() {
+            match overdue {
+                true => connection.end("shutdown, and its time was up"),
+                false => connection.close_for_shutdown(),
+            }
+        }
+    }
+
+    fn has_ended(&self) -> bool {
+        self.engine.is_stopping()
+            && self.acceptors.borrow().is_empty()
+            && self.engine.connections().is_empty()
+    }
+}
+
+/// Descriptors, of this process or of the machine, have run out.
+fn is_exhausted(error: &io::Error) -> bool {
+    let inner = error.get_ref().and_then(|inner| inner.downcast_ref::<zorb_ipc::Error>());
+    inner.is_some_and(zorb_ipc::Error::is_descriptors_exhausted)
+}
+
+const _: () = assert!(WAKE < FIRST_CONNECTION && FIRST_CONNECTION < FIRST_WAIT, "tokens do not overlap");

@@ -1,0 +1,224 @@
+//! Serving a connection: receive, hand on, run, reply, and again.
+//!
+//! This is the loop that every call goes through. While calls come one after the other it is one receive and one send a
+//! call; see the table in the crate's documentation for the steps in between.
+
+use std::panic::{AssertUnwindSafe, catch_unwind};
+use std::rc::Rc;
+use std::sync::Arc;
+
+use super::super::connection::{Connection, Farewell, Next, Reading};
+use super::super::turn::Turn;
+use super::queue::Task;
+use super::waits::ThreadWait;
+use super::{Engine, lock, no_thread};
+use crate::transport::Received;
+use crate::upcall::{self, Waiter};
+
+/// Messages looked at before the first of them is run. 64: enough that a burst is spread over all threads, few enough that
+/// the first is not kept waiting.
+const BATCH: usize = 64;
+
+/// Whether the reader may wait for octets.
+#[derive(Clone, Copy, PartialEq, Eq)]
+pub(super) enum Patience {
+    /// In the receive itself, for [`ServerLimits::linger`](crate::server::ServerLimits::linger).
+    Lingers,
+    /// Not at all: others need the thread.
+    Returns,
+}
+
+/// A server thread, from its first task to its last.
+pub(super) fn work(engine: &Arc<Engine>) {
+    engine.queue.arrived();
+    upcall::with(Rc::new(ThreadWait::new(engine, None)), || {
+        while let Some(task) = engine.queue.next(engine) {
+            match task {
+                Task::Read(connection) => read(engine, connection),
+                Task::Run(request) => engine.run(request),
+                Task::Job(job) => run_job(job),
+            }
+        }
+    });
+}
+
+/// A job is the ORB's own, but it ends in upcalls.
+pub(super) fn run_job(job: Box<dyn FnOnce() + Send>) {
+    if catch_unwind(AssertUnwindSafe(job)).is_err() {
+        tracing::error!("a job on a server thread panicked");
+    }
+}
+
+fn read(engine: &Arc<Engine>, connection: Arc<Connection>) {
+    serve(engine, connection, Patience::Lingers, |turn| Rc::new(ThreadWait::new(engine, Some(turn))));
+}
+
+/// Serves a connection on the calling thread, without waiting: a client in this thread drives it.
+pub(super) fn serve_now(engine: &Arc<Engine>, connection: &Arc<Connection>) {
+    if connection.on_event() {
+        take_turn(engine, &Turn::new(connection.clone()), Patience::Returns);
+    }
+    while let Some(task) = engine.queue.take() {
+        match task {
+            Task::Read(connection) => read(engine, connection),
+            Task::Run(request) => engine.run(request),
+            Task::Job(job) => run_job(job),
+        }
+    }
+}
+
+/// Reads the connection, whose turn the caller has, until it falls silent, is lost to another thread, or ends.
+pub(super) fn serve(
+    engine: &Arc<Engine>,
+    connection: Arc<Connection>,
+    patience: Patience,
+    wait: impl FnOnce(Arc<Turn>) -> Rc<dyn Waiter>,
+) {
+    let turn = Arc::new(Turn::new(connection));
+    let is_watched = engine.has_threads();
+    if is_watched {
+        lock(&engine.turns).push(turn.clone());
+    }
+    upcall::with(wait(turn.clone()), || take_turn(engine, &turn, patience));
+    if is_watched {
+        lock(&engine.turns).retain(|other| !Arc::ptr_eq(other, &turn));
+    }
+}
+
+fn take_turn(engine: &Arc<Engine>, turn: &Turn, patience: Patience) {
+    let connection = &turn.connection;
+    let linger = engine.settings.limits.linger;
+    let may_linger = patience == Patience::Lingers && !linger.is_zero();
+    // Whether all that was received has been looked at.
+    let mut exhausted = !connection.has_buffered();
+    // Whether the last receive took all that there was, as far as one can know.
+    let mut drained = false;
+    loop {
+        let mut reading = connection.reading();
+        let request = loop {
+            if engine.is_stopping() {
+                drop(reading);
+                return connection.close(Farewell::Close, "shutdown");
+            }
+            if connection.must_pause(&reading) {
+                let left = reading.inbound.has_buffered();
+                connection.note_buffered(&mut reading, left);
+                return connection.stop_reading(reading);
+            }
+            if !exhausted {
+                match connection.next_request(&mut reading) {
+                    Next::Request(request) => break request,
+                    Next::Closed => return,
+                    Next::Nothing => {}
+                }
+            }
+            let lingers = may_linger && engine.queue.can_spare_thread();
+            if drained && !lingers {
+                return connection.stop_reading(reading);
+            }
+            let space = reading.inbound.space();
+            let room = space.len();
+            let received = match lingers {
+                true => connection.channel().receive_within(space, linger),
+                false => connection.channel().receive_now(space),
+            };
+            match received {
+                Ok(Received::Octets(count)) => {
+                    drained = count < room;
+                    connection.received(&mut reading, count);
+                }
+                Ok(Received::Empty) => return connection.stop_reading(reading),
+                Ok(Received::Closed) => {
+                    return connection.close(Farewell::Silence, "the client closed it");
+                }
+                Err(error) => return connection.end(&format!("receive: {error}")),
+            }
+            exhausted = false;
+        };
+        let behind = hand_on(engine, connection, &mut reading);
+        drop(reading);
+        let mark = turn.begin();
+        engine.watch_upcall();
+        engine.run(request);
+        // Requests of this burst, or of others, for which no other thread has come yet.
+        while let Some(request) = engine.queue.next_request() {
+            engine.run(request);
+        }
+        if !turn.end(mark) {
+            // Lost; but if no other thread has had a reason to take it, it is ours again.
+            if behind == Behind::Closed || !connection.take_turn() {
+                return;
+            }
+            turn.renew();
+            exhausted = false;
+            continue;
+        }
+        match behind {
+            Behind::Nothing => exhausted = true,
+            Behind::More => exhausted = false,
+            Behind::Closed => return,
+        }
+    }
+}
+
+/// What was received behind the request that is about to run.
+#[derive(Clone, Copy, PartialEq, Eq)]
+enum Behind {
+    Nothing,
+    More,
+    Closed,
+}
+
+/// Gives the requests that were received behind the first to other threads: it may take long.
+#[inline]
+fn hand_on(engine: &Arc<Engine>, connection: &Arc<Connection>, reading: &mut Reading) -> Behind {
+    for _ in 1..BATCH {
+        if !reading.inbound.is_incomplete() {
+            connection.note_progress(reading);
+            connection.note_buffered(reading, false);
+            return Behind::Nothing;
+        }
+        if connection.must_pause(reading) {
+            break;
+        }
+        match connection.next_request(reading) {
+            Next::Request(request) => engine.submit(Task::Run(request)),
+            Next::Nothing => {
+                connection.note_buffered(reading, false);
+                return Behind::Nothing;
+            }
+            Next::Closed => return Behind::Closed,
+        }
+    }
+    let more = reading.inbound.has_buffered();
+    connection.note_buffered(reading, more);
+    if more { Behind::More } else { Behind::Nothing }
+}
+
+/// Answers what the connection has to say with the exception that no thread is to be had. Never waits; the caller has the
+/// turn.
+#[cold]
+pub(super) fn refuse_requests(connection: &Arc<Connection>, why: &str) {
+    let mut reading = connection.reading();
+    for _ in 0..BATCH {
+        match connection.next_request(&mut reading) {
+            Next::Request(request) => request.system_exception(no_thread(why)),
+            Next::Closed => return,
+            Next::Nothing => match connection.channel().receive_now(reading.inbound.space()) {
+                Ok(Received::Octets(count)) => connection.received(&mut reading, count),
+                Ok(Received::Empty) => break,
+                Ok(Received::Closed) => {
+                    drop(reading);
+                    return connection.close(Farewell::Silence, "the client closed it");
+                }
+                Err(error) => {
+                    drop(reading);
+                    return connection.end(&format!("receive: {error}"));
+                }
+            },
+        }
+    }
+    let left = reading.inbound.has_buffered();
+    connection.note_buffered(&mut reading, left);
+    connection.stop_reading(reading);
+}

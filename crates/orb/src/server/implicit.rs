@@ -1,0 +1,77 @@
+//! The operations that every object has without its IDL saying so (CORBA 3.4 part 1 §8.3, part 2 §9.4.2).
+
+use zorb_giop::Ior;
+
+use super::request::ServerRequest;
+use crate::exception::{Minor, SystemException};
+use crate::skeleton::InterfaceInfo;
+
+/// An operation of `CORBA::Object` that is answered by the server.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(super) enum Implicit {
+    IsA,
+    NonExistent,
+    Interface,
+    Component,
+    DomainManagers,
+    RepositoryId,
+}
+
+impl Implicit {
+    /// By the name on the wire. All begin with an underscore, which few other names do.
+    pub(super) fn named(operation: &str) -> Option<Implicit> {
+        Some(match operation {
+            "_is_a" => Implicit::IsA,
+            // GIOP 1.0 and 1.1 spelt it with "not".
+            "_non_existent" | "_not_existent" => Implicit::NonExistent,
+            "_interface" => Implicit::Interface,
+            "_component" => Implicit::Component,
+            "_domain_managers" | "_get_domain_managers" => Implicit::DomainManagers,
+            "_repository_id" => Implicit::RepositoryId,
+            _ => return None,
+        })
+    }
+
+    /// Answers for an object that exists and has this interface.
+    pub(super) fn answer(self, interface: &InterfaceInfo, request: ServerRequest) {
+        match self {
+            Implicit::IsA => {
+                let Some((request, id)) = request.arguments(|from| from.read_string()) else { return };
+                let is_a = interface.is_a(&id);
+                request.reply(|to| {
+                    to.write_bool(is_a);
+                    Ok(())
+                });
+            }
+            Implicit::NonExistent => request.reply(|to| {
+                to.write_bool(false);
+                Ok(())
+            }),
+            Implicit::Interface => {
+                let detail = "this ORB has no interface repository";
+                request.system_exception(SystemException::IntfRepos(detail).minor(Minor::omg(1)));
+            }
+            Implicit::Component => {
+                // The object is no part of a component: nil.
+                let nil = Ior::nil();
+                request.reply(|to| zorb_cdr::Encode::encode(&nil, to));
+            }
+            Implicit::DomainManagers => request.reply(|to| to.write_length(0)),
+            Implicit::RepositoryId => request.reply(|to| to.write_string(interface.id)),
+        }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn attributes_are_not_implicit() {
+        assert_eq!(Implicit::named("_is_a"), Some(Implicit::IsA));
+        assert_eq!(Implicit::named("_not_existent"), Some(Implicit::NonExistent));
+        for name in ["_get_owner", "_set_owner", "deposit", "", "_"] {
+            assert_eq!(Implicit::named(name), None, "{name}");
+        }
+    }
+}

@@ -1,0 +1,239 @@
+//! The server's side: listening, connections, threads, requests.
+//!
+//! | what | where |
+//! |---|---|
+//! | where it listens, what references say of it | here |
+//! | which thread serves, and how it waits | `dispatch` |
+//! | whose turn it is to read a connection | `turn` |
+//! | octets to requests, and a connection's end | `connection` |
+//! | requests behind oneways | `order` |
+//! | limits | [`ServerLimits`] |
+//! | a request in a skeleton's hands, and what the servant sees | [`request`] |
+//! | replies composed, and sent | `reply`, `writing` |
+
+mod cancel;
+mod connection;
+mod dispatch;
+mod flight;
+mod implicit;
+mod order;
+mod reply;
+pub mod request;
+mod settings;
+#[cfg(test)]
+mod tests;
+mod turn;
+mod writing;
+
+use std::sync::{Arc, Mutex, OnceLock, PoisonError};
+use std::time::{Duration, Instant};
+
+use bytes::Bytes;
+use zorb_cdr::Encoder;
+use zorb_giop::code_sets::CodeSetComponent;
+use zorb_giop::{ComponentTag, IiopProfile, OrbType, TaggedComponent, TaggedProfile};
+
+pub(crate) use settings::Settings;
+pub use settings::{ServerLimits, ThreadModel};
+
+use crate::exception::{Kind, Minor, SystemException};
+use crate::orb::Orb;
+use crate::transport::{Acceptor, Endpoint};
+use dispatch::{Engine, Handler, ToAdapters};
+
+/// All that an ORB serves with. It does nothing until [`Server::start`].
+pub(crate) struct Server {
+    settings: Settings,
+    listening: OnceLock<Listening>,
+    /// Held while listening begins, so that it begins once.
+    starting: Mutex<Stopped>,
+}
+
+/// Whether the server was shut down, and so will not listen again.
+#[derive(Clone, Copy, Default, PartialEq, Eq)]
+struct Stopped(bool);
+
+struct Listening {
+    engine: Arc<Engine>,
+    endpoints: Vec<Endpoint>,
+    /// Host and port as references name them, first choice first.
+    published: Vec<(String, u16)>,
+    /// The components of every profile of ours.
+    components: Vec<TaggedComponent>,
+}
+
+impl Server {
+    pub(crate) fn new(settings: Settings) -> Server {
+        Server { settings, listening: OnceLock::new(), starting: Mutex::default() }
+    }
+
+    /// Listens, if that has not happened yet.
+    ///
+    /// # Errors
+    /// `INITIALIZE`, naming the endpoint that cannot be listened at and why; `BAD_INV_ORDER` after shutdown.
+    pub(crate) fn start(&self, orb: &Orb) -> Result<(), SystemException> {
+        self.started(orb, || Box::new(ToAdapters)).map(|_| ())
+    }
+
+    fn started(
+        &self,
+        orb: &Orb,
+        handler: impl FnOnce() -> Box<dyn Handler>,
+    ) -> Result<&Listening, SystemException> {
+        if let Some(listening) = self.listening.get() {
+            return Ok(listening);
+        }
+        let stopped = self.starting.lock().unwrap_or_else(PoisonError::into_inner);
+        if stopped.0 {
+            return Err(SystemException::BadInvOrder("the ORB was shut down").minor(Minor::omg(4)));
+        }
+        if self.listening.get().is_none() {
+            let listening = Listening::begin(&self.settings, orb, handler())?;
+            let _ = self.listening.set(listening);
+        }
+        drop(stopped);
+        self.listening.get().ok_or_else(|| SystemException::Internal("the server did not start"))
+    }
+
+    /// Where it listens; empty before it does.
+    pub(crate) fn endpoints(&self) -> Vec<Endpoint> {
+        self.listening.get().map(|listening| listening.endpoints.clone()).unwrap_or_default()
+    }
+
+    /// How many connections clients have.
+    pub(crate) fn connections(&self) -> usize {
+        self.listening.get().map_or(0, |listening| listening.engine.connections().len())
+    }
+
+    /// Whether references of this server name that endpoint.
+    pub(crate) fn is_mine(&self, endpoint: &Endpoint) -> bool {
+        self.listening.get().is_some_and(|listening| {
+            listening.endpoints.contains(endpoint)
+                || listening.published.iter().any(|(host, port)| *endpoint.address == address(host, *port))
+        })
+    }
+
+    /// The profiles of a reference to the object `key`; starts listening if that has not happened.
+    ///
+    /// # Errors
+    /// As [`start`](Self::start), and `INTERNAL` where a published host cannot be written.
+    pub(crate) fn profiles(&self, orb: &Orb, key: &[u8]) -> Result<Vec<TaggedProfile>, SystemException> {
+        let listening = self.started(orb, || Box::new(ToAdapters))?;
+        let Some(((host, port), alternates)) = listening.published.split_first() else {
+            return Err(SystemException::Internal("no endpoint can be published"));
+        };
+        let mut components = listening.components.clone();
+        let unwritable = |error: zorb_cdr::EncodeError| SystemException::Internal(error.to_string());
+        for (host, port) in alternates {
+            let alternate = zorb_giop::Endpoint { host: host.clone(), port: *port };
+            components.push(alternate.encode().map_err(unwritable)?);
+        }
+        let profile = IiopProfile {
+            version: orb.giop_version(),
+            host: host.clone(),
+            port: *port,
+            object_key: Bytes::copy_from_slice(key),
+            components,
+        };
+        Ok(vec![profile.encode().map_err(unwritable)?])
+    }
+
+    /// Runs `job` on a server thread; at once, on this one, if the server has none.
+    pub(crate) fn spawn(&self, job: Box<dyn FnOnce() + Send>) {
+        match self.listening.get() {
+            Some(listening) => listening.engine.spawn(job),
+            None => job(),
+        }
+    }
+
+    /// Closes, in order, every connection on which nothing is under way.
+    pub(crate) fn close_idle(&self) {
+        if let Some(listening) = self.listening.get() {
+            listening.engine.close_idle();
+        }
+    }
+
+    /// Stops accepting, lets running requests be answered, and closes the connections in order, the latest after `within`.
+    /// With `wait` it returns when that is done and the threads have ended; from within an upcall, which would wait for
+    /// itself, at once.
+    pub(crate) fn shutdown(&self, wait: bool, within: Duration) {
+        self.starting.lock().unwrap_or_else(PoisonError::into_inner).0 = true;
+        let Some(listening) = self.listening.get() else { return };
+        let by = Instant::now() + within;
+        listening.engine.stop(by);
+        if wait && !dispatch::on_server_thread() {
+            // The deadline ends connections; threads then need a moment to notice.
+            let done = listening.engine.join(by + Duration::from_secs(1));
+            if !done {
+                tracing::warn!(
+                    "shutdown: upcalls are still running after {within:?}; their threads are left behind"
+                );
+            }
+        }
+    }
+}
+
+impl Listening {
+    fn begin(
+        settings: &Settings,
+        orb: &Orb,
+        handler: Box<dyn Handler>,
+    ) -> Result<Listening, SystemException> {
+        let engine = Engine::new(settings.clone(), Arc::downgrade(&orb.0), handler)
+            .map_err(|error| failed("the server cannot start", &error))?;
+        let acceptors = acceptors(settings, orb)?;
+        let endpoints = acceptors.iter().map(|acceptor| acceptor.local()).collect();
+        let host = settings.published_host.as_deref();
+        let published = acceptors.iter().flat_map(|acceptor| acceptor.published(host)).collect();
+        engine.start(acceptors).map_err(|error| failed("the server cannot start", &error))?;
+        Ok(Listening { engine, endpoints, published, components: components()? })
+    }
+}
+
+/// Listens at every endpoint that was chosen; TCP on every interface if none was.
+fn acceptors(settings: &Settings, orb: &Orb) -> Result<Vec<Arc<dyn Acceptor>>, SystemException> {
+    let default = [String::from("tcp::0")];
+    let endpoints = if settings.endpoints.is_empty() { &default[..] } else { &settings.endpoints };
+    let mut acceptors: Vec<Arc<dyn Acceptor>> = Vec::new();
+    for endpoint in endpoints {
+        let (name, address) = endpoint.split_once(':').unwrap_or((endpoint, ""));
+        let Some(transport) = orb.transports().iter().find(|transport| transport.name() == name) else {
+            let known: Vec<_> = orb.transports().iter().map(|transport| transport.name()).collect();
+            let detail =
+                format!("cannot listen at {endpoint:?}: this ORB's transports are {}", known.join(", "));
+            return Err(SystemException::Initialize(detail));
+        };
+        let acceptor = transport
+            .listen(address)
+            .map_err(|error| failed(&format!("cannot listen at {endpoint:?}"), &error))?;
+        acceptors.push(acceptor.into());
+    }
+    Ok(acceptors)
+}
+
+fn failed(step: &str, error: &std::io::Error) -> SystemException {
+    SystemException::new(
+        Kind::Initialize,
+        Minor::NONE,
+        crate::exception::Completion::No,
+        format!("{step}: {error}"),
+    )
+}
+
+/// What every profile says of this ORB: its code sets (UTF-8, with ISO 8859-1 by conversion, and UTF-16), and who made it.
+fn components() -> Result<Vec<TaggedComponent>, SystemException> {
+    let unwritable = |error: zorb_cdr::EncodeError| SystemException::Internal(error.to_string());
+    let orb_type = Encoder::encapsulated(|to| {
+        to.write_u32(OrbType::ZORB.0);
+        Ok(())
+    });
+    Ok(vec![
+        CodeSetComponent::ours().encode().map_err(unwritable)?,
+        TaggedComponent { tag: ComponentTag::ORB_TYPE, data: orb_type.map_err(unwritable)? },
+    ])
+}
+
+/// A published address in a transport's form.
+fn address(host: &str, port: u16) -> String {
+    if host.contains(':') { format!("[{host}]:{port}") } else { format!("{host}:{port}") }
+}

@@ -1,0 +1,488 @@
+//! A request on its way through a skeleton, and the context that its servant sees.
+//!
+//! A [`ServerRequest`] is owned by whoever is to answer it: the skeleton as a rule, or another thread to which the
+//! servant hands it. It knows its connection, so the answer needs nothing else. What a message looks like is
+//! `reply`'s part; finding the servant is the object adapter's.
+
+use std::any::Any;
+use std::mem;
+use std::ops::Range;
+use std::panic::{AssertUnwindSafe, catch_unwind};
+use std::sync::Arc;
+
+use bytes::Bytes;
+use zorb_cdr::{CodeSets, DecodeError, Decoder, Encode, EncodeError, Encoder, Format, Version};
+use zorb_giop::{Ior, ReplyStatus, Request, ServiceContexts, Target};
+
+use super::connection::Connection;
+use super::implicit::Implicit;
+use super::order::Ordered;
+use super::reply;
+use crate::exception::{Completion, Kind, Minor, SystemException};
+use crate::marshal::{decode_exception, encode_exception};
+use crate::object::ObjectRef;
+use crate::orb::Orb;
+use crate::poa::{Active, Poa};
+use crate::skeleton::{Interface, OperationError, Raised, Skeleton};
+use crate::transport::Endpoint;
+
+/// What a servant may know of the call that it serves.
+pub struct Call {
+    orb: Orb,
+    origin: Origin,
+    /// Where in the object key the object id stands.
+    object_id: Range<usize>,
+}
+
+enum Origin {
+    /// A message.
+    Remote(Box<Remote>),
+    /// A collocated call.
+    Local { key: Bytes, operation: &'static str },
+}
+
+/// A request as it came, where from, and what is known of it: one allocation, so that a request is moved as a pointer.
+struct Remote {
+    connection: Arc<Connection>,
+    request: Request,
+    /// The object key, where the message named its target by a profile.
+    key: Option<Bytes>,
+    code_sets: CodeSets,
+    /// The caller waits for a reply that has not been given.
+    owed: bool,
+    /// The caller does not wait for its end: it holds a place in the order of requests.
+    oneway: bool,
+    /// Octets that count against the connection's limit.
+    octets: usize,
+    /// Dropped when the reply has been given.
+    active: Option<Active>,
+    /// The object key that the one in the message stands for, where that is a plain one.
+    meant: Option<Bytes>,
+}
+
+static NO_CONTEXTS: ServiceContexts = ServiceContexts::new();
+
+impl Call {
+    /// A call from within this process.
+    pub(crate) fn local(orb: Orb, key: Bytes, object_id: Range<usize>, operation: &'static str) -> Call {
+        Call { orb, origin: Origin::Local { key, operation }, object_id }
+    }
+
+    /// The object id that the adapter knows this object by.
+    pub fn object_id(&self) -> &[u8] {
+        self.object_key().get(self.object_id.clone()).unwrap_or_default()
+    }
+
+    /// The adapter that serves the object.
+    pub fn adapter(&self) -> Option<Poa> {
+        self.orb.adapters().adapter(&self.orb, self.object_key())
+    }
+
+    /// The operation's name on the wire.
+    #[inline]
+    pub fn operation(&self) -> &str {
+        match &self.origin {
+            Origin::Remote(remote) => remote.request.operation(),
+            Origin::Local { operation, .. } => operation,
+        }
+    }
+
+    /// Who calls; `None` when the caller lives in this process.
+    pub fn peer(&self) -> Option<&Endpoint> {
+        match &self.origin {
+            Origin::Remote(remote) => Some(remote.connection.peer()),
+            Origin::Local { .. } => None,
+        }
+    }
+
+    /// The caller has given the call up (CancelRequest, or its connection is gone).
+    #[inline]
+    pub fn is_cancelled(&self) -> bool {
+        match &self.origin {
+            Origin::Remote(remote) => remote.connection.has_cancelled(remote.request.id),
+            Origin::Local { .. } => false,
+        }
+    }
+
+    /// What came beside the request.
+    pub fn contexts(&self) -> &ServiceContexts {
+        match &self.origin {
+            Origin::Remote(remote) => &remote.request.contexts,
+            Origin::Local { .. } => &NO_CONTEXTS,
+        }
+    }
+
+    /// The ORB that serves.
+    pub fn orb(&self) -> &Orb {
+        &self.orb
+    }
+
+    /// A reference to the object that serves the call, for it to hand out (PortableServer's `Current::get_reference`).
+    ///
+    /// # Errors
+    /// The ORB was shut down, so that the reference would lead nowhere.
+    pub fn this<I: Interface>(&self) -> Result<I, SystemException> {
+        let profiles = self.orb.server().profiles(&self.orb, self.object_key())?;
+        let ior = Ior { type_id: I::INFO.id.into(), profiles };
+        ObjectRef::new(&self.orb, ior)
+            .map(I::from_object)
+            .ok_or_else(|| SystemException::ObjAdapter("this ORB publishes no endpoint"))
+    }
+
+    #[inline]
+    fn object_key(&self) -> &Bytes {
+        match &self.origin {
+            Origin::Remote(remote) => remote.object_key(),
+            Origin::Local { key, .. } => key,
+        }
+    }
+}
+
+impl Remote {
+    #[inline]
+    fn format(&self) -> Format {
+        Format { version: self.request.version, code_sets: self.code_sets }
+    }
+
+    fn identity(&self) -> usize {
+        std::ptr::from_ref(self).addr()
+    }
+
+    #[inline]
+    fn object_key(&self) -> &Bytes {
+        self.meant.as_ref().unwrap_or_else(|| self.named_key())
+    }
+
+    /// The key by which the message named its object.
+    #[inline]
+    fn named_key(&self) -> &Bytes {
+        static NO_KEY: Bytes = Bytes::new();
+        match (&self.request.target, &self.key) {
+            (Target::ObjectKey(key), _) | (_, Some(key)) => key,
+            _ => &NO_KEY,
+        }
+    }
+}
+
+/// A request in a skeleton's hands: owned, so that it may be answered later and from any thread.
+///
+/// Dropped unanswered it answers by itself with `NO_RESPONSE`, so that no caller waits in vain; dropped by a panic,
+/// with `UNKNOWN`.
+pub struct ServerRequest {
+    /// Its origin is always a message.
+    call: Call,
+}
+
+impl ServerRequest {
+    /// Takes a message in; the connection has counted it already.
+    #[inline]
+    pub(super) fn new(
+        connection: Arc<Connection>,
+        request: Request,
+        key: Option<Bytes>,
+        orb: Orb,
+        code_sets: CodeSets,
+        octets: usize,
+    ) -> ServerRequest {
+        // With the target's answer comes its return; in all other cases nobody waits for that.
+        // Only the lower two bits count: the others are reserved, and TAO sets one.
+        let owed = request.response.0 & 3 == zorb_giop::ResponseFlags::WITH_TARGET.0;
+        // Written where it is to stay: it is large, and would be copied on its way into a `Box::new`.
+        let remote = Box::write(
+            Box::new_uninit(),
+            Remote {
+                connection,
+                request,
+                key,
+                code_sets,
+                owed,
+                oneway: !owed,
+                octets,
+                active: None,
+                meant: None,
+            },
+        );
+        ServerRequest { call: Call { orb, origin: Origin::Remote(remote), object_id: 0..0 } }
+    }
+
+    /// The operation's name on the wire.
+    #[inline]
+    pub fn operation(&self) -> &str {
+        self.call.operation()
+    }
+
+    /// Its octets, as they came: what generated code finds the operation by, since names that match are valid text.
+    #[inline]
+    pub fn operation_bytes(&self) -> &[u8] {
+        self.remote().map_or(&[], |remote| remote.request.operation_bytes())
+    }
+
+    /// The context to hand to the servant.
+    #[inline]
+    pub fn call(&self) -> &Call {
+        &self.call
+    }
+
+    /// Whether the caller waits for an answer.
+    #[inline]
+    pub fn expects_reply(&self) -> bool {
+        self.remote().is_some_and(|remote| remote.owed)
+    }
+
+    /// What names the object.
+    #[inline]
+    pub(crate) fn object_key(&self) -> &Bytes {
+        self.call.object_key()
+    }
+
+    /// What the adapter found: where in the key the object id stands, and its count of the request, which is dropped
+    /// after the reply.
+    #[inline]
+    pub(crate) fn set_object(&mut self, object_id: Range<usize>, active: Active) {
+        self.call.object_id = object_id;
+        if let Some(remote) = self.remote_mut() {
+            remote.active = Some(active);
+        }
+    }
+
+    /// From now on the object is known by `key`: what a key of a URL stands for.
+    pub(crate) fn set_object_key(&mut self, key: Bytes) {
+        if let Some(remote) = self.remote_mut() {
+            remote.meant = Some(key);
+        }
+    }
+
+    /// Reads the arguments; on bad bytes the request has been answered with `MARSHAL` and `None` comes back.
+    #[inline]
+    pub fn arguments<R>(
+        mut self,
+        decode: impl FnOnce(&mut Decoder<'_>) -> Result<R, DecodeError>,
+    ) -> Option<(ServerRequest, R)> {
+        let (format, body) = match self.remote_mut() {
+            Some(remote) => (remote.format(), mem::take(&mut remote.request.body)),
+            None => Default::default(),
+        };
+        let mut from = Decoder::over(&body, format).with_context(&self.call.orb);
+        match decode(&mut from) {
+            Ok(arguments) => Some((self, arguments)),
+            Err(error) => {
+                self.refuse_arguments(&error);
+                None
+            }
+        }
+    }
+
+    #[cold]
+    fn refuse_arguments(self, error: &DecodeError) {
+        let context = format!("arguments of {}", self.operation());
+        self.system_exception(decode_exception(error, Completion::No).context(context));
+    }
+
+    /// Answers with a result.
+    #[inline]
+    pub fn reply<'r>(mut self, encode: impl FnOnce(&mut Encoder<'r>) -> Result<(), EncodeError>) {
+        self.answer(ReplyStatus::NO_EXCEPTION, encode);
+    }
+
+    /// Answers with what the servant returned: the result, written by `encode`, or the exception.
+    #[inline]
+    pub fn finish<R, E: OperationError>(
+        mut self,
+        result: Result<R, E>,
+        encode: impl for<'r> FnOnce(&'r R, &mut Encoder<'r>) -> Result<(), EncodeError>,
+    ) {
+        match &result {
+            Ok(value) => self.answer(ReplyStatus::NO_EXCEPTION, |to| encode(value, to)),
+            Err(error) => match error.raised() {
+                Raised::User(id, members) => self.answer_user_exception(id, members),
+                Raised::System(exception) => self.answer_exception(exception),
+            },
+        }
+    }
+
+    /// Answers with an exception that the IDL declares.
+    pub fn user_exception(mut self, repository_id: &str, members: &dyn Encode) {
+        self.answer_user_exception(repository_id, members);
+    }
+
+    /// Answers with a system exception.
+    pub fn system_exception(mut self, exception: SystemException) {
+        self.answer_exception(&exception);
+    }
+
+    /// Answers that there is no such operation (`BAD_OPERATION`, OMG minor 2).
+    #[cold]
+    pub fn unknown_operation(self) {
+        let detail = format!("no operation {:?}", self.operation());
+        self.system_exception(SystemException::BadOperation(detail).minor(Minor::omg(2)));
+    }
+
+    /// Sends the caller to another object, for this time or for good (which only GIOP 1.2 can say).
+    pub(crate) fn forward(mut self, to: &ObjectRef, permanent: bool) {
+        let status =
+            match permanent && self.remote().is_some_and(|remote| remote.request.version >= Version::V1_2) {
+                true => ReplyStatus::LOCATION_FORWARD_PERM,
+                false => ReplyStatus::LOCATION_FORWARD,
+            };
+        self.answer(status, |message| to.ior().encode(message));
+    }
+
+    /// Asks for the target in another form: the object key (1.2).
+    pub(super) fn ask_for_key(mut self) {
+        self.answer(ReplyStatus::NEEDS_ADDRESSING_MODE, |to| {
+            to.write_u16(zorb_giop::AddressingDisposition::KEY_ADDR.0);
+            Ok(())
+        });
+    }
+
+    /// For a oneway whose caller waits for the server, not for the servant: tells it that the request has arrived.
+    pub(super) fn confirm_receipt(&self) {
+        if let Some(remote) = self.remote()
+            && remote.request.response.expects_reply()
+            && !remote.owed
+        {
+            let (format, id) = (remote.format(), remote.request.id);
+            let _ = reply::send(&remote.connection, format, id, ReplyStatus::NO_EXCEPTION, |_| Ok(()));
+        }
+    }
+
+    /// Ends it without a word: its caller has given it up before it started.
+    pub(super) fn discard(mut self) {
+        if let Some(remote) = self.remote_mut() {
+            remote.owed = false;
+        }
+    }
+
+    /// Whether its caller waits no more, so that it need not start. Who sent a oneway never waited.
+    #[inline]
+    pub(super) fn is_given_up(&self) -> bool {
+        self.expects_reply() && self.call.is_cancelled()
+    }
+
+    /// A number that no other living request has.
+    pub(super) fn identity(&self) -> usize {
+        self.remote().map_or(0, Remote::identity)
+    }
+}
+
+impl Ordered for ServerRequest {
+    #[inline]
+    fn is_oneway(&self) -> bool {
+        self.remote().is_some_and(|remote| remote.oneway)
+    }
+
+    /// As the message names it: a place in the order is given back under the key that it was taken by.
+    fn key(&self) -> &Bytes {
+        static NO_KEY: Bytes = Bytes::new();
+        self.remote().map_or(&NO_KEY, Remote::named_key)
+    }
+}
+
+impl ServerRequest {
+    #[inline]
+    fn remote(&self) -> Option<&Remote> {
+        match &self.call.origin {
+            Origin::Remote(remote) => Some(remote),
+            Origin::Local { .. } => None,
+        }
+    }
+
+    #[inline]
+    fn remote_mut(&mut self) -> Option<&mut Remote> {
+        match &mut self.call.origin {
+            Origin::Remote(remote) => Some(remote),
+            Origin::Local { .. } => None,
+        }
+    }
+
+    /// Gives the answer, once. What cannot be written becomes an exception.
+    #[inline]
+    fn answer<'r>(
+        &mut self,
+        status: ReplyStatus,
+        body: impl FnOnce(&mut Encoder<'r>) -> Result<(), EncodeError>,
+    ) {
+        let Some(remote) = self.remote_mut() else { return };
+        if !mem::replace(&mut remote.owed, false) {
+            return;
+        }
+        let id = remote.request.id;
+        if let Err(error) = reply::send(&remote.connection, remote.format(), id, status, body) {
+            remote.owed = true;
+            self.answer_unwritable(&error);
+        }
+    }
+
+    #[cold]
+    fn answer_unwritable(&mut self, error: &EncodeError) {
+        let context = format!("result of {}", self.operation());
+        self.answer_exception(&encode_exception(error, Completion::Yes).context(context));
+    }
+
+    fn answer_user_exception(&mut self, repository_id: &str, members: &dyn Encode) {
+        self.answer(ReplyStatus::USER_EXCEPTION, |to| {
+            to.write_string(repository_id)?;
+            members.encode(to)
+        });
+    }
+
+    fn answer_exception(&mut self, exception: &SystemException) {
+        tracing::debug!(operation = self.operation(), peer = ?self.call.peer(), %exception, "exception raised");
+        self.answer(ReplyStatus::SYSTEM_EXCEPTION, |to| {
+            to.write_string(exception.kind.repository_id())?;
+            to.write_u32(exception.minor.0);
+            to.write_u32(exception.completed as u32);
+            Ok(())
+        });
+    }
+
+    #[cold]
+    fn answer_for_the_silent(&mut self) {
+        let (kind, detail) = match std::thread::panicking() {
+            true => (Kind::Unknown, "the servant panicked"),
+            false => (Kind::NoResponse, "the servant dropped the request unanswered"),
+        };
+        self.answer_exception(&SystemException::new(kind, Minor::NONE, Completion::Maybe, detail));
+    }
+}
+
+impl Drop for ServerRequest {
+    #[inline]
+    fn drop(&mut self) {
+        if self.expects_reply() {
+            self.answer_for_the_silent();
+        }
+        let Some(remote) = self.remote_mut() else { return };
+        drop(remote.active.take());
+        let ordered = remote.oneway.then(|| remote.named_key());
+        remote.connection.finished(remote.octets, ordered, remote.identity());
+    }
+}
+
+/// Runs a request on its servant: the implicit operations here, all others by the skeleton.
+#[inline]
+pub(crate) fn invoke(servant: &dyn Skeleton, request: ServerRequest) {
+    if request.operation_bytes().first() == Some(&b'_')
+        && let Some(implicit) = Implicit::named(request.operation())
+    {
+        return implicit.answer(servant.interface(), request);
+    }
+    // A servant that panics has broken itself at most: the request was owned by the call, and answered in unwinding.
+    if let Err(panic) = catch_unwind(AssertUnwindSafe(|| servant.dispatch(request))) {
+        report_panic(servant, &*panic);
+    }
+}
+
+#[cold]
+fn report_panic(servant: &dyn Skeleton, panic: &(dyn Any + Send)) {
+    let interface = servant.interface().id;
+    tracing::error!("{}; its caller got the same without the text", panic_exception(interface, panic));
+}
+
+/// What a caller learns of a servant's panic.
+pub(crate) fn panic_exception(operation: &str, panic: &(dyn Any + Send)) -> SystemException {
+    let text = panic.downcast_ref::<&str>().copied();
+    let text = text.or_else(|| panic.downcast_ref::<String>().map(String::as_str)).unwrap_or("no text");
+    SystemException::Unknown(format!("{operation}: the servant panicked: {text}"))
+        .completed(Completion::Maybe)
+}

@@ -1,0 +1,119 @@
+//! Thread models: nobody waits behind another's upcall, and nobody waits for ever.
+
+use std::sync::atomic::Ordering;
+use std::time::Duration;
+
+use zorb_giop::ResponseFlags;
+
+use super::super::{ServerLimits, ThreadModel};
+use super::rig::{Rig, models, nothing};
+
+#[test]
+fn calls_on_one_connection_meet_at_a_barrier() {
+    let rig = Rig::new(ThreadModel::per_connection());
+    // In one burst,
+    let mut wire = rig.connect();
+    let burst: Vec<u8> =
+        (0..64).flat_map(|id| wire.message(id, ResponseFlags::WITH_TARGET, "meet", &nothing)).collect();
+    wire.send(&burst);
+    (0..64).for_each(|id| drop(wire.reply(id)));
+    // and one by one, each while the one before is in its upcall.
+    for id in 0..64 {
+        wire.request(id, "meet", &nothing);
+        std::thread::sleep(Duration::from_millis(1));
+    }
+    (0..64).for_each(|id| drop(wire.reply(id)));
+    // In a pool that is just large enough.
+    let rig = Rig::new(ThreadModel::pool(64));
+    let mut wire = rig.connect();
+    wire.send(&burst);
+    (0..64).for_each(|id| drop(wire.reply(id)));
+}
+
+#[test]
+fn a_call_does_not_wait_behind_an_upcall_that_lasts() {
+    for model in [ThreadModel::per_connection(), ThreadModel::pool(2)] {
+        let rig = Rig::new(model);
+        let mut wire = rig.connect();
+        wire.call(1, "null", &nothing);
+        wire.request(2, "wait", &nothing);
+        wire.call(3, "null", &nothing);
+        wire.call(4, "null", &nothing);
+        rig.stage.open();
+        wire.reply(2);
+        wire.call(5, "null", &nothing);
+    }
+}
+
+#[test]
+fn many_connections_are_served_by_every_model() {
+    for model in models() {
+        let rig = Rig::new(model);
+        let mut wires: Vec<_> = (0..50).map(|_| rig.connect()).collect();
+        for round in 0..20 {
+            wires.iter().for_each(|wire| wire.request(round, "null", &nothing));
+            wires.iter_mut().for_each(|wire| drop(wire.reply(round)));
+        }
+    }
+}
+
+#[test]
+fn a_connection_goes_from_hot_to_parked_and_back() {
+    let rig = Rig::new(ThreadModel::per_connection());
+    let mut wire = rig.connect();
+    for id in 0..3 {
+        wire.call(id, "null", &nothing);
+        std::thread::sleep(Duration::from_millis(200));
+    }
+}
+
+#[test]
+fn a_full_pool_ends_in_an_exception() {
+    let limits = ServerLimits { queue_time: Duration::from_millis(50), ..ServerLimits::default() };
+    for model in [ThreadModel::Pool { threads: 2, queue: 10 }, ThreadModel::PerConnection { most: 2 }] {
+        let rig = Rig::with(model, limits, |builder| builder);
+        let mut wires: Vec<_> = (0..3).map(|_| rig.connect()).collect();
+        for (occupied, wire) in (1..=2).zip(&wires) {
+            wire.request(1, "wait", &nothing);
+            rig.stage.wait_for("the servant", |stage| stage.inside.load(Ordering::SeqCst) == occupied);
+        }
+        wires[2].request(1, "null", &nothing);
+        assert_eq!(wires[2].exception(1).0, "TRANSIENT");
+        // On the connection of one of them, too.
+        wires[0].request(2, "null", &nothing);
+        assert_eq!(wires[0].exception(2).0, "TRANSIENT");
+        rig.stage.open();
+        wires[0].reply(1);
+        wires[1].reply(1);
+        wires[2].call(3, "null", &nothing);
+    }
+}
+
+#[test]
+fn a_full_queue_refuses_at_once() {
+    let rig = Rig::new(ThreadModel::Pool { threads: 1, queue: 3 });
+    let (mut busy, mut wire) = (rig.connect(), rig.connect());
+    busy.request(1, "wait", &nothing);
+    rig.stage.wait_for("the servant", |stage| stage.inside.load(Ordering::SeqCst) == 1);
+    let more: Vec<_> = (0..3).map(|_| rig.connect()).collect();
+    more.iter().for_each(|wire| wire.request(1, "null", &nothing));
+    std::thread::sleep(Duration::from_millis(100));
+    wire.request(1, "null", &nothing);
+    assert_eq!(wire.exception(1).0, "TRANSIENT");
+    rig.stage.open();
+    busy.reply(1);
+    more.into_iter().for_each(|mut wire| drop(wire.reply(1)));
+}
+
+#[test]
+fn panics_cost_nobody_a_thread() {
+    for model in models() {
+        let rig = Rig::new(model);
+        let mut wire = rig.connect();
+        for id in 0..20 {
+            wire.request(id, "panic", &nothing);
+            assert_eq!(wire.exception(id).0, "UNKNOWN");
+        }
+        wire.call(99, "null", &nothing);
+    }
+}

@@ -1,0 +1,98 @@
+//! Whose turn it is to read a connection, while its reader runs an upcall.
+//!
+//! ```text
+//!             begin                     end: still mine
+//!  Reading ───────────► Upcall (n) ───────────────────► Reading
+//!                          │ the keeper sees the same n twice, or the reader is about to wait itself
+//!                          ▼
+//!                        Lost: the connection is armed for another thread
+//! ```
+//!
+//! A short upcall pays two atomic operations. A long one loses the turn, so that no call waits behind it.
+
+use std::sync::Arc;
+use std::sync::atomic::{AtomicU64, Ordering};
+
+use super::connection::Connection;
+
+const READING: u64 = 0;
+const UPCALL: u64 = 1;
+const LOST: u64 = 2;
+const PHASE: u64 = 3;
+const NEXT: u64 = 4;
+
+/// The right of one thread to read one connection.
+pub(super) struct Turn {
+    pub(super) connection: Arc<Connection>,
+    /// A phase in the lowest two bits, above it a count of upcalls.
+    state: AtomicU64,
+    /// What the keeper saw last.
+    seen: AtomicU64,
+}
+
+/// Which upcall it is that ends.
+#[derive(Clone, Copy)]
+pub(super) struct Mark(u64);
+
+/// What the keeper finds.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(super) enum Look {
+    /// Nothing has happened since the last look.
+    Quiet,
+    /// Upcalls have begun or ended.
+    Active,
+    /// The same upcall as at the last look: the turn is the keeper's now.
+    Taken,
+}
+
+impl Turn {
+    pub(super) fn new(connection: Arc<Connection>) -> Turn {
+        Turn { connection, state: AtomicU64::new(READING), seen: AtomicU64::new(READING) }
+    }
+
+    /// The reader is about to run upcalls.
+    #[inline]
+    pub(super) fn begin(&self) -> Mark {
+        let mark = (self.state.load(Ordering::Relaxed) & !PHASE) + NEXT + UPCALL;
+        // Sequentially consistent: pairs with the keeper's, which looks here after it has said that it sleeps.
+        self.state.swap(mark, Ordering::SeqCst);
+        Mark(mark)
+    }
+
+    /// The upcalls have returned. False: the turn is lost.
+    #[inline]
+    pub(super) fn end(&self, mark: Mark) -> bool {
+        let reading = mark.0 & !PHASE;
+        self.state.compare_exchange(mark.0, reading, Ordering::AcqRel, Ordering::Acquire).is_ok()
+    }
+
+    /// Gives the turn up from within an upcall that is about to wait. True for the one that did it.
+    pub(super) fn give_up(&self) -> bool {
+        let state = self.state.load(Ordering::Acquire);
+        state & PHASE == UPCALL && self.lose(state)
+    }
+
+    /// The keeper's look, once a tick.
+    pub(super) fn look(&self) -> Look {
+        let state = self.state.load(Ordering::SeqCst);
+        if self.seen.swap(state, Ordering::Relaxed) != state {
+            return Look::Active;
+        }
+        match state & PHASE {
+            UPCALL if self.lose(state) => Look::Taken,
+            UPCALL => Look::Active,
+            _ => Look::Quiet,
+        }
+    }
+
+    fn lose(&self, state: u64) -> bool {
+        let lost = (state & !PHASE) | LOST;
+        self.state.compare_exchange(state, lost, Ordering::AcqRel, Ordering::Acquire).is_ok()
+    }
+
+    /// After a lost turn was won back.
+    pub(super) fn renew(&self) {
+        let state = self.state.load(Ordering::Relaxed);
+        self.state.store((state & !PHASE) | READING, Ordering::Release);
+    }
+}

@@ -1,0 +1,174 @@
+//! The sending half of a connection: messages leave whole, in the order in which they are given.
+//!
+//! A reply is sent by the thread that has it, in one gathered write. What the transport does not take within the
+//! sender's patience is copied and waits; the keeper sends it on when there is room. A peer that does not read thus
+//! costs memory up to a limit and then its connection, and no thread.
+
+use std::collections::VecDeque;
+use std::io::{self, IoSlice};
+use std::sync::atomic::{AtomicBool, AtomicU64, Ordering};
+use std::sync::{Mutex, MutexGuard, PoisonError};
+use std::time::{Duration, Instant};
+
+use bytes::{Buf, Bytes};
+
+use crate::transport::Channel;
+use crate::transport::gather::send_all;
+
+/// Parts handed to one system call when what waited is sent on: few enough for the stack.
+const PARTS: usize = 32;
+
+/// What waits to be sent on one connection.
+#[derive(Default)]
+pub(super) struct Writing {
+    unsent: Mutex<Unsent>,
+    /// Whether something waits, for those who only want to know that.
+    blocked: AtomicBool,
+    /// When the transport last took something, in the engine's milliseconds; meaningful while blocked.
+    progress: AtomicU64,
+}
+
+#[derive(Default)]
+struct Unsent {
+    queue: VecDeque<Bytes>,
+    octets: usize,
+    ended: bool,
+}
+
+/// What became of a message.
+#[derive(Debug)]
+pub(super) enum Sent {
+    /// The transport has it.
+    Whole,
+    /// Something waits now that did not before: the transport is to be watched.
+    Blocked,
+    /// It waits behind others.
+    Queued,
+    /// Nothing more can be sent.
+    Failed(io::Error),
+    /// More waits than is allowed.
+    Overflow,
+}
+
+impl Writing {
+    fn unsent(&self) -> MutexGuard<'_, Unsent> {
+        self.unsent.lock().unwrap_or_else(PoisonError::into_inner)
+    }
+
+    /// Sends the parts of one message. `patience`: how long to wait for a transport that is full; `most`: octets that
+    /// may wait; `now`: the engine's milliseconds.
+    #[inline]
+    pub(super) fn send(
+        &self,
+        channel: &dyn Channel,
+        parts: &mut [IoSlice<'_>],
+        patience: impl Fn() -> Duration,
+        most: usize,
+        now: impl Fn() -> u64,
+    ) -> Sent {
+        let whole: usize = parts.iter().map(|part| part.len()).sum();
+        let unsent = self.unsent();
+        if unsent.ended {
+            return Sent::Failed(io::ErrorKind::NotConnected.into());
+        }
+        if unsent.queue.is_empty() {
+            match channel.send_now(parts) {
+                Ok(sent) if sent == whole => Sent::Whole,
+                Ok(sent) => self.send_rest(unsent, channel, parts, sent, patience, most, now),
+                Err(error) => Sent::Failed(error),
+            }
+        } else {
+            Self::queue(unsent, parts, most)
+        }
+    }
+
+    #[cold]
+    #[allow(clippy::too_many_arguments, reason = "the cold half of `send`")]
+    fn send_rest(
+        &self,
+        unsent: MutexGuard<'_, Unsent>,
+        channel: &dyn Channel,
+        mut parts: &mut [IoSlice<'_>],
+        sent: usize,
+        patience: impl Fn() -> Duration,
+        most: usize,
+        now: impl Fn() -> u64,
+    ) -> Sent {
+        IoSlice::advance_slices(&mut parts, sent);
+        let patience = patience();
+        if !patience.is_zero() {
+            let slices = parts.iter().map(|part| &**part);
+            match send_all(channel, slices, Instant::now() + patience) {
+                Ok(()) => return Sent::Whole,
+                Err(cut) if cut.error.kind() == io::ErrorKind::TimedOut => {
+                    IoSlice::advance_slices(&mut parts, cut.sent);
+                }
+                Err(cut) => return Sent::Failed(cut.error),
+            }
+        }
+        self.progress.store(now(), Ordering::Relaxed);
+        self.blocked.store(true, Ordering::SeqCst);
+        match Self::queue(unsent, parts, most) {
+            Sent::Queued => Sent::Blocked,
+            overflow => overflow,
+        }
+    }
+
+    fn queue(mut unsent: MutexGuard<'_, Unsent>, parts: &[IoSlice<'_>], most: usize) -> Sent {
+        let octets: usize = parts.iter().map(|part| part.len()).sum();
+        if unsent.octets.saturating_add(octets) > most {
+            return Sent::Overflow;
+        }
+        let mut rest = Vec::with_capacity(octets);
+        parts.iter().for_each(|part| rest.extend_from_slice(part));
+        unsent.octets += octets;
+        unsent.queue.push_back(rest.into());
+        Sent::Queued
+    }
+
+    /// Sends on what waits. True: nothing is left.
+    pub(super) fn flush(&self, channel: &dyn Channel, now: u64) -> io::Result<bool> {
+        let mut unsent = self.unsent();
+        while !unsent.queue.is_empty() {
+            let mut parts = [IoSlice::new(&[]); PARTS];
+            let count = unsent.queue.len().min(PARTS);
+            for (part, octets) in parts.iter_mut().zip(&unsent.queue) {
+                *part = IoSlice::new(octets);
+            }
+            let mut sent = channel.send_now(&parts[..count])?;
+            if sent == 0 {
+                return Ok(false);
+            }
+            self.progress.store(now, Ordering::Relaxed);
+            unsent.octets = unsent.octets.saturating_sub(sent);
+            while let Some(first) = unsent.queue.front_mut() {
+                if sent < first.len() {
+                    first.advance(sent);
+                    break;
+                }
+                sent -= first.len();
+                unsent.queue.pop_front();
+            }
+        }
+        self.blocked.store(false, Ordering::SeqCst);
+        Ok(true)
+    }
+
+    /// Whether something waits.
+    #[inline]
+    pub(super) fn is_blocked(&self) -> bool {
+        self.blocked.load(Ordering::Relaxed)
+    }
+
+    /// For how long the transport has taken nothing, in milliseconds; 0 while nothing waits.
+    pub(super) fn stalled_for(&self, now: u64) -> u64 {
+        if self.is_blocked() { now.saturating_sub(self.progress.load(Ordering::Relaxed)) } else { 0 }
+    }
+
+    /// Nothing more will be sent; what waits is dropped.
+    pub(super) fn end(&self) {
+        let mut unsent = self.unsent();
+        *unsent = Unsent { ended: true, ..Unsent::default() };
+        self.blocked.store(false, Ordering::SeqCst);
+    }
+}

@@ -1,0 +1,139 @@
+//! What generated code gives the ORB to work with: interfaces, operations, skeletons.
+//!
+//! A reference type (`Account`) implements [`Interface`]; an implementation wrapped by its generated
+//! skeleton implements [`Skeleton`]; the error type of each operation implements [`OperationError`].
+
+use std::any::Any;
+use std::sync::Arc;
+
+use zorb_cdr::{DecodeError, Decoder, Encode};
+
+use crate::exception::{Exception, SystemException};
+use crate::object::ObjectRef;
+use crate::server::request::ServerRequest;
+
+/// An interface's identity: its repository id and those of all it inherits from.
+#[derive(Debug)]
+pub struct InterfaceInfo {
+    /// Such as `IDL:bank/Account:1.0`.
+    pub id: &'static str,
+    /// All interfaces inherited from, directly or not, without `CORBA::Object`.
+    pub ancestors: &'static [&'static str],
+}
+
+/// The id that every object answers to.
+pub const OBJECT_ID: &str = "IDL:omg.org/CORBA/Object:1.0";
+
+impl InterfaceInfo {
+    /// Whether an object of this interface answers *yes* to `_is_a(id)`.
+    pub fn is_a(&self, id: &str) -> bool {
+        self.id == id || self.ancestors.contains(&id) || id == OBJECT_ID
+    }
+}
+
+/// A generated reference type: an [`ObjectRef`] that is known to be of one IDL interface.
+pub trait Interface: Clone + Send + Sync + Sized + 'static {
+    /// The interface.
+    const INFO: &'static InterfaceInfo;
+
+    /// Takes the reference for one of this interface, unchecked.
+    fn from_object(object: ObjectRef) -> Self;
+    /// The reference without its type.
+    fn as_object(&self) -> &ObjectRef;
+
+    /// The reference as this interface if the object says that it has it (`_narrow`).
+    ///
+    /// Asks the object by `_is_a` only where the reference's own type id does not tell.
+    fn narrow(object: &ObjectRef) -> Result<Option<Self>, SystemException> {
+        Ok(object.is_a(Self::INFO.id)?.then(|| Self::from_object(object.clone())))
+    }
+}
+
+/// One operation as the stub names it.
+#[derive(Debug)]
+pub struct Operation {
+    /// The name on the wire: attributes are `_get_x` and `_set_x`.
+    pub name: &'static str,
+    /// No reply is expected.
+    pub oneway: bool,
+}
+
+impl Operation {
+    /// An operation that is answered.
+    pub const fn new(name: &'static str) -> Self {
+        Operation { name, oneway: false }
+    }
+
+    /// An operation that is not.
+    pub const fn oneway(name: &'static str) -> Self {
+        Operation { name, oneway: true }
+    }
+}
+
+/// An implementation behind its generated skeleton, or a dynamic one.
+pub trait Skeleton: 'static {
+    /// The most derived interface that it serves.
+    fn interface(&self) -> &'static InterfaceInfo;
+
+    /// Finds the operation, reads its arguments, calls the method and answers through `request`, now or later.
+    fn dispatch(&self, request: ServerRequest);
+
+    /// Tells implementations apart: two skeletons of one implementation give the same number. Generated skeletons give
+    /// the implementation's address; an object adapter with unique ids goes by it.
+    fn identity(&self) -> usize {
+        std::ptr::from_ref(self).cast::<()>().addr()
+    }
+
+    /// For collocated calls: if `slot` is an `Option<Arc<dyn XServant>>` of an interface that it serves, fills it.
+    fn offer(&self, slot: &mut dyn Any) {
+        let _ = slot;
+    }
+}
+
+/// A servant as the object adapter holds it: any thread may call it.
+pub type Servant = Arc<dyn Skeleton + Send + Sync>;
+
+/// Turns a user's implementation into a skeleton of interface `I`: `Arc<S>` of every `S: IServant`.
+pub trait IntoServant<I: Interface> {
+    /// Wraps it.
+    fn into_servant(self) -> Servant;
+}
+
+/// An interface that a servant of type `S` can serve; generated for every `S: IServant`.
+pub trait ServedBy<S>: Interface {
+    /// The servant behind the interface's skeleton.
+    fn skeleton(servant: Arc<S>) -> Servant;
+}
+
+impl<I: ServedBy<S>, S> IntoServant<I> for Arc<S> {
+    fn into_servant(self) -> Servant {
+        I::skeleton(self)
+    }
+}
+
+/// What a servant's method ended with when it did not return a result.
+pub enum Raised<'e> {
+    /// An exception that the IDL declares: repository id, and the members to encode.
+    User(&'static str, &'e dyn Encode),
+    /// A system exception.
+    System(&'e SystemException),
+}
+
+/// The error type of an operation: the user exceptions of its `raises`, and any system exception.
+pub trait OperationError: From<SystemException> + Into<Exception> + Send + 'static {
+    /// Reads the members of the user exception `id`; `None` if the operation does not declare it.
+    fn decode_user(id: &str, from: &mut Decoder<'_>) -> Option<Result<Self, DecodeError>>;
+
+    /// The form for a reply.
+    fn raised(&self) -> Raised<'_>;
+}
+
+impl OperationError for SystemException {
+    fn decode_user(_: &str, _: &mut Decoder<'_>) -> Option<Result<Self, DecodeError>> {
+        None
+    }
+
+    fn raised(&self) -> Raised<'_> {
+        Raised::System(self)
+    }
+}

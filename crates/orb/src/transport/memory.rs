@@ -1,0 +1,409 @@
+//! A transport within this process: pipes of octets, no socket. For tests, and for counting instructions.
+//!
+//! With a server that has threads it behaves like any other transport. With one that has none
+//! ([`ThreadModel::Caller`](crate::server::ThreadModel::Caller)) the connecting end serves where it would wait, so that
+//! client and server run on one thread, the same way every time:
+//!
+//! ```text
+//! client end  receive ── nothing there ──► Driver: server receives, upcall, replies
+//!                │◄──────────────────────────────────────────────────────────┘
+//! ```
+//!
+//! References name it as an IIOP profile whose host is the name that was listened at and whose port is 1: no other
+//! process can use them.
+
+use std::collections::{HashMap, VecDeque};
+use std::io::{self, IoSlice};
+use std::os::fd::{AsFd, BorrowedFd};
+use std::sync::{Arc, Condvar, Mutex, MutexGuard, OnceLock, PoisonError};
+use std::time::{Duration, Instant};
+
+use zorb_giop::{IiopProfile, TaggedProfile};
+use zorb_ipc::Wake;
+
+use super::{Acceptor, Armed, Channel, Driver, Endpoint, Idle, Received, Transport};
+
+const NAME: &str = "memory";
+
+/// Octets that a pipe holds before its sender must wait: 1 MiB, so that the messages of tests fit.
+const CAPACITY: usize = 1 << 20;
+
+/// The port in references; 0 would say that the profile names no address.
+const PORT: u16 = 1;
+
+/// The listeners of one memory. ORBs that share it (as an [`Arc`]) reach each other.
+#[derive(Default)]
+pub struct Memory {
+    listeners: Arc<Mutex<HashMap<String, Arc<Listener>>>>,
+}
+
+/// Connections that wait to be accepted.
+struct Listener {
+    waiting: Mutex<VecDeque<Arc<dyn Channel>>>,
+    bell: Wake,
+    driver: OnceLock<Driver>,
+}
+
+impl Memory {
+    /// One in which nobody listens yet.
+    pub fn new() -> Memory {
+        Memory::default()
+    }
+
+    fn listeners(&self) -> MutexGuard<'_, HashMap<String, Arc<Listener>>> {
+        self.listeners.lock().unwrap_or_else(PoisonError::into_inner)
+    }
+}
+
+fn endpoint(name: &str) -> Endpoint {
+    Endpoint { transport: NAME.into(), address: name.into() }
+}
+
+impl Transport for Memory {
+    fn name(&self) -> &'static str {
+        NAME
+    }
+
+    fn listen(&self, address: &str) -> io::Result<Box<dyn Acceptor>> {
+        let mut listeners = self.listeners();
+        let name = match address {
+            "" => format!("memory-{}", listeners.len()),
+            name => name.to_owned(),
+        };
+        if listeners.contains_key(&name) {
+            return Err(io::Error::new(
+                io::ErrorKind::AddrInUse,
+                format!("somebody listens at memory:{name}"),
+            ));
+        }
+        let listener =
+            Arc::new(Listener { waiting: Mutex::default(), bell: Wake::new()?, driver: OnceLock::new() });
+        listeners.insert(name.clone(), listener.clone());
+        Ok(Box::new(MemoryAcceptor { name, listener, listeners: self.listeners.clone() }))
+    }
+
+    fn connect(&self, to: &Endpoint, _: Instant) -> io::Result<Arc<dyn Channel>> {
+        let listener = self.listeners().get(&*to.address).cloned().ok_or_else(|| {
+            io::Error::new(io::ErrorKind::ConnectionRefused, format!("nobody listens at {to}"))
+        })?;
+        let (client, server) = pair(to.clone(), endpoint("client"))?;
+        listener.waiting.lock().unwrap_or_else(PoisonError::into_inner).push_back(Arc::new(server));
+        listener.bell.wake()?;
+        if let Some(accept) = listener.driver.get() {
+            accept();
+        }
+        Ok(Arc::new(client))
+    }
+
+    fn endpoints(&self, profile: &TaggedProfile) -> Vec<Endpoint> {
+        match IiopProfile::decode(profile) {
+            Ok(profile) if self.listeners().contains_key(&profile.host) => vec![endpoint(&profile.host)],
+            _ => Vec::new(),
+        }
+    }
+}
+
+struct MemoryAcceptor {
+    name: String,
+    listener: Arc<Listener>,
+    listeners: Arc<Mutex<HashMap<String, Arc<Listener>>>>,
+}
+
+impl Drop for MemoryAcceptor {
+    fn drop(&mut self) {
+        self.listeners.lock().unwrap_or_else(PoisonError::into_inner).remove(&self.name);
+        for channel in self.listener.waiting.lock().unwrap_or_else(PoisonError::into_inner).drain(..) {
+            channel.close();
+        }
+    }
+}
+
+impl Acceptor for MemoryAcceptor {
+    fn accept_now(&self) -> io::Result<Option<Arc<dyn Channel>>> {
+        self.listener.bell.drain()?;
+        let mut waiting = self.listener.waiting.lock().unwrap_or_else(PoisonError::into_inner);
+        let next = waiting.pop_front();
+        if !waiting.is_empty() {
+            self.listener.bell.wake()?;
+        }
+        Ok(next)
+    }
+
+    fn descriptor(&self) -> BorrowedFd<'_> {
+        self.listener.bell.as_fd()
+    }
+
+    fn local(&self) -> Endpoint {
+        endpoint(&self.name)
+    }
+
+    fn published(&self, _: Option<&str>) -> Vec<(String, u16)> {
+        vec![(self.name.clone(), PORT)]
+    }
+
+    fn drive(&self, accept: Driver) -> bool {
+        self.listener.driver.set(accept).is_ok()
+    }
+}
+
+/// The two ends of a connection: the connecting one, the accepting one. Each is told who is at the other end.
+fn pair(server: Endpoint, client: Endpoint) -> io::Result<(MemoryChannel, MemoryChannel)> {
+    let (there, back) = (Arc::new(Pipe::new()?), Arc::new(Pipe::new()?));
+    let driver = Arc::new(OnceLock::new());
+    let connecting = MemoryChannel {
+        incoming: back.clone(),
+        outgoing: there.clone(),
+        peer: server,
+        driver: driver.clone(),
+        connecting: true,
+    };
+    let accepting =
+        MemoryChannel { incoming: there, outgoing: back, peer: client, driver, connecting: false };
+    Ok((connecting, accepting))
+}
+
+/// Octets in one direction.
+struct Pipe {
+    state: Mutex<State>,
+    changed: Condvar,
+    /// Rung when octets come, for whoever waits for descriptors.
+    bell: Wake,
+}
+
+#[derive(Default)]
+struct State {
+    octets: Vec<u8>,
+    /// Octets at the front of `octets` that have been received.
+    taken: usize,
+    ended: bool,
+}
+
+impl State {
+    fn unread(&self) -> usize {
+        self.octets.len() - self.taken
+    }
+}
+
+impl Pipe {
+    fn new() -> io::Result<Pipe> {
+        Ok(Pipe { state: Mutex::default(), changed: Condvar::new(), bell: Wake::new()? })
+    }
+
+    fn state(&self) -> MutexGuard<'_, State> {
+        self.state.lock().unwrap_or_else(PoisonError::into_inner)
+    }
+
+    fn take(&self, into: &mut [u8]) -> Received {
+        let mut state = self.state();
+        let count = state.unread().min(into.len());
+        if count == 0 {
+            return if state.ended { Received::Closed } else { Received::Empty };
+        }
+        into[..count].copy_from_slice(&state.octets[state.taken..state.taken + count]);
+        let was_full = state.unread() >= CAPACITY;
+        state.taken += count;
+        if state.unread() == 0 {
+            state.octets.clear();
+            state.taken = 0;
+        }
+        drop(state);
+        if was_full {
+            self.changed.notify_all();
+        }
+        Received::Octets(count)
+    }
+
+    /// Takes what there is room for. `ring` if somebody may be waiting for the descriptor.
+    fn put(&self, parts: &[IoSlice<'_>], ring: bool) -> io::Result<usize> {
+        let mut state = self.state();
+        if state.ended {
+            return Err(io::ErrorKind::BrokenPipe.into());
+        }
+        let room = CAPACITY.saturating_sub(state.unread());
+        let mut put = 0;
+        for part in parts {
+            let count = part.len().min(room - put);
+            state.octets.extend_from_slice(&part[..count]);
+            put += count;
+        }
+        drop(state);
+        if put > 0 && ring {
+            self.announce();
+        }
+        Ok(put)
+    }
+
+    fn end(&self) {
+        self.state().ended = true;
+        self.announce();
+    }
+
+    fn announce(&self) {
+        self.changed.notify_all();
+        // An eventfd that is full is readable, which is what is wanted.
+        let _ = self.bell.wake();
+    }
+
+    /// Blocks until `condition` or the deadline.
+    fn wait(&self, deadline: Instant, condition: impl Fn(&State) -> bool) {
+        let mut state = self.state();
+        while !condition(&state) {
+            let left = deadline.saturating_duration_since(Instant::now());
+            if left.is_zero() {
+                return;
+            }
+            state = self.changed.wait_timeout(state, left).unwrap_or_else(PoisonError::into_inner).0;
+        }
+    }
+}
+
+struct MemoryChannel {
+    incoming: Arc<Pipe>,
+    outgoing: Arc<Pipe>,
+    peer: Endpoint,
+    /// Given by the accepting end, called by the connecting one.
+    driver: Arc<OnceLock<Driver>>,
+    connecting: bool,
+}
+
+impl MemoryChannel {
+    fn driver(&self) -> Option<&Driver> {
+        if self.connecting { self.driver.get() } else { None }
+    }
+}
+
+impl Channel for MemoryChannel {
+    fn receive(&self, into: &mut [u8], deadline: Instant) -> io::Result<Received> {
+        let driver = self.driver();
+        if let Some(serve) = driver {
+            serve();
+        }
+        match self.incoming.take(into) {
+            Received::Empty => {}
+            found => return Ok(found),
+        }
+        // With a driver: another thread may have been serving, or the reply comes later.
+        let until = match driver {
+            Some(_) => deadline.min(Instant::now() + Duration::from_millis(1)),
+            None => deadline,
+        };
+        self.incoming.wait(until, |state| state.unread() > 0 || state.ended);
+        Ok(self.incoming.take(into))
+    }
+
+    fn receive_now(&self, into: &mut [u8]) -> io::Result<Received> {
+        Ok(self.incoming.take(into))
+    }
+
+    fn send(&self, parts: &[IoSlice<'_>], deadline: Instant) -> io::Result<usize> {
+        loop {
+            let sent = self.send_now(parts)?;
+            if sent > 0 {
+                return Ok(sent);
+            }
+            if Instant::now() >= deadline {
+                return Err(io::ErrorKind::TimedOut.into());
+            }
+            match self.driver() {
+                Some(serve) => serve(),
+                None => self.outgoing.wait(deadline, |state| state.unread() < CAPACITY || state.ended),
+            }
+        }
+    }
+
+    fn send_now(&self, parts: &[IoSlice<'_>]) -> io::Result<usize> {
+        self.outgoing.put(parts, self.driver.get().is_none())
+    }
+
+    fn arm(&self) -> Armed<'_> {
+        let state = self.incoming.state();
+        if state.unread() > 0 || state.ended || self.driver().is_some() {
+            return Armed::Ready;
+        }
+        // Under the lock: whoever puts octets in afterwards rings again. A bell that cannot be silenced rings once
+        // too often, no more.
+        let _ = self.incoming.bell.drain();
+        Armed::Descriptor(self.incoming.bell.as_fd())
+    }
+
+    fn shutdown_send(&self) {
+        self.outgoing.end();
+    }
+
+    fn close(&self) {
+        self.incoming.end();
+        self.outgoing.end();
+    }
+
+    fn state(&self) -> Idle {
+        let state = self.incoming.state();
+        match (state.unread(), state.ended) {
+            (0, false) => Idle::Quiet,
+            (0, true) => Idle::Closed,
+            _ => Idle::Unread,
+        }
+    }
+
+    fn peer(&self) -> &Endpoint {
+        &self.peer
+    }
+
+    fn drive(&self, serve: Driver) -> bool {
+        !self.connecting && self.driver.set(serve).is_ok()
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn soon() -> Instant {
+        Instant::now() + Duration::from_secs(10)
+    }
+
+    #[test]
+    fn a_pipe_keeps_order_and_ends() {
+        let memory = Memory::new();
+        let acceptor = memory.listen("here").expect("a free name");
+        assert!(memory.listen("here").is_err());
+        let client = memory.connect(&acceptor.local(), soon()).expect("listening");
+        let server = acceptor.accept_now().expect("accepts").expect("one waits");
+        client.send(&[IoSlice::new(b"on"), IoSlice::new(b"ce")], soon()).expect("room");
+        let mut into = [0; 3];
+        assert_eq!(server.receive(&mut into, soon()).expect("open"), Received::Octets(3));
+        assert_eq!(server.receive(&mut into, soon()).expect("open"), Received::Octets(1));
+        assert_eq!(server.receive_now(&mut into).expect("open"), Received::Empty);
+        client.shutdown_send();
+        assert_eq!(server.receive(&mut into, soon()).expect("open"), Received::Closed);
+        drop(acceptor);
+        assert!(memory.connect(&endpoint("here"), soon()).is_err());
+    }
+
+    #[test]
+    fn a_full_pipe_takes_nothing_until_it_is_read() {
+        let (client, server) = pair(endpoint("s"), endpoint("c")).expect("descriptors");
+        let bulk = vec![7; CAPACITY + 1];
+        assert_eq!(client.send_now(&[IoSlice::new(&bulk)]).expect("open"), CAPACITY);
+        assert_eq!(client.send_now(&[IoSlice::new(&bulk)]).expect("open"), 0);
+        let mut into = [0; 10];
+        assert_eq!(server.receive_now(&mut into).expect("open"), Received::Octets(10));
+        assert_eq!(client.send_now(&[IoSlice::new(&bulk)]).expect("open"), 10);
+    }
+
+    #[test]
+    fn the_connecting_end_drives_the_other() {
+        let (client, server) = pair(endpoint("s"), endpoint("c")).expect("descriptors");
+        let server = Arc::new(server);
+        let driven = server.clone();
+        assert!(server.drive(Arc::new(move || {
+            let mut into = [0; 4];
+            if let Ok(Received::Octets(count)) = driven.receive_now(&mut into) {
+                driven.send_now(&[IoSlice::new(&into[..count])]).expect("room");
+            }
+        })));
+        client.send(&[IoSlice::new(b"echo")], soon()).expect("room");
+        let mut into = [0; 8];
+        assert_eq!(client.receive(&mut into, soon()).expect("open"), Received::Octets(4));
+        assert_eq!(&into[..4], b"echo");
+    }
+}

@@ -1,0 +1,128 @@
+//! Transports: how bytes travel, apart from what they mean.
+//!
+//! A [`Transport`] listens and connects; an [`Acceptor`] yields [`Channel`]s; a channel moves bytes. All are
+//! registered on the ORB's builder; the ORB knows nothing else of them. Errors are [`std::io::Error`]s; the
+//! layers above add endpoint and step.
+
+pub(crate) mod gather;
+pub mod memory;
+pub mod tcp;
+
+use std::fmt;
+use std::io::{self, IoSlice};
+use std::os::fd::BorrowedFd;
+use std::sync::Arc;
+use std::time::{Duration, Instant};
+
+use zorb_giop::TaggedProfile;
+
+/// Where a channel leads or a listener listens, as text says it: `tcp:host:port`.
+#[derive(Clone, Debug, PartialEq, Eq, Hash)]
+pub struct Endpoint {
+    /// The transport's name, such as `tcp`.
+    pub transport: Arc<str>,
+    /// The rest, in the transport's own form: `host:port`, `[v6]:port`, a path.
+    pub address: Arc<str>,
+}
+
+impl fmt::Display for Endpoint {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        write!(f, "{}:{}", self.transport, self.address)
+    }
+}
+
+/// A way to move bytes between processes.
+pub trait Transport: Send + Sync {
+    /// The first word of its endpoints, such as `tcp`.
+    fn name(&self) -> &'static str;
+    /// Listens at `address` (its own form; a host alone, a port range and so on are its business).
+    fn listen(&self, address: &str) -> io::Result<Box<dyn Acceptor>>;
+    /// Connects by the deadline; name lookup counts.
+    fn connect(&self, to: &Endpoint, deadline: Instant) -> io::Result<Arc<dyn Channel>>;
+    /// The endpoints of this transport that a profile names, in the profile's order; empty if it names none.
+    fn endpoints(&self, profile: &TaggedProfile) -> Vec<Endpoint>;
+}
+
+/// A listening endpoint.
+pub trait Acceptor: Send + Sync {
+    /// The next connection if one waits, `None` if none does. Never blocks.
+    fn accept_now(&self) -> io::Result<Option<Arc<dyn Channel>>>;
+    /// Readable when a connection may wait.
+    fn descriptor(&self) -> BorrowedFd<'_>;
+    /// Where it listens, as bound.
+    fn local(&self) -> Endpoint;
+    /// The host and port that references should name, never a wildcard. `published_host` is the user's choice, if made.
+    fn published(&self, published_host: Option<&str>) -> Vec<(String, u16)>;
+    /// For transports within one process, whose ends may be served without a thread: `accept` takes the connections that
+    /// wait, and the connecting end calls it. False, and nothing else, from every other transport.
+    fn drive(&self, accept: Driver) -> bool {
+        let _ = accept;
+        false
+    }
+}
+
+/// What an end within this process calls in place of waiting: it serves what has arrived at the other end.
+pub type Driver = Arc<dyn Fn() + Send + Sync>;
+
+/// What a receive that does not block found.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Received {
+    /// So many octets, at least one.
+    Octets(usize),
+    /// Nothing now.
+    Empty,
+    /// The peer has closed its sending half: no octet will come.
+    Closed,
+}
+
+/// Whether a wait on the descriptor makes sense.
+pub enum Armed<'c> {
+    /// The channel itself holds bytes: receive again.
+    Ready,
+    /// Wait until this is readable.
+    Descriptor(BorrowedFd<'c>),
+}
+
+/// A connected byte stream. All methods take `&self`: one thread may send while another receives.
+pub trait Channel: Send + Sync {
+    /// Blocks until octets come (`Octets`), the peer closes (`Closed`) or the deadline passes (`Empty`). May return
+    /// `Empty` early; the caller looks at its clock.
+    fn receive(&self, into: &mut [u8], deadline: Instant) -> io::Result<Received>;
+    /// The same for a length of time, so that a clock need not be read: what a server does between two calls.
+    fn receive_within(&self, into: &mut [u8], time: Duration) -> io::Result<Received> {
+        self.receive(into, Instant::now() + time)
+    }
+    /// The same without blocking.
+    fn receive_now(&self, into: &mut [u8]) -> io::Result<Received>;
+    /// Sends what it can of `parts` in order, blocking until at least one octet went or the deadline passed
+    /// (`ErrorKind::TimedOut`). Returns the count.
+    fn send(&self, parts: &[IoSlice<'_>], deadline: Instant) -> io::Result<usize>;
+    /// The same without blocking: `Ok(0)` when the transport takes nothing now.
+    fn send_now(&self, parts: &[IoSlice<'_>]) -> io::Result<usize>;
+    /// Prepares to wait for input.
+    fn arm(&self) -> Armed<'_>;
+    /// Says that no more will be sent; input can still be received.
+    fn shutdown_send(&self);
+    /// Ends both directions at once; a receive that blocks in another thread returns.
+    fn close(&self);
+    /// Before an idle channel is used again: has the peer closed it, or sent something unasked?
+    fn state(&self) -> Idle;
+    /// The other end, for messages to people.
+    fn peer(&self) -> &Endpoint;
+    /// As [`Acceptor::drive`]: `serve` serves what has arrived here, and the other end calls it where it would wait.
+    fn drive(&self, serve: Driver) -> bool {
+        let _ = serve;
+        false
+    }
+}
+
+/// What an idle channel holds.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Idle {
+    /// Nothing: it can be used.
+    Quiet,
+    /// Unread octets, such as a CloseConnection.
+    Unread,
+    /// Closed or broken.
+    Closed,
+}
