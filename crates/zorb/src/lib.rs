@@ -1,0 +1,39 @@
+//! zorb, a CORBA object request broker: the facade that users depend on.
+//!
+//! Re-exports only. Generated code lives beside the program that uses it (see `zorb_build`) and calls
+//! [`rt`]; programs use the names at this level: [`Orb`], [`ObjectRef`], [`Call`], [`Sequence`], and the
+//! exceptions.
+//!
+//! | where | what |
+//! |---|---|
+//! | [`guide`] | from IDL to a running server and client, and what to know next |
+//! | here | the names that most programs need |
+//! | [`poa`] | object adapters |
+//! | [`policy`] | how long calls may take |
+//! | [`server`] | threading models and limits |
+//! | [`transport`] | what messages travel over, and how to add to it |
+//! | [`naming`] | the naming service's client, `corbaname:` URLs |
+//! | [`cdr`], [`giop`] | values and messages as bytes, for tools |
+#![forbid(unsafe_code)]
+
+pub use zorb_cdr as cdr;
+pub use zorb_cdr::{Char, LongDouble, Sequence, WChar};
+pub use zorb_giop as giop;
+pub use zorb_naming as naming;
+pub use zorb_orb::{
+    Call, Completion, Exception, Interface, IntoServant, Kind, Minor, ObjectRef, Orb, OrbBuilder,
+    SystemException, UserException, poa, policy, rt, server, transport,
+};
+
+// The text stands in `docs`, where people look for it; here its code is run.
+#[doc = include_str!("../guide.md")]
+pub mod guide {}
+
+/// Includes what `zorb_build` made of an IDL file in the build script: `zorb::include_idl!("bank")` stands where the Rust
+/// of `bank.idl` is to be.
+#[macro_export]
+macro_rules! include_idl {
+    ($name:literal) => {
+        include!(concat!(env!("OUT_DIR"), "/", $name, ".rs"));
+    };
+}
