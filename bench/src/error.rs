@@ -1,0 +1,97 @@
+//! What can go wrong while measuring.
+
+use std::fmt;
+use std::io;
+use std::time::Duration;
+
+/// Why a measurement could not be made or may not be believed.
+#[derive(Debug)]
+#[non_exhaustive]
+pub enum BenchError {
+    /// A system call failed; `step` says what it was for.
+    Io {
+        /// What was being done, as in "connect to 127.0.0.1:4711".
+        step: String,
+        /// What the operating system answered.
+        source: io::Error,
+    },
+    /// The server process ended, or said nothing within the time it had.
+    Server {
+        /// Its command, without the path.
+        command: String,
+        /// What happened to it.
+        what: String,
+    },
+    /// What came back is not what was sent: no figure of this run may be used.
+    Corrupt {
+        /// The system that returned it.
+        system: &'static str,
+        /// The first difference, in words.
+        what: String,
+    },
+    /// The processors asked for are not there.
+    Cores {
+        /// What was asked for.
+        wanted: &'static str,
+        /// How many processors this process may use.
+        available: usize,
+    },
+    /// The system under test refused or failed a call.
+    System {
+        /// The system's name.
+        system: &'static str,
+        /// Its own words.
+        what: String,
+    },
+    /// The system is not available over this transport.
+    Unsupported {
+        /// The system's name.
+        system: &'static str,
+        /// The transport's name.
+        transport: &'static str,
+    },
+    /// The run lasted longer than it may.
+    TooLong {
+        /// The time it had.
+        limit: Duration,
+    },
+}
+
+impl BenchError {
+    /// Names the step that an I/O error belongs to.
+    pub fn io(step: impl Into<String>) -> impl FnOnce(io::Error) -> BenchError {
+        let step = step.into();
+        move |source| BenchError::Io { step, source }
+    }
+}
+
+impl fmt::Display for BenchError {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        match self {
+            BenchError::Io { step, source } => write!(f, "cannot {step}: {source}"),
+            BenchError::Server { command, what } => write!(f, "server process `{command}`: {what}"),
+            BenchError::Corrupt { system, what } => {
+                write!(f, "{system} returned other data than was sent: {what}")
+            }
+            BenchError::Cores { wanted, available } => {
+                write!(f, "{wanted}, and this process may use {available}")
+            }
+            BenchError::System { system, what } => write!(f, "{system}: {what}"),
+            BenchError::Unsupported { system, transport } => {
+                write!(f, "{system} does not run over {transport}")
+            }
+            BenchError::TooLong { limit } => {
+                write!(f, "the run did not end within {} s and was stopped", limit.as_secs())
+            }
+        }
+    }
+}
+
+impl std::error::Error for BenchError {
+    fn source(&self) -> Option<&(dyn std::error::Error + 'static)> {
+        match self {
+            BenchError::Io { source, .. } => Some(source),
+            _ => None,
+        }
+    }
+}

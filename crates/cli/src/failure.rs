@@ -1,0 +1,68 @@
+//! What a subcommand fails with: one line for people and an exit code for scripts.
+
+use std::fmt;
+use std::io;
+use std::path::Path;
+use std::process::ExitCode;
+
+use zorb_bench::BenchError;
+
+/// A failure, in one line that names the cause.
+#[derive(Debug)]
+pub(crate) struct Failure {
+    code: u8,
+    text: String,
+}
+
+impl Failure {
+    /// What was asked for failed: exit code 1.
+    pub(crate) fn new(text: impl Into<String>) -> Failure {
+        Failure { code: 1, text: text.into() }
+    }
+
+    /// The peer answers, but the object is not there or is of another type: exit code 3.
+    pub(crate) fn not_there(text: impl Into<String>) -> Failure {
+        Failure { code: 3, text: text.into() }
+    }
+
+    /// The command line is wrong in a way that its parser cannot see: exit code 2.
+    pub(crate) fn usage(text: impl Into<String>) -> Failure {
+        Failure { code: 2, text: text.into() }
+    }
+
+    /// A file could not be used; `verb` as in "read".
+    pub(crate) fn file(verb: &str, path: &Path, cause: impl fmt::Display) -> Failure {
+        Failure::new(format!("cannot {verb} {}: {cause}", path.display()))
+    }
+
+    /// Prints the line on standard error and gives the exit code.
+    pub(crate) fn report(self) -> ExitCode {
+        if self.code != 0 {
+            eprintln!("zorb: {}", self.text);
+        }
+        ExitCode::from(self.code)
+    }
+}
+
+impl fmt::Display for Failure {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.write_str(&self.text)
+    }
+}
+
+impl From<BenchError> for Failure {
+    fn from(error: BenchError) -> Failure {
+        let code =
+            if matches!(error, BenchError::Unsupported { .. } | BenchError::Cores { .. }) { 2 } else { 1 };
+        Failure { code, text: error.to_string() }
+    }
+}
+
+/// A result could not be written. Where the reader has closed its end, as `head` does, it has what it wanted:
+/// that is no failure.
+impl From<io::Error> for Failure {
+    fn from(error: io::Error) -> Failure {
+        let code = u8::from(error.kind() != io::ErrorKind::BrokenPipe);
+        Failure { code, text: format!("cannot write the result: {error}") }
+    }
+}

@@ -1,0 +1,374 @@
+//! `zorb ior`: what a reference holds, for people and for programs.
+//!
+//! Taking references apart is `zorb::giop::describe`'s work, which gives a tree of named values; here it
+//! is laid out in 80 columns, or as JSON. Nothing is left out: what zorb cannot interpret is shown as octets.
+
+use std::io::{Read, Write};
+
+use clap::Args;
+use serde_json::{Map, Value as Json, json};
+use zorb::giop::describe::{self, Named, Value};
+use zorb::giop::{Corbaloc, CorbalocAddress, Endpoint, IiopProfile, ObjectUrl};
+
+use crate::failure::Failure;
+
+/// Show what an object reference holds: IOR, corbaloc, corbaname or file URL.
+///
+/// Profiles and components that are not known, and whatever follows the known fields of others, are shown
+/// as octets.
+#[derive(Debug, Args)]
+#[command(after_help = "\
+Examples:
+  zorb ior corbaloc:iiop:1.2@db.example:2809/Archive
+  zorb ior IOR:010000000100000000000000...
+  zorb ior --json file:///tmp/archive.ior
+  zorb demo serve | zorb ior -")]
+pub(crate) struct Arguments {
+    /// The reference, or - to read it from standard input.
+    #[arg(value_name = "REF")]
+    reference: String,
+
+    /// One JSON object instead of text; octets are hexadecimal strings.
+    #[arg(long)]
+    json: bool,
+}
+
+/// The longest reference read from a file or standard input: a hundred times what the largest seen has.
+const LONGEST: u64 = 1 << 20;
+
+/// How many files may point to each other.
+const MOST_FILES: u32 = 4;
+
+pub(crate) fn run(arguments: &Arguments) -> Result<(), Failure> {
+    let reference = if arguments.reference == "-" {
+        read(std::io::stdin().lock())
+            .map_err(|cause| Failure::new(format!("cannot read standard input: {cause}")))?
+    } else {
+        arguments.reference.clone()
+    };
+    let url = parse(&reference)?;
+    let mut output = std::io::stdout().lock();
+    if arguments.json {
+        writeln!(output, "{:#}", as_json(&url))?;
+    } else {
+        write!(output, "{}", as_text(&url))?;
+    }
+    Ok(())
+}
+
+/// Reads a reference of any form, following `file:`.
+///
+/// # Errors
+///
+/// It is no reference, or a file cannot be read.
+pub(crate) fn parse(reference: &str) -> Result<ObjectUrl, Failure> {
+    let mut text = reference.trim().to_owned();
+    for _ in 0..MOST_FILES {
+        let url: ObjectUrl = text
+            .parse()
+            .map_err(|error| Failure::new(format!("{} is no reference: {error}", shorten(&text))))?;
+        let ObjectUrl::File(path) = url else { return Ok(url) };
+        let path = std::path::Path::new(&path);
+        let file = std::fs::File::open(path).map_err(|cause| Failure::file("open", path, cause))?;
+        text = read(file).map_err(|cause| Failure::file("read", path, cause))?;
+    }
+    Err(Failure::new(format!("{reference} leads through more than {MOST_FILES} files")))
+}
+
+fn read(from: impl Read) -> std::io::Result<String> {
+    let mut text = String::new();
+    from.take(LONGEST).read_to_string(&mut text)?;
+    Ok(text.trim().to_owned())
+}
+
+/// The beginning of a text, quoted, for one line of an error.
+fn shorten(text: &str) -> String {
+    const SHOWN: usize = 40;
+    match text.char_indices().nth(SHOWN) {
+        Some((end, _)) => format!("{:?}...", &text[..end]),
+        None => format!("{text:?}"),
+    }
+}
+
+fn scheme(url: &ObjectUrl) -> &'static str {
+    match url {
+        ObjectUrl::Ior(_) => "IOR",
+        ObjectUrl::Corbaloc(_) => "corbaloc",
+        ObjectUrl::Corbaname(_) => "corbaname",
+        ObjectUrl::File(_) => "file",
+        _ => "reference",
+    }
+}
+
+/// The same reference in its short form, where it has one: the addresses and key of an IOR's first IIOP profile.
+fn corbaloc(url: &ObjectUrl) -> Option<String> {
+    let ObjectUrl::Ior(ior) = url else { return None };
+    let profile = ior.profiles.iter().find_map(|profile| IiopProfile::decode(profile).ok())?;
+    let address = |endpoint: Endpoint| CorbalocAddress::Iiop {
+        version: profile.version,
+        host: endpoint.host,
+        port: endpoint.port,
+    };
+    let addresses: Vec<_> = profile.endpoints().map(address).collect();
+    let key = profile.object_key.clone();
+    (!addresses.is_empty()).then(|| Corbaloc { addresses, key }.to_string())
+}
+
+fn as_json(url: &ObjectUrl) -> Json {
+    let mut object = Map::new();
+    object.insert("scheme".to_owned(), json!(scheme(url)));
+    if let ObjectUrl::Ior(ior) = url {
+        object.insert("nil".to_owned(), json!(ior.is_nil()));
+    }
+    match json_of(&describe::url(url)) {
+        Json::Object(fields) => object.extend(fields),
+        other => {
+            object.insert("value".to_owned(), other);
+        }
+    }
+    if let Some(corbaloc) = corbaloc(url) {
+        object.insert("corbaloc".to_owned(), json!(corbaloc));
+    }
+    Json::Object(object)
+}
+
+/// Names become keys with underscores; a number that has a name gets a second key, `tag_name` beside `tag`.
+fn json_of(value: &Value) -> Json {
+    match value {
+        Value::Text(text) => json!(text),
+        Value::Number(number, _) => json!(number),
+        Value::Flag(flag) => json!(flag),
+        Value::Octets(octets) => json!(hexadecimal(octets)),
+        Value::List(values) => values.iter().map(element).collect(),
+        Value::Group(fields) => {
+            let mut object = Map::new();
+            for Named { name, value } in fields {
+                let key = name.replace(' ', "_");
+                if let Value::Number(_, name) = value {
+                    object.insert(format!("{key}_name"), json!(name));
+                }
+                object.insert(key, json_of(value));
+            }
+            Json::Object(object)
+        }
+        other => json!(other.to_string()),
+    }
+}
+
+/// In a list there is no key to put the name beside: a named number becomes an object.
+fn element(value: &Value) -> Json {
+    match value {
+        Value::Number(number, Some(name)) => json!({ "number": number, "name": name }),
+        other => json_of(other),
+    }
+}
+
+fn as_text(url: &ObjectUrl) -> String {
+    let mut text = Text::default();
+    match url {
+        ObjectUrl::Ior(ior) if ior.is_nil() => text.line(0, "IOR: nil, a reference to no object"),
+        ObjectUrl::Ior(_) => text.line(0, "IOR"),
+        _ => text.line(0, &url.to_string()),
+    }
+    text.value(1, &describe::url(url));
+    if let Some(corbaloc) = corbaloc(url) {
+        text.field(1, "as corbaloc", &corbaloc);
+    }
+    text.lines
+}
+
+fn hexadecimal(octets: &[u8]) -> String {
+    octets.iter().map(|octet| format!("{octet:02x}")).collect()
+}
+
+/// Lines of at most 80 columns, indented by depth.
+#[derive(Default)]
+struct Text {
+    lines: String,
+}
+
+const COLUMNS: usize = 80;
+
+/// Octets in a line of a dump; with offset, hexadecimal and characters it has 72 columns.
+const DUMPED: usize = 16;
+
+impl Text {
+    /// Adds a line; what does not fit goes on below, further in.
+    fn line(&mut self, depth: usize, text: &str) {
+        let mut indent = 2 * depth;
+        let mut rest: Vec<char> = text.chars().collect();
+        loop {
+            let room = COLUMNS.saturating_sub(indent).max(COLUMNS / 2);
+            let tail = rest.split_off(room.min(rest.len()));
+            self.lines.push_str(&" ".repeat(indent));
+            self.lines.extend(rest);
+            self.lines.push('\n');
+            if tail.is_empty() {
+                return;
+            }
+            rest = tail;
+            indent = 2 * depth + 4;
+        }
+    }
+
+    fn field(&mut self, depth: usize, name: &str, value: &str) {
+        self.line(depth, &format!("{name}: {value}"));
+    }
+
+    fn value(&mut self, depth: usize, value: &Value) {
+        match value {
+            Value::Group(fields) => {
+                for Named { name, value } in fields {
+                    self.named(depth, name, value);
+                }
+            }
+            Value::List(values) => {
+                for (at, value) in values.iter().enumerate() {
+                    self.named(depth, &format!("[{at}]"), value);
+                }
+            }
+            other => self.line(depth, &scalar(other)),
+        }
+    }
+
+    fn named(&mut self, depth: usize, name: &str, value: &Value) {
+        match value {
+            Value::Group(fields) if fields.is_empty() => self.field(depth, name, "empty"),
+            Value::List(values) if values.is_empty() => self.field(depth, name, "none"),
+            Value::Group(_) | Value::List(_) => {
+                self.line(depth, name);
+                self.value(depth + 1, value);
+            }
+            Value::Octets(octets) if octets.len() > DUMPED => {
+                self.field(depth, name, &format!("{} octets", octets.len()));
+                self.dump(depth + 1, octets);
+            }
+            other => self.field(depth, name, &scalar(other)),
+        }
+    }
+
+    fn dump(&mut self, depth: usize, octets: &[u8]) {
+        // Deep lines move back to the left rather than beyond the right edge.
+        let depth = depth.min(4);
+        for (at, line) in octets.chunks(DUMPED).enumerate() {
+            let pairs: Vec<String> = line.iter().map(|octet| format!("{octet:02x}")).collect();
+            self.line(depth, &format!("{:04x}  {:47}  {}", at * DUMPED, pairs.join(" "), characters(line)));
+        }
+    }
+}
+
+/// A value on one line.
+fn scalar(value: &Value) -> String {
+    match value {
+        // Quoted and escaped: what a peer sent must not write to the terminal as it likes.
+        Value::Text(text) => format!("{text:?}"),
+        Value::Number(number, Some(name)) => format!("{number:#x} {name}"),
+        // Small ones are ports and counts, large ones ids and bits.
+        Value::Number(number, None) if *number <= u64::from(u16::MAX) => number.to_string(),
+        Value::Number(number, None) => format!("{number:#x} ({number})"),
+        Value::Octets(octets) if octets.is_empty() => "no octets".to_owned(),
+        Value::Octets(octets) => format!("{} {:?}", hexadecimal(octets), characters(octets)),
+        other => other.to_string(),
+    }
+}
+
+fn characters(octets: &[u8]) -> String {
+    let shown = |&octet: &u8| if octet.is_ascii_graphic() || octet == b' ' { char::from(octet) } else { '.' };
+    octets.iter().map(shown).collect()
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use zorb::giop::{ComponentTag, Ior, ProfileTag, TaggedComponent, TaggedProfile};
+
+    /// A reference with everything that is hard to lay out.
+    fn rich() -> ObjectUrl {
+        let profile = IiopProfile {
+            version: zorb::cdr::Version::V1_2,
+            host: "a-host-with-a-rather-long-name.in-some-department.of-some-institute.example.org".into(),
+            port: 2809,
+            object_key: (0..=40).collect::<Vec<u8>>().into(),
+            components: vec![
+                TaggedComponent { tag: ComponentTag(0x7777_7777), data: vec![0xab; 20].into() },
+                TaggedComponent { tag: ComponentTag::ORB_TYPE, data: vec![1].into() },
+            ],
+        };
+        let unknown = TaggedProfile { tag: ProfileTag(0x1234_5678), data: vec![1, 2, 3].into() };
+        let type_id = "IDL:zorb.demo/imaging/Archive:1.0".to_owned();
+        ObjectUrl::Ior(Ior { type_id, profiles: vec![profile.encode().unwrap(), unknown] })
+    }
+
+    #[test]
+    fn text_fits_80_columns_and_hides_nothing() {
+        let text = as_text(&rich());
+        for line in text.lines() {
+            assert!(line.chars().count() <= COLUMNS, "{line:?}");
+        }
+        for part in [
+            "zorb.demo/imaging/Archive",
+            "2809",
+            "0x77777777",
+            "ab ab ab",
+            "0x12345678",
+            "010203",
+            "20 21 22",
+        ] {
+            assert!(text.contains(part), "{part} is missing in\n{text}");
+        }
+    }
+
+    #[test]
+    fn json_holds_the_same() {
+        let json = as_json(&rich());
+        assert_eq!(json["scheme"], "IOR");
+        assert_eq!(json["nil"], false);
+        assert_eq!(json["type_id"], "IDL:zorb.demo/imaging/Archive:1.0");
+        let profile = &json["profiles"][0];
+        assert_eq!((&profile["tag"], &profile["port"]), (&json!(0), &json!(2809)));
+        assert!(profile["object_key"].as_str().unwrap().starts_with("000102"));
+        assert_eq!(profile["components"][0]["data"], "ab".repeat(20));
+        assert_eq!(json["profiles"][1]["data"], "010203");
+        assert_eq!(json["profiles"][1]["tag_name"], Json::Null);
+        assert!(json["corbaloc"].as_str().unwrap().starts_with("corbaloc:iiop:1.2@a-host"));
+    }
+
+    #[test]
+    fn every_form_is_shown() {
+        let text = |reference: &str| as_text(&parse(reference).unwrap());
+        assert!(text("corbaloc::host/Key").contains("host"));
+        assert!(text(" corbaname::host#a/b \n").contains("a/b"));
+        assert!(text("IOR:00000000000000010000000000000000").starts_with("IOR: nil"));
+    }
+
+    #[test]
+    fn errors_are_one_line_that_quotes_the_beginning() {
+        let error = parse("http://example.org/").unwrap_err().to_string();
+        assert!(
+            error.starts_with("\"http://example.org/\" is no reference: ") && !error.contains('\n'),
+            "{error}"
+        );
+        let long = format!("IOR:zz{}", "0".repeat(1000));
+        assert!(parse(&long).unwrap_err().to_string().len() < 200);
+        assert!(parse("file:///nonexistent/zorb.ior").unwrap_err().to_string().contains("No such file"));
+    }
+
+    #[test]
+    fn files_are_followed_but_not_for_ever() {
+        let path = std::env::temp_dir().join(format!("zorb-ior-{}", std::process::id()));
+        let url = format!("file://{}", path.display());
+        std::fs::write(&path, "corbaloc::host/Key\n").unwrap();
+        let followed = parse(&url);
+        std::fs::write(&path, &url).unwrap();
+        let circle = parse(&url);
+        std::fs::remove_file(&path).unwrap();
+        assert!(matches!(followed, Ok(ObjectUrl::Corbaloc(_))));
+        assert!(circle.unwrap_err().to_string().contains("more than 4 files"));
+    }
+
+    #[test]
+    fn what_a_peer_wrote_cannot_steer_the_terminal() {
+        let ior = Ior { type_id: "\u{1b}[2Jx".to_owned(), profiles: Vec::new() };
+        assert!(!as_text(&ObjectUrl::Ior(ior)).contains('\u{1b}'));
+    }
+}

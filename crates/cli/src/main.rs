@@ -1,0 +1,100 @@
+//! The `zorb` command. Each subcommand is a file; this one only chooses among them.
+//!
+//! | exit code | meaning |
+//! |---|---|
+//! | 0 | done |
+//! | 1 | what was asked for failed: the peer, the IDL, the data or the machine said no |
+//! | 2 | the command line is wrong |
+//! | 3 | the peer answers, but the object is not there or is of another type (`ping`) |
+//!
+//! An error is one line on standard error, beginning with `zorb: `. Results go to standard output,
+//! progress and remarks to standard error.
+//!
+//! Dependencies: `clap` (command line), `indicatif` (progress bars), `png` (images), `crc32fast`
+//! (checksums of images), `serde_json` (`--json`).
+
+#![forbid(unsafe_code)]
+
+mod bench;
+mod demo;
+mod failure;
+mod idl;
+mod ior;
+mod ping;
+mod table;
+
+use std::process::ExitCode;
+
+use clap::{Parser, Subcommand};
+
+use failure::Failure;
+
+/// CORBA in Rust: compile IDL, read references, ping objects, measure, see it work.
+#[derive(Debug, Parser)]
+#[command(version, max_term_width = 80, disable_help_subcommand = true, after_help = EXIT_CODES)]
+struct Arguments {
+    #[command(subcommand)]
+    command: Command,
+}
+
+const EXIT_CODES: &str = "\
+Exit codes: 0 done; 1 what was asked for failed; 2 wrong command line;
+3 the peer answers, but the object is missing or of another type (ping).
+
+Example: zorb demo";
+
+#[derive(Debug, Subcommand)]
+enum Command {
+    Demo(demo::Arguments),
+    Idl(idl::Arguments),
+    Ior(ior::Arguments),
+    Ping(ping::Arguments),
+    Bench(bench::Arguments),
+}
+
+fn main() -> ExitCode {
+    let outcome = match Arguments::parse().command {
+        Command::Demo(arguments) => demo::run(arguments),
+        Command::Idl(arguments) => idl::run(&arguments),
+        Command::Ior(arguments) => ior::run(&arguments),
+        Command::Ping(arguments) => ping::run(&arguments),
+        Command::Bench(arguments) => bench::run(arguments),
+    };
+    outcome.map_or_else(Failure::report, |()| ExitCode::SUCCESS)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use clap::CommandFactory;
+
+    #[test]
+    fn the_command_line_is_consistent() {
+        Arguments::command().debug_assert();
+    }
+
+    /// Every subcommand that people see, with its full name.
+    fn visible(command: &clap::Command, path: &str, into: &mut Vec<(String, clap::Command)>) {
+        for child in command.get_subcommands().filter(|child| !child.is_hide_set()) {
+            let path = format!("{path} {}", child.get_name());
+            into.push((path.clone(), child.clone()));
+            visible(child, &path, into);
+        }
+    }
+
+    #[test]
+    fn every_help_has_an_example_and_fits_80_columns() {
+        let mut root = Arguments::command();
+        root.build();
+        let mut commands = Vec::new();
+        visible(&root, "zorb", &mut commands);
+        assert!(!commands.is_empty());
+        for (path, mut command) in commands {
+            let help = command.render_long_help().to_string();
+            assert!(help.contains("Example"), "{path} --help has no example");
+            for line in help.lines() {
+                assert!(line.chars().count() <= 80, "{path} --help: {line:?} is too long");
+            }
+        }
+    }
+}

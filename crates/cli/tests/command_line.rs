@@ -1,0 +1,154 @@
+//! The `zorb` command as its users run it: output, exit codes, and one-line errors.
+
+use std::path::PathBuf;
+use std::process::{Command, Output, Stdio};
+
+fn zorb(arguments: &[&str]) -> Output {
+    Command::new(env!("CARGO_BIN_EXE_zorb"))
+        .args(arguments)
+        .current_dir(env!("CARGO_TARGET_TMPDIR"))
+        .stdin(Stdio::null())
+        .output()
+        .unwrap()
+}
+
+fn text(octets: &[u8]) -> &str {
+    std::str::from_utf8(octets).unwrap()
+}
+
+/// Runs, expects success, and gives what was printed.
+fn printed(arguments: &[&str]) -> String {
+    let output = zorb(arguments);
+    assert!(output.status.success(), "{arguments:?}: {}", text(&output.stderr));
+    text(&output.stdout).to_owned()
+}
+
+/// Runs, expects this exit code and a single line of error, and gives that line.
+fn refused(arguments: &[&str], code: i32) -> String {
+    let output = zorb(arguments);
+    let line = text(&output.stderr).to_owned();
+    assert_eq!(output.status.code(), Some(code), "{arguments:?}: {line}");
+    assert!(line.starts_with("zorb: ") && line.trim_end().lines().count() == 1, "{line}");
+    line
+}
+
+fn scratch(name: &str) -> PathBuf {
+    let path = PathBuf::from(env!("CARGO_TARGET_TMPDIR")).join(name);
+    let _ = std::fs::remove_dir_all(&path);
+    std::fs::create_dir_all(&path).unwrap();
+    path
+}
+
+fn fits_80_columns(text: &str) {
+    for line in text.lines() {
+        assert!(line.chars().count() <= 80, "{line:?}");
+    }
+}
+
+#[test]
+fn ior_shows_and_refuses() {
+    let shown = printed(&["ior", "corbaloc:iiop:1.2@db.example:2809/Archive"]);
+    assert!(shown.contains("db.example") && shown.contains("Archive"), "{shown}");
+    let json: serde_json::Value =
+        serde_json::from_str(&printed(&["ior", "--json", "corbaname::host#a/b"])).unwrap();
+    assert_eq!((&json["scheme"], &json["name"]), (&"corbaname".into(), &"a/b".into()));
+    assert!(refused(&["ior", "http://example.org"], 1).contains("is no reference"));
+}
+
+#[test]
+fn a_wrong_command_line_is_exit_code_2() {
+    assert_eq!(zorb(&[]).status.code(), Some(2));
+    assert_eq!(zorb(&["bench", "rtt", "--pin", "sideways"]).status.code(), Some(2));
+    assert_eq!(zorb(&["bench", "rtt", "--transport", "smoke"]).status.code(), Some(2));
+    assert!(refused(&["ping", "corbaloc::localhost/x", "--timeout", "0"], 2).contains("--timeout 0"));
+}
+
+#[test]
+fn idl_checks_compiles_and_explains() {
+    let folder = scratch("idl");
+    let path = |name: &str| folder.join(name).to_str().unwrap().to_owned();
+    std::fs::write(folder.join("good.idl"), "interface Account { void deposit(in long amount); };").unwrap();
+    std::fs::write(folder.join("bad.idl"), "interface Account { void deposit(in lnog amount); };").unwrap();
+    assert_eq!(printed(&["idl", "--check", &path("good.idl")]), "");
+    assert!(printed(&["idl", &path("good.idl")]).contains("fn deposit"));
+    assert_eq!(printed(&["idl", &path("good.idl"), "--out", &path("good.rs")]), "");
+    assert!(std::fs::read_to_string(folder.join("good.rs")).unwrap().contains("fn deposit"));
+    for arguments in [&["idl", "--check"][..], &["idl"]] {
+        let output = zorb(&[arguments, &[&path("bad.idl")]].concat());
+        let said = text(&output.stderr);
+        assert_eq!(output.status.code(), Some(1));
+        assert!(said.contains("lnog") && said.contains("long") && said.contains("bad.idl"), "{said}");
+        assert!(output.stdout.is_empty());
+    }
+}
+
+#[test]
+fn ping_tells_nobody_from_no_object() {
+    // Port 1 of the local host: refused at once, or a timeout where a firewall drops it.
+    let line = refused(&["ping", "corbaloc:iiop:1.2@127.0.0.1:1/x", "--timeout", "2"], 1);
+    assert!(line.contains("127.0.0.1:1"), "{line}");
+}
+
+#[test]
+fn bench_rtt_writes_rows_that_scripts_can_rely_on() {
+    let lines = printed(&["bench", "rtt", "--calls", "1", "--pin", "same", "--json"]);
+    let rows: Vec<serde_json::Value> =
+        lines.lines().map(|line| serde_json::from_str(line).unwrap()).collect();
+    assert_eq!(rows.len(), 8, "four sizes of two systems");
+    for (row, size) in rows.iter().zip([0, 0, 1024, 1024, 8192, 8192, 65_536, 65_536]) {
+        let keys: Vec<&str> = row.as_object().unwrap().keys().map(String::as_str).collect();
+        assert_eq!(keys.len(), 12, "{row}");
+        assert_eq!((&row["experiment"], &row["transport"]), (&"rtt".into(), &"tcp".into()));
+        assert_eq!((&row["size"], &row["pin"]), (&size.into(), &"same".into()));
+        assert_eq!(row["type"], if size == 0 { "null" } else { "octet" });
+        assert!(row["p50_us"].as_f64().unwrap() > 0.0 && row["ratio_low"].is_number(), "{row}");
+    }
+    assert_eq!((&rows[0]["system"], &rows[1]["system"]), (&"raw".into(), &"zorb".into()));
+}
+
+#[test]
+fn the_demo_runs_whole_and_writes_pictures() {
+    let out = scratch("demo");
+    let shown = printed(&["demo", "--out", out.to_str().unwrap()]);
+    fits_80_columns(&shown);
+    for part in ["checksums agree", "NoSuchImage", "OBJECT_NOT_EXIST", "fetch", "bare socket"] {
+        assert!(shown.contains(part), "{part} is missing in\n{shown}");
+    }
+    assert_eq!(std::fs::read_dir(&out).unwrap().count(), 18);
+}
+
+#[test]
+fn the_demo_takes_the_users_images_and_runs_in_halves() {
+    let folder = scratch("images");
+    std::fs::write(folder.join("one.pgm"), b"P5 2 2 255\n\x00\x40\x80\xff").unwrap();
+    let reference = folder.join("archive.ior");
+    let mut server = Command::new(env!("CARGO_BIN_EXE_zorb"))
+        .args(["demo", "serve", "--ior-file", reference.to_str().unwrap(), "--child"])
+        .stdin(Stdio::piped())
+        .stdout(Stdio::null())
+        .spawn()
+        .unwrap();
+    while !std::fs::read_to_string(&reference).is_ok_and(|text| text.ends_with('\n')) {
+        assert!(server.try_wait().unwrap().is_none(), "the server ended");
+        std::thread::sleep(std::time::Duration::from_millis(10));
+    }
+    let url = format!("file:{}", reference.display());
+    let out = folder.join("out");
+    let shown = printed(&[
+        "demo",
+        "client",
+        &url,
+        "--images",
+        folder.to_str().unwrap(),
+        "--out",
+        out.to_str().unwrap(),
+    ]);
+    assert!(shown.contains("checksums agree"), "{shown}");
+    assert!(out.join("000-one.png").exists());
+    let pinged = printed(&["ping", &url, "-n", "10", "--is-a", "IDL:zorb.demo/imaging/Archive:1.0"]);
+    assert!(pinged.contains("yes") && pinged.contains("median"), "{pinged}");
+    assert!(refused(&["ping", &url, "--is-a", "IDL:zorb.demo/imaging/Study:1.0"], 3).contains("Study"));
+    drop(server.stdin.take());
+    assert!(server.wait().unwrap().success(), "the server stops when its input closes");
+    refused(&["demo", "client", &url, "--images", folder.join("none").to_str().unwrap()], 1);
+}
