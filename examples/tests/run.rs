@@ -1,0 +1,162 @@
+//! Runs every example as a reader would, and compares what it prints.
+//!
+//! Servers are read until they have printed their reference and killed at the end; clients have a minute.
+
+use std::fs;
+use std::io::{BufRead, BufReader, Read};
+use std::net::{TcpListener, TcpStream};
+use std::path::Path;
+use std::process::{Child, Command, Stdio};
+use std::sync::mpsc;
+use std::thread;
+use std::time::{Duration, Instant};
+
+/// The longest that any wait here lasts before the test fails.
+const PATIENCE: Duration = Duration::from_secs(60);
+
+/// A process that does not outlive the test.
+struct Process(Child);
+
+impl Process {
+    fn start(program: &str, arguments: &[&str]) -> Process {
+        let mut command = Command::new(program);
+        command.args(arguments).stdin(Stdio::null()).stdout(Stdio::piped());
+        Process(command.spawn().expect("cargo has built the program"))
+    }
+
+    /// Its first line.
+    fn first_line(&mut self) -> String {
+        let output = self.0.stdout.take().expect("it is a pipe");
+        within_patience(move || {
+            let mut line = String::new();
+            BufReader::new(output).read_line(&mut line).expect("a server prints text");
+            line.trim_end().to_owned()
+        })
+    }
+
+    /// All that it prints, once it has ended well.
+    fn output(mut self) -> String {
+        let mut output = self.0.stdout.take().expect("it is a pipe");
+        let text = within_patience(move || {
+            let mut text = String::new();
+            output.read_to_string(&mut text).expect("an example prints text");
+            text
+        });
+        let by = Instant::now() + PATIENCE;
+        loop {
+            match self.0.try_wait().expect("it is our child") {
+                Some(status) => assert!(status.success(), "{status}, after printing {text:?}"),
+                None if Instant::now() < by => {
+                    thread::sleep(Duration::from_millis(5));
+                    continue;
+                }
+                None => panic!("still running after printing {text:?}"),
+            }
+            return text;
+        }
+    }
+}
+
+impl Drop for Process {
+    fn drop(&mut self) {
+        let _ = self.0.kill();
+        let _ = self.0.wait();
+    }
+}
+
+fn within_patience<T: Send + 'static>(read: impl FnOnce() -> T + Send + 'static) -> T {
+    let (sender, receiver) = mpsc::channel();
+    thread::spawn(move || sender.send(read()));
+    receiver.recv_timeout(PATIENCE).expect("a process has neither printed nor ended")
+}
+
+/// Runs a client against a server, and compares.
+fn pair(server: &str, client: &str, expected: &str) {
+    let mut server = Process::start(server, &[]);
+    let reference = server.first_line();
+    assert!(reference.starts_with("IOR:"), "{reference:?}");
+    assert_eq!(Process::start(client, &[&reference]).output(), expected);
+}
+
+#[test]
+fn hello() {
+    pair(env!("CARGO_BIN_EXE_hello-server"), env!("CARGO_BIN_EXE_hello-client"), "hello, world\n");
+}
+
+#[test]
+fn bank() {
+    let expected = "\
+Ada: 30 paid to Ada, 70 left
+930 are missing
+BAD_PARAM, not executed
+Grace saves at 1.75 %
+Ada: account with 70
+Grace: savings with 10
+Alan: not a customer
+";
+    pair(env!("CARGO_BIN_EXE_bank-server"), env!("CARGO_BIN_EXE_bank-client"), expected);
+}
+
+#[test]
+fn callback() {
+    let expected = "tick 1\ntick 2\ntick 3\nheard 3 of 3\n";
+    pair(env!("CARGO_BIN_EXE_callback-server"), env!("CARGO_BIN_EXE_callback-client"), expected);
+}
+
+#[test]
+fn asynchronous() {
+    let expected = "4 + 9 + 16 = 29\n25 = 25\nthe server knows that we gave up\n";
+    pair(env!("CARGO_BIN_EXE_async-server"), env!("CARGO_BIN_EXE_async-client"), expected);
+}
+
+#[test]
+fn adapters() {
+    let expected = "\
+persistent references and a servant activator:
+  (fetching \"Emma\" from the shelf)
+the text of \"Emma\"
+the text of \"Emma\"
+  (putting \"Emma\" back)
+the server starts again:
+  (fetching \"Emma\" from the shelf)
+the text of \"Emma\"
+  (putting \"Emma\" back)
+a default servant:
+nobody wrote Persuasion II
+nobody wrote Sanditon II
+a servant locator that sends callers on:
+  (fetching \"Emma\" from the shelf)
+the text of \"Emma\"
+  (putting \"Emma\" back)
+";
+    assert_eq!(Process::start(env!("CARGO_BIN_EXE_adapters"), &[]).output(), expected);
+}
+
+/// Without a naming service it says how to start one.
+#[test]
+fn naming() {
+    let text = Process::start(env!("CARGO_BIN_EXE_naming"), &[]).output();
+    assert!(text.contains("omniNames -start"), "{text:?}");
+}
+
+/// With omniNames, where that is installed.
+#[test]
+fn naming_with_a_service() {
+    if Command::new("omniNames").arg("-help").output().is_err() {
+        return eprintln!("omniNames is not installed: not run");
+    }
+    let folder = Path::new(env!("CARGO_TARGET_TMPDIR")).join(format!("names-{}", std::process::id()));
+    fs::create_dir_all(&folder).expect("cargo's folder for tests can be written to");
+    let address = TcpListener::bind("127.0.0.1:0").and_then(|socket| socket.local_addr());
+    let address = address.expect("the system has a free port").to_string();
+    let (_, port) = address.rsplit_once(':').expect("an address has a port");
+    let log = folder.to_str().expect("cargo's folder is text");
+    let _service = Process::start("omniNames", &["-start", port, "-logdir", log]);
+    let by = Instant::now() + PATIENCE;
+    while TcpStream::connect(&address).is_err() {
+        assert!(Instant::now() < by, "omniNames does not listen at {address}");
+        thread::sleep(Duration::from_millis(20));
+    }
+    assert_eq!(Process::start(env!("CARGO_BIN_EXE_naming"), &[&address]).output(), "hello, names\n");
+    let _ = fs::remove_dir_all(folder);
+}
