@@ -1,0 +1,34 @@
+//! A server that serves a probe, and a client of it.
+
+use std::sync::Arc;
+
+use zorb::server::ThreadModel;
+use zorb::{Interface, Orb, OrbBuilder};
+use zorb_tests::servant::Servant;
+use zorb_tests::testing::Probe;
+
+/// Every threading model that serves several clients, wide enough for what the tests ask of all of them.
+pub(crate) fn models() -> [ThreadModel; 3] {
+    [ThreadModel::per_connection(), ThreadModel::pool(16), ThreadModel::Reactor]
+}
+
+/// A builder of a server on a free port of the loopback interface.
+pub(crate) fn local() -> OrbBuilder {
+    Orb::builder().listen("tcp:127.0.0.1:0")
+}
+
+/// An ORB that serves `servant`, and the text of its reference.
+pub(crate) fn serve(builder: OrbBuilder, servant: Arc<Servant>) -> (Orb, String) {
+    let orb = builder.build();
+    let poa = orb.root_poa().expect("a fresh ORB has a root adapter");
+    let probe = poa.activate::<Probe>(servant).expect("a fresh servant can be activated");
+    poa.manager().activate().expect("the root's manager can be activated");
+    let text = orb.object_to_string(Some(probe.as_object()));
+    (orb, text)
+}
+
+/// The probe that `text` names, as `client` sees it.
+pub(crate) fn probe(client: &Orb, text: &str) -> Probe {
+    let object = client.string_to_object(text).expect("the text is a reference").expect("it is not nil");
+    Probe::from_object(object)
+}

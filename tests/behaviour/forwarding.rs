@@ -1,0 +1,125 @@
+//! Location forwards are followed, once or for good, and left again when they lead nowhere.
+
+use std::sync::Arc;
+use std::sync::atomic::{AtomicUsize, Ordering};
+
+use zorb::poa::{Declined, ObjectId, Poa, PoaPolicies, Servant as AnyServant, ServantLocator};
+use zorb::{Interface, Kind, Orb};
+use zorb_tests::servant::{PATIENCE, Servant};
+use zorb_tests::testing::Probe;
+
+use crate::fixture::{local, probe, serve};
+
+/// Sends every caller on to `to`.
+struct Elsewhere {
+    to: zorb::ObjectRef,
+    permanent: bool,
+    asked: AtomicUsize,
+}
+
+impl ServantLocator for Elsewhere {
+    fn preinvoke(
+        &self,
+        _: &Poa,
+        _: &ObjectId,
+        _: &str,
+    ) -> Result<(AnyServant, Box<dyn std::any::Any + Send>), Declined> {
+        self.asked.fetch_add(1, Ordering::Relaxed);
+        Err(match self.permanent {
+            true => Declined::forward_permanently(&self.to),
+            false => Declined::forward(&self.to),
+        })
+    }
+}
+
+/// A server whose only object forwards to the object of `text`.
+fn forwarder(text: &str, permanent: bool) -> (Orb, Arc<Elsewhere>, String) {
+    let orb = local().build();
+    let root = orb.root_poa().unwrap();
+    let policies = PoaPolicies::new().user_ids().non_retain().servant_manager();
+    let poa = root.create_child("elsewhere", policies).unwrap();
+    let to = orb.string_to_object(text).unwrap().unwrap();
+    let locator = Arc::new(Elsewhere { to, permanent, asked: AtomicUsize::new(0) });
+    poa.set_servant_locator(locator.clone()).unwrap();
+    poa.manager().activate().unwrap();
+    let text = poa.create_reference_with_id::<Probe>("moved").unwrap().as_object().to_string();
+    (orb, locator, text)
+}
+
+#[test]
+fn a_forward_is_followed_once_and_then_gone_to_directly() {
+    for permanent in [false, true] {
+        let (_there, text) = serve(local(), Arc::new(Servant::new(1)));
+        let (_here, locator, text) = forwarder(&text, permanent);
+        let client = Orb::builder().build();
+        let probe = probe(&client, &text);
+        assert_eq!(probe.greet("me").unwrap(), "hello, me");
+        assert_eq!(probe.greet_async("me too".into()).wait().unwrap(), "hello, me too");
+        probe.note(1).unwrap();
+        assert_eq!(probe.noted().unwrap()[..], [1]);
+        assert_eq!(locator.asked.load(Ordering::Relaxed), 1, "permanent: {permanent}");
+    }
+}
+
+#[test]
+fn a_forward_that_leads_nowhere_any_more_is_left_for_the_first_reference() {
+    let (there, text) = serve(local(), Arc::new(Servant::new(1)));
+    let (_here, locator, text) = forwarder(&text, false);
+    let client = Orb::builder().build();
+    let probe = probe(&client, &text);
+    probe.nothing().unwrap();
+    there.shutdown(true, PATIENCE);
+    drop(there);
+    let gone = probe.nothing().unwrap_err();
+    assert_eq!(gone.kind, Kind::Transient, "{gone}");
+    assert!(locator.asked.load(Ordering::Relaxed) >= 2, "the forwarder is asked again");
+}
+
+#[test]
+fn forwards_in_a_circle_end() {
+    let (_first, one, two);
+    {
+        let orb = local().build();
+        let root = orb.root_poa().unwrap();
+        let policies = PoaPolicies::new().user_ids().non_retain().servant_manager();
+        let poa = root.create_child("circle", policies).unwrap();
+        let to = poa.create_reference_with_id::<Probe>("itself").unwrap().as_object().clone();
+        one = to.to_string();
+        two = Arc::new(Elsewhere { to, permanent: false, asked: AtomicUsize::new(0) });
+        poa.set_servant_locator(two.clone()).unwrap();
+        poa.manager().activate().unwrap();
+        _first = orb;
+    }
+    let client = Orb::builder().build();
+    let probe = probe(&client, &one);
+    for result in [probe.nothing(), probe.nothing_async().wait()] {
+        let exception = result.unwrap_err();
+        assert_eq!(exception.kind, Kind::Transient, "{exception}");
+        assert!(exception.detail().contains("forwarded"), "{exception}");
+    }
+}
+
+#[test]
+fn a_plain_key_names_an_object_here_or_elsewhere() {
+    let (there, text) = serve(local(), Arc::new(Servant::new(1)));
+    let here = local().build();
+    let root = here.root_poa().unwrap();
+    let mine = root.activate::<Probe>(Arc::new(Servant::new(1))).unwrap();
+    root.manager().activate().unwrap();
+    here.bind_key("mine", &mine);
+    here.bind_key("theirs", &probe(&here, &text));
+    let at = here.endpoints()[0].address.clone();
+    let client = Orb::builder().build();
+    let by_name = |key: &str| probe(&client, &format!("corbaloc:iiop:1.2@{at}/{key}"));
+    by_name("mine").note(1).unwrap();
+    assert_eq!(by_name("mine").noted().unwrap()[..], [1]);
+    // A oneway gets no answer, so it cannot learn of a forward: a two-way call goes first.
+    let theirs = by_name("theirs");
+    theirs.nothing().unwrap();
+    theirs.note(2).unwrap();
+    assert_eq!(theirs.noted().unwrap()[..], [2]);
+    assert_eq!(mine.noted().unwrap()[..], [1]);
+    let nobody = by_name("nobody").nothing().unwrap_err();
+    assert_eq!(nobody.kind, Kind::ObjectNotExist, "{nobody}");
+    drop(there);
+}

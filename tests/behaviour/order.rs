@@ -1,0 +1,68 @@
+//! Calls by one thread on one reference are executed in the order made.
+
+use std::sync::Arc;
+
+use zorb::{Interface, Orb};
+use zorb_tests::servant::Servant;
+
+use crate::fixture::{local, models, probe, serve};
+
+#[test]
+fn no_two_way_call_overtakes_oneways() {
+    for model in models() {
+        let (_server, text) = serve(local().server_threads(model), Arc::new(Servant::new(1)));
+        let client = Orb::builder().build();
+        let probe = probe(&client, &text);
+        let mut expected = Vec::new();
+        for round in 0..20 {
+            probe.note_slowly(round * 100, 3).unwrap();
+            expected.push(round * 100);
+            for number in 1..20 {
+                probe.note(round * 100 + number).unwrap();
+                expected.push(round * 100 + number);
+            }
+            assert_eq!(probe.noted().unwrap()[..], expected[..], "{model:?}, round {round}");
+        }
+    }
+}
+
+#[test]
+fn futures_are_sent_when_made_and_in_that_order() {
+    for model in models() {
+        let (_server, text) = serve(local().server_threads(model), Arc::new(Servant::new(1)));
+        let client = Orb::builder().build();
+        let probe = probe(&client, &text);
+        // The first opens the connection: what follows must not pass it while that takes.
+        let mut pending: Vec<_> = (0..50).map(|number| probe.note_async(number)).collect();
+        let noted = probe.noted().unwrap();
+        assert_eq!(noted[..], (0..50).collect::<Vec<_>>()[..], "{model:?}");
+        for sent in pending.drain(..) {
+            sent.wait().unwrap();
+        }
+    }
+}
+
+#[test]
+fn threads_keep_their_own_order_side_by_side() {
+    let (_server, text) = serve(local(), Arc::new(Servant::new(1)));
+    let client = Orb::builder().build();
+    let probe = probe(&client, &text);
+    std::thread::scope(|scope| {
+        for thread in 0..8 {
+            let probe = Probe::from_object(probe.as_object().clone());
+            scope.spawn(move || {
+                for number in 0..50 {
+                    probe.note(thread * 1000 + number).unwrap();
+                    if number % 10 == 9 {
+                        let mine: Vec<_> =
+                            probe.noted().unwrap().iter().copied().filter(|n| n / 1000 == thread).collect();
+                        let expected: Vec<_> = (0..=number).map(|number| thread * 1000 + number).collect();
+                        assert_eq!(mine, expected);
+                    }
+                }
+            });
+        }
+    });
+}
+
+use zorb_tests::testing::Probe;

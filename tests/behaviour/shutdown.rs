@@ -1,0 +1,97 @@
+//! Shutdown lets running requests finish, and nothing of an ORB outlives it.
+
+use std::sync::Arc;
+use std::time::Duration;
+
+use zorb::server::ThreadModel;
+use zorb::{Kind, Orb};
+use zorb_tests::servant::{PATIENCE, Servant};
+
+use crate::fixture::{local, models, probe, serve};
+
+#[test]
+fn running_requests_are_answered() {
+    for model in [ThreadModel::per_connection(), ThreadModel::pool(4)] {
+        let (server, text) = serve(local().server_threads(model), Arc::new(Servant::new(2)));
+        let client = Orb::builder().build();
+        let probe = probe(&client, &text);
+        std::thread::scope(|scope| {
+            let first = scope.spawn(|| probe.meet());
+            // Released only once the shutdown has begun: the second caller is a thread of the server itself.
+            std::thread::sleep(Duration::from_millis(50));
+            let slow = scope.spawn(|| probe.wait(200));
+            std::thread::sleep(Duration::from_millis(50));
+            let second = scope.spawn(|| probe.meet());
+            first.join().unwrap().unwrap();
+            second.join().unwrap().unwrap();
+            server.shutdown(true, PATIENCE);
+            slow.join().unwrap().unwrap_or_else(|exception| panic!("{model:?}: {exception}"));
+        });
+        assert_eq!(server.connections(), 0, "{model:?}");
+        let gone = probe.nothing().unwrap_err();
+        assert_eq!(gone.kind, Kind::Transient, "{model:?}: {gone}");
+    }
+}
+
+#[test]
+fn shutdown_without_waiting_returns_from_within_an_upcall() {
+    struct Suicidal;
+    impl zorb_tests::testing::ProbeServant for Suicidal {
+        fn nothing(&self, call: &zorb::Call) -> Result<(), zorb::SystemException> {
+            call.orb().shutdown(true, PATIENCE);
+            Ok(())
+        }
+        zorb_tests::unserved!();
+    }
+    for model in models() {
+        let orb = local().server_threads(model).build();
+        let poa = orb.root_poa().unwrap();
+        let reference = poa.activate::<zorb_tests::testing::Probe>(Arc::new(Suicidal)).unwrap();
+        poa.manager().activate().unwrap();
+        let client = Orb::builder().build();
+        let text = zorb::Interface::as_object(&reference).to_string();
+        std::thread::scope(|scope| {
+            let runner = scope.spawn(|| orb.run());
+            probe(&client, &text).nothing().unwrap_or_else(|exception| panic!("{model:?}: {exception}"));
+            runner.join().unwrap();
+        });
+    }
+}
+
+#[test]
+fn orbs_come_and_go_without_leaving_threads_or_descriptors() {
+    let count = |what: &str| std::fs::read_dir(format!("/proc/self/{what}")).unwrap().count();
+    let once = || {
+        let (server, text) = serve(local(), Arc::new(Servant::new(1)));
+        let client = Orb::builder().build();
+        let probe = probe(&client, &text);
+        probe.nothing().unwrap();
+        probe.nothing_async().wait().unwrap();
+        server.shutdown(true, PATIENCE);
+        client.shutdown(true, PATIENCE);
+    };
+    // In a process of its own, since other tests come and go here.
+    if std::env::var_os("ZORB_TEST_ALONE").is_none() {
+        let name = "shutdown::orbs_come_and_go_without_leaving_threads_or_descriptors";
+        let status = std::process::Command::new(std::env::current_exe().unwrap())
+            .args([name, "--exact", "--test-threads", "1"])
+            .env("ZORB_TEST_ALONE", "1")
+            .stdout(std::process::Stdio::null())
+            .status()
+            .unwrap();
+        assert!(status.success(), "see the output above");
+        return;
+    }
+    once();
+    let before = (count("task"), count("fd"));
+    for _ in 0..20 {
+        once();
+    }
+    let began = std::time::Instant::now();
+    // The first may have had a thread that was still about to end.
+    let is_left = || count("task") > before.0 || count("fd") > before.1;
+    while is_left() && began.elapsed() < PATIENCE {
+        std::thread::sleep(Duration::from_millis(10));
+    }
+    assert!(!is_left(), "{before:?} threads and descriptors, then {:?}", (count("task"), count("fd")));
+}

@@ -1,0 +1,5 @@
+//! Generates what the tests call.
+
+fn main() {
+    zorb_build::compile("idl/probe.idl");
+}

@@ -1,0 +1,130 @@
+//! Drives every fuzz body with a seeded mutator: what `./check` does on the stable toolchain. docs/fuzzing.md says how to
+//! run the same bodies under cargo-fuzz for as long as one likes.
+//!
+//! The seeds are real: captured messages and references of other ORBs, hand-made messages of every type in every version
+//! and byte order, and the repository's own IDL.
+
+use std::fs;
+
+use zorb_tests::mutation::{Random, mutations};
+use zorb_tests::seeds;
+use zorb_tests::{root, vectors};
+
+/// Cases for each body whose inputs are short. A few seconds in a debug build, all together.
+const CASES: usize = 20_000;
+
+/// Proper prefixes of each seed: all of them for most, evenly spread over the longest.
+const PREFIXES: usize = 256;
+
+/// Feeds `body` the seeds, `prefixes` of each, and `cases` mutations.
+fn drive(seeds: &[Vec<u8>], prefixes: usize, cases: usize, body: fn(&[u8])) {
+    for seed in seeds {
+        body(seed);
+        let step = seed.len().div_ceil(prefixes).max(1);
+        (0..seed.len()).step_by(step).for_each(|end| body(&seed[..end]));
+    }
+    mutations(seeds, cases, 0x5eed).for_each(|case| body(&case));
+}
+
+/// Short enough that a case is cheap, and of the same kinds as the long ones.
+fn short(mut seeds: Vec<Vec<u8>>) -> Vec<Vec<u8>> {
+    seeds.retain(|seed| seed.len() <= 1024);
+    seeds
+}
+
+fn message_seeds() -> Vec<Vec<u8>> {
+    let mut seeds = short(vectors::messages());
+    seeds.extend(seeds::to_server(b"key").into_iter().map(|seed| seed.octets));
+    seeds.extend(seeds::to_client(1).into_iter().map(|seed| seed.octets));
+    seeds
+}
+
+fn reference_seeds() -> Vec<Vec<u8>> {
+    vectors::references().iter().map(|text| vectors::octets(&text["IOR:".len()..])).collect()
+}
+
+fn url_seeds() -> Vec<Vec<u8>> {
+    let mut seeds: Vec<_> = vectors::references().into_iter().map(String::into_bytes).collect();
+    seeds.extend(seeds::URLS.iter().map(|text| text.as_bytes().to_vec()));
+    seeds
+}
+
+fn value_seeds() -> Vec<Vec<u8>> {
+    let mut random = Random::new(1);
+    let mut seeds = Vec::new();
+    for message in short(vectors::messages()) {
+        // Settings, where two segments meet, and a few types to read; see the body's own description.
+        let count = 1 + random.below(6);
+        let mut seed = vec![random.octet(), random.octet(), u8::try_from(count).unwrap_or(1)];
+        seed.extend((0..count).map(|_| random.octet()));
+        seed.extend_from_slice(&message[message.len().min(12)..]);
+        seeds.push(seed);
+    }
+    // Alone, so that every type is read from its first octet on.
+    for kind in 0..18 {
+        for settings in [0, 1, 0x0a, 0x81] {
+            let mut seed = vec![settings, 9, 1, kind];
+            seed.extend(seeds::VALUE);
+            seeds.push(seed);
+        }
+    }
+    seeds
+}
+
+fn idl_seeds() -> Vec<Vec<u8>> {
+    let paths =
+        ["idl/CosNaming.idl", "tests/interop/idl/every.idl", "tests/idl/probe.idl", "bench/idl/echo.idl"];
+    let mut seeds = Vec::new();
+    for path in paths {
+        let text = fs::read_to_string(root().join(path)).expect(path);
+        // A case compiles all of its text, so the files are cut into pieces of a definition or two.
+        let lines: Vec<_> = text.lines().collect();
+        seeds.extend(lines.chunks(40).map(|lines| lines.join("\n").into_bytes()));
+    }
+    seeds
+}
+
+#[test]
+fn messages() {
+    drive(&message_seeds(), PREFIXES, CASES, zorb::giop::fuzz::messages);
+}
+
+#[test]
+fn references() {
+    drive(&reference_seeds(), PREFIXES, CASES, zorb::giop::fuzz::references);
+}
+
+#[test]
+fn urls() {
+    drive(&url_seeds(), PREFIXES, CASES, zorb::giop::fuzz::urls);
+}
+
+#[test]
+fn values() {
+    drive(&value_seeds(), PREFIXES, 4 * CASES, zorb::cdr::fuzz::values);
+}
+
+#[test]
+fn idl() {
+    // A case costs a hundred times what those above do: it compiles the text, and includes it in itself.
+    drive(&idl_seeds(), 16, 500, zorb_idl::fuzz::idl);
+}
+
+/// Gives cargo-fuzz the same seeds to begin with; see docs/fuzzing.md.
+#[test]
+#[ignore = "writes fuzz/corpus"]
+fn corpus() {
+    for (target, seeds) in [
+        ("messages", message_seeds()),
+        ("references", reference_seeds()),
+        ("urls", url_seeds()),
+        ("values", value_seeds()),
+        ("idl", idl_seeds()),
+    ] {
+        let directory = root().join("fuzz/corpus").join(target);
+        fs::create_dir_all(&directory).expect("fuzz/corpus can be made");
+        for (number, seed) in seeds.iter().enumerate() {
+            fs::write(directory.join(format!("seed-{number}")), seed).expect("a seed can be written");
+        }
+    }
+}

@@ -1,0 +1,74 @@
+//! A server that is killed: calls under way may have run, calls made later were not, or reach its successor.
+
+use std::time::Duration;
+
+use zorb::{Completion, Kind, Orb};
+
+use crate::rig::{Server, until};
+
+/// A free port, so that a server can come back to where its predecessor was.
+fn port() -> String {
+    let listener = std::net::TcpListener::bind("127.0.0.1:0").expect("loopback");
+    let port = listener.local_addr().expect("bound").port();
+    format!("listen=tcp:127.0.0.1:{port}")
+}
+
+#[test]
+fn killed_while_it_executes_the_call_may_have_run() {
+    let mut server = Server::start(&[]);
+    let orb = Orb::builder().build();
+    let probe = server.probe(&orb);
+    probe.nothing().expect("it is there");
+    let caller = std::thread::spawn({
+        let probe = probe.clone();
+        move || probe.wait(60_000)
+    });
+    let late = probe.wait_async(60_000);
+    // The upcalls have begun when the server has threads that run them.
+    let other = Orb::builder().build();
+    until("it executes the call", || {
+        server.probe(&other).nothing().expect("it serves others");
+        server.threads() >= 4
+    });
+    server.kill();
+    for result in [caller.join().expect("no panic"), late.wait()] {
+        let exception = result.expect_err("nobody answers");
+        assert_eq!(
+            (exception.kind, exception.completed),
+            (Kind::CommFailure, Completion::Maybe),
+            "{exception}"
+        );
+        assert!(exception.detail().contains(&server.address.to_string()), "{exception}");
+        assert!(exception.detail().contains("wait"), "{exception}");
+    }
+}
+
+#[test]
+fn killed_before_the_call_it_was_not_executed() {
+    let mut server = Server::start(&[]);
+    let orb = Orb::builder().build();
+    let probe = server.probe(&orb);
+    probe.nothing().expect("it is there");
+    server.kill();
+    // Connections that are used again at once are not looked at first; this one has rested for longer.
+    std::thread::sleep(Duration::from_millis(20));
+    let exception = probe.nothing().expect_err("nobody is there");
+    assert_eq!((exception.kind, exception.completed), (Kind::Transient, Completion::No), "{exception}");
+    assert!(exception.detail().contains("connect"), "{exception}");
+}
+
+#[test]
+fn its_successor_is_reached_without_an_error() {
+    let at = port();
+    let mut first = Server::start(&[&at]);
+    let orb = Orb::builder().build();
+    let probe = crate::rig::probe(&orb, &first.ior);
+    probe.nothing().expect("it is there");
+    first.kill();
+    let second = Server::start(&[&at]);
+    // The root adapter's references are of one life only, so the successor does not know the object: that it says so
+    // shows that it was asked.
+    let exception = probe.nothing().expect_err("another object");
+    assert_eq!((exception.kind, exception.completed), (Kind::ObjectNotExist, Completion::No), "{exception}");
+    second.probe(&orb).nothing().expect("its own object");
+}

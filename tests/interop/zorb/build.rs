@@ -1,0 +1,5 @@
+//! Compiles the IDL of the interop tests.
+
+fn main() {
+    zorb_build::compile("../idl/every.idl");
+}

@@ -1,0 +1,9 @@
+//! The servants behind `every.idl`: what the server publishes, and what the client lends it for callbacks.
+//!
+//! [`EveryServant`] is the object of all the echoes; [`parts`] are the small objects that it refers to.
+
+mod echo;
+mod every;
+pub mod parts;
+
+pub use every::EveryServant;

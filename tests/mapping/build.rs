@@ -1,0 +1,11 @@
+//! Compiles the IDL of these tests.
+
+fn main() {
+    zorb_build::compile("../interop/idl/every.idl");
+    zorb_build::compile("idl/names.idl");
+    zorb_build::compile("idl/bank.idl");
+    zorb_build::Config::new()
+        .define("LENGTH_TYPE", "unsigned long")
+        .output("split")
+        .compile(&["idl/split_b.idl", "idl/split_a.idl"]);
+}

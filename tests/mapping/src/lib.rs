@@ -1,0 +1,22 @@
+//! Generated code, compiled with every lint denied: what a user's own crate would demand of it.
+#![deny(warnings, missing_docs, unreachable_pub, clippy::all)]
+
+/// Every mapped type, as the interop tests use them.
+pub mod every {
+    zorb::include_idl!("every");
+}
+
+/// Names that Rust would not take as they are, and names that meet.
+pub mod names {
+    zorb::include_idl!("names");
+}
+
+/// A small interface, for the crate that includes it and for the golden text.
+pub mod bank {
+    zorb::include_idl!("bank");
+}
+
+/// One module in two files.
+pub mod split {
+    zorb::include_idl!("split");
+}

@@ -1,0 +1,114 @@
+//! The generator itself: the text that users get, what it refuses, and the hash that it shares with the runtime.
+
+use zorb::rt::operations;
+use zorb_build::operations::{self as generated, Table};
+use zorb_build::{Config, Error};
+use zorb_idl::Memory;
+
+fn generate(text: &str) -> Result<String, Error> {
+    let files = Memory::new([("test.idl", text)]);
+    Config::new().generate_from(&files, &["test.idl"]).map(|it| it.text)
+}
+
+/// What a small IDL file becomes. After a change that is meant, write it anew with `UPDATE_GOLDEN=1` and read the difference.
+#[test]
+fn the_text_is_as_reviewed() {
+    let golden = concat!(env!("CARGO_MANIFEST_DIR"), "/golden/bank.rs.txt");
+    let idl = concat!(env!("CARGO_MANIFEST_DIR"), "/idl/bank.idl");
+    let text = Config::new().generate(&[idl]).expect("it is correct").text;
+    if std::env::var_os("UPDATE_GOLDEN").is_some() {
+        std::fs::write(golden, &text).expect("the golden file can be written");
+    }
+    let expected = std::fs::read_to_string(golden).expect("the golden file is there");
+    assert!(text == expected, "the text differs from {golden}: see the documentation of this test");
+}
+
+#[test]
+fn the_same_text_comes_out_each_time() {
+    let idl = concat!(env!("CARGO_MANIFEST_DIR"), "/../interop/idl/every.idl");
+    let text = || Config::new().generate(&[idl]).expect("it is correct").text;
+    assert!(text() == text());
+}
+
+#[test]
+fn what_has_no_mapping_is_named_with_its_place() {
+    let text = "
+        struct Holder { any thing; };
+        typedef fixed<5, 2> Money;
+        const fixed RATE = 1.5d;
+        valuetype Node { public long x; };
+        valuetype Boxed string;
+        abstract interface Shape {};
+        local interface Here {};
+        native Pointer;
+        interface Account { void run(in Node which) context(\"user\"); attribute ValueBase root; };
+    ";
+    let Err(Error::Idl(found)) = generate(text) else { panic!("it must be refused") };
+    let found: Vec<(u32, &str)> = found
+        .iter()
+        .flat_map(|list| {
+            list.iter().map(|it| (list.location(it.at.as_ref().unwrap().span).line, it.message.as_str()))
+        })
+        .collect();
+    for (line, what) in [
+        (2, "`any`"),
+        (3, "`fixed`"),
+        (4, "`fixed`"),
+        (5, "valuetype `Node`"),
+        (6, "boxed valuetype `Boxed`"),
+        (7, "abstract interface `Shape`"),
+        (8, "local interface `Here`"),
+        (9, "native type `Pointer`"),
+        (10, "valuetype `Node`"),
+        (10, "the `context` clause of `run`"),
+        (10, "`ValueBase`"),
+    ] {
+        let named = found.iter().any(|(at, message)| *at == line && message.contains(what));
+        assert!(named, "line {line}: {what} in {found:#?}");
+    }
+    let error = generate("struct Holder { any thing; };").unwrap_err().render(false);
+    assert!(error.contains("test.idl:1:21") && error.contains("`any` has no mapping to Rust yet"), "{error}");
+}
+
+#[test]
+fn wrong_idl_and_wrong_options_are_errors() {
+    assert!(matches!(generate("struct {"), Err(Error::Idl(_))));
+    let files = Memory::new([("a.idl", "module m {};")]);
+    let config = Config::new().runtime_path("not a path");
+    assert!(matches!(config.generate_from(&files, &["a.idl"]), Err(Error::Config(_))));
+    assert!(matches!(Config::new().generate_from(&files, &["missing.idl"]), Err(Error::Idl(_))));
+}
+
+#[test]
+fn nothing_in_nothing_out() {
+    assert_eq!(generate("").unwrap().lines().count(), 2);
+    assert!(!generate("module empty {};").unwrap().contains("mod empty"));
+}
+
+#[test]
+fn generator_and_runtime_hash_alike() {
+    let names: Vec<String> = (0..2_000)
+        .map(|number| "abcdefghijklmnopqrstuvwxyz_"[..number % 27].to_owned() + &number.to_string())
+        .collect();
+    let names: Vec<&str> = names.iter().map(String::as_str).chain([""]).collect();
+    for name in &names {
+        for seed in [0, 1, u64::MAX] {
+            assert_eq!(
+                operations::hash(name.as_bytes(), seed),
+                generated::hash(name.as_bytes(), seed),
+                "{name}"
+            );
+        }
+    }
+    let table = Table::of(&names).expect("they are few");
+    let operations = operations::Operations {
+        seed: table.seed,
+        displacements: table.displacements.leak(),
+        slots: table.slots.leak(),
+        names: names.iter().map(|name| &*name.to_string().leak()).collect::<Vec<&str>>().leak(),
+    };
+    for (number, name) in names.iter().enumerate() {
+        assert_eq!(operations.find(name.as_bytes()), Some(number));
+        assert_eq!(operations.find(format!("{name}?").as_bytes()), None);
+    }
+}

@@ -1,0 +1,62 @@
+//! A server of the probe in a process of its own: for tests that kill it, count its descriptors, or weigh its memory.
+//!
+//! Arguments are `name=value`, the limits under their own names, times in milliseconds. It prints the probe's reference
+//! and serves until its standard input ends, so it never outlives the test. A panic on any thread aborts it.
+
+use std::io::{self, Read, Write};
+use std::sync::Arc;
+use std::time::Duration;
+
+use rustix::process::{Resource, Rlimit, getrlimit, setrlimit};
+use zorb::server::{ServerLimits, ThreadModel};
+use zorb::{Interface, Orb};
+use zorb_tests::servant::Servant;
+use zorb_tests::testing::Probe;
+
+fn main() {
+    let default = std::panic::take_hook();
+    std::panic::set_hook(Box::new(move |panic| {
+        default(panic);
+        std::process::abort();
+    }));
+    raise_descriptors(None);
+    let mut limits = ServerLimits::default();
+    let mut builder = Orb::builder();
+    let mut endpoint = "tcp:127.0.0.1:0".to_owned();
+    for argument in std::env::args().skip(1) {
+        let (name, value) = argument.split_once('=').expect("arguments are name=value");
+        let number = || value.parse::<usize>().expect(name);
+        let time = || Duration::from_millis(value.parse().expect(name));
+        match name {
+            "listen" => endpoint = value.to_owned(),
+            "descriptors" => raise_descriptors(Some(number() as u64)),
+            "pool" => builder = builder.server_threads(ThreadModel::pool(number())),
+            "reactor" => builder = builder.server_threads(ThreadModel::Reactor),
+            "largest_message" => builder = builder.largest_message(number()),
+            "connections" => limits.connections = number(),
+            "requests_per_connection" => limits.requests_per_connection = number(),
+            "octets_per_connection" => limits.octets_per_connection = number(),
+            "unsent_octets" => limits.unsent_octets = number(),
+            "send_time" => limits.send_time = time(),
+            "receive_time" => limits.receive_time = time(),
+            "receive_rate" => limits.receive_rate = number(),
+            "idle" => limits.idle = time(),
+            "drain" => limits.drain = time(),
+            "queue_time" => limits.queue_time = time(),
+            other => panic!("no argument {other}"),
+        }
+    }
+    let orb = builder.listen(endpoint).server_limits(limits).build();
+    let poa = orb.root_poa().expect("a new ORB has a root adapter");
+    let probe = poa.activate::<Probe>(Arc::new(Servant::new(1))).expect("it can be activated");
+    poa.manager().activate().expect("a new adapter");
+    println!("{}", orb.object_to_string(Some(probe.as_object())));
+    io::stdout().flush().expect("the test reads");
+    let _ = io::stdin().read_to_end(&mut Vec::new());
+}
+
+/// As many descriptors as the system allows this process, or `to`.
+fn raise_descriptors(to: Option<u64>) {
+    let Rlimit { maximum, .. } = getrlimit(Resource::Nofile);
+    let _ = setrlimit(Resource::Nofile, Rlimit { current: to.or(maximum), maximum });
+}

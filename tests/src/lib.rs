@@ -1,0 +1,76 @@
+//! What the tests across crates share.
+
+pub mod mutation;
+pub mod seeds;
+pub mod servant;
+pub mod vectors;
+pub mod wire;
+
+use std::path::{Path, PathBuf};
+
+#[allow(missing_docs)]
+mod generated {
+    zorb::include_idl!("probe");
+}
+pub use generated::testing;
+
+/// The workspace's root.
+pub fn root() -> PathBuf {
+    Path::new(env!("CARGO_MANIFEST_DIR")).parent().expect("tests/ stands in the workspace").to_owned()
+}
+
+/// The operations of `ProbeServant` that a test's own servant does not serve: all but `nothing`.
+#[macro_export]
+macro_rules! unserved {
+    () => {
+        fn echo(
+            &self,
+            _: &zorb::Call,
+            data: zorb::Sequence<u8>,
+        ) -> Result<zorb::Sequence<u8>, zorb::SystemException> {
+            Ok(data)
+        }
+        fn greet(&self, _: &zorb::Call, _: &str) -> Result<String, zorb::SystemException> {
+            Err($crate::not_served())
+        }
+        fn divide(
+            &self,
+            _: &zorb::Call,
+            _: i32,
+            _: i32,
+        ) -> Result<(i32, i32), $crate::testing::probe::DivideError> {
+            Err($crate::not_served().into())
+        }
+        fn meet(&self, _: &zorb::Call) -> Result<(), zorb::SystemException> {
+            Err($crate::not_served())
+        }
+        fn wait(&self, _: &zorb::Call, _: u32) -> Result<(), zorb::SystemException> {
+            Err($crate::not_served())
+        }
+        fn note(&self, _: &zorb::Call, _: i32) -> Result<(), zorb::SystemException> {
+            Err($crate::not_served())
+        }
+        fn note_slowly(&self, _: &zorb::Call, _: i32, _: u32) -> Result<(), zorb::SystemException> {
+            Err($crate::not_served())
+        }
+        fn noted(&self, _: &zorb::Call) -> Result<zorb::Sequence<i32>, zorb::SystemException> {
+            Err($crate::not_served())
+        }
+        fn descend(
+            &self,
+            _: &zorb::Call,
+            _: i32,
+            _: Option<$crate::testing::Probe>,
+        ) -> Result<i32, zorb::SystemException> {
+            Err($crate::not_served())
+        }
+        fn panic(&self, _: &zorb::Call) -> Result<(), zorb::SystemException> {
+            panic!("asked to")
+        }
+    };
+}
+
+/// What an operation raises that a test's servant does not serve.
+pub fn not_served() -> zorb::SystemException {
+    zorb::SystemException::NoImplement("not served in this test")
+}

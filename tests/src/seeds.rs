@@ -1,0 +1,95 @@
+//! Well-formed messages of every type, version and byte order, as a client and as a server sends them: what prefixes
+//! are cut from and mutations made of.
+
+use crate::wire::{DIALECTS, Order, Wire, kind};
+
+/// A message, and what it is.
+#[derive(Clone, Debug)]
+pub struct Seed {
+    /// Version, byte order and type, for a test that fails.
+    pub name: String,
+    /// The message; a fragmented one whole, with all its fragments.
+    pub octets: Vec<u8>,
+}
+
+/// References as people write them.
+pub const URLS: [&str; 6] = [
+    "corbaloc:iiop:1.2@a.example:7,:b,:1.1@[::1],iiop:[fe80::1%eth0]:9,uiop:x|y/Key%20%2f",
+    "corbaloc:rir:/NameService",
+    "corbaname:rir:#a.b/c",
+    "corbaname::host:9999/Root#a.b/c%20d",
+    "file:///tmp/a%20b.ior",
+    "corbaloc::localhost:2809/%00%ff",
+];
+
+/// Octets that make a value of most types: small counts, text with its NUL, zeros.
+pub const VALUE: [u8; 64] = *b"\x02\0\0\0a\0\0\0\x01\0\0\0\x03\0\0\0hi\0\0\x04\0\0\0\0h\0i\x02\0\0\0\
+                               \0\0\0\0\0\0\0\0\x01\0\0\0\x01\0\0\0\0\0\0\0\0\0\xf0\x3f\0\0\0\0\0\0\0\0";
+
+fn seed(dialect: (u8, Order), what: &str, octets: Vec<u8>) -> Seed {
+    Seed { name: format!("GIOP 1.{} {:?}-endian {what}", dialect.0, dialect.1), octets }
+}
+
+/// What a client may send to the probe whose object key is `key`, and what it must not.
+pub fn to_server(key: &[u8]) -> Vec<Seed> {
+    let mut seeds = Vec::new();
+    for dialect in DIALECTS {
+        let mut add = |what: &str, octets| seeds.push(seed(dialect, what, octets));
+        add("greet", Wire::request(dialect, 1, true, key, "greet").string("fuzz").done());
+        add("divide", Wire::request(dialect, 2, true, key, "divide").u32(17).u32(0).done());
+        add("echo", Wire::request(dialect, 3, true, key, "echo").sequence(&[7; 40]).done());
+        add("oneway note", Wire::request(dialect, 4, false, key, "note").u32(5).done());
+        add("_is_a", Wire::request(dialect, 5, true, key, "_is_a").string("IDL:testing/Probe:1.0").done());
+        add("unknown operation", Wire::request(dialect, 6, true, key, "no_such").done());
+        add("unknown key", Wire::request(dialect, 7, true, b"nobody", "greet").string("x").done());
+        add("LocateRequest", Wire::locate(dialect, 8, key).done());
+        add("CancelRequest", Wire::short(dialect, kind::CANCEL_REQUEST, Some(1)));
+        add("CloseConnection", Wire::short(dialect, kind::CLOSE_CONNECTION, None));
+        add("MessageError", Wire::short(dialect, kind::MESSAGE_ERROR, None));
+        add("Reply", Wire::reply(dialect, 1, 0).u32(0).done());
+        if dialect.0 > 0 {
+            let mut whole = Wire::request(dialect, 9, true, key, "echo").more().sequence(&[1; 20]).done();
+            // The length above says 20; the fragments are surplus that a servant never reads.
+            whole.extend(Wire::fragment(dialect, 9).more().raw(&[2; 20]).done());
+            whole.extend(Wire::fragment(dialect, 9).done());
+            add("greet in fragments", whole);
+        }
+        if dialect.0 == 2 {
+            let context = [1, 0, 0, 0, 1, 0, 1, 0, 9, 1, 1, 0];
+            let request = Wire::new(dialect, kind::REQUEST).u32(10).u8(3).raw(&[0; 3]).u16(0);
+            let request = request.sequence(key).string("greet").u32(1).u32(1).sequence(&context).align(8);
+            add("greet with a service context", request.string("fuzz").done());
+        }
+    }
+    seeds
+}
+
+/// What a server may answer request `id` of `greet` with, and what it must not.
+pub fn to_client(id: u32) -> Vec<Seed> {
+    let mut seeds = Vec::new();
+    for dialect in DIALECTS {
+        let mut add = |what: &str, octets| seeds.push(seed(dialect, what, octets));
+        add("result", Wire::reply(dialect, id, 0).string("hello, fuzz").done());
+        let refused = Wire::reply(dialect, id, 1).string("IDL:testing/Refused:1.0").string("no").u32(7);
+        add("user exception", refused.done());
+        let transient = Wire::reply(dialect, id, 2).string("IDL:omg.org/CORBA/NO_MEMORY:1.0");
+        add("system exception", transient.u32(1).u32(1).done());
+        // A profile of a kind that nobody has, so that no test dials where a mutation points.
+        let nowhere = Wire::reply(dialect, id, 3).string("IDL:x:1.0").u32(1).u32(0x7777).sequence(b"?");
+        add("forward", nowhere.done());
+        add("permanent forward to nil", Wire::reply(dialect, id, 4).string("").u32(0).done());
+        add("other addressing wanted", Wire::reply(dialect, id, 5).u16(2).done());
+        add("CloseConnection", Wire::short(dialect, kind::CLOSE_CONNECTION, None));
+        add("MessageError", Wire::short(dialect, kind::MESSAGE_ERROR, None));
+        add("LocateReply", Wire::new(dialect, kind::LOCATE_REPLY).u32(id).u32(1).done());
+        add("Request", Wire::request(dialect, id, true, b"key", "greet").string("x").done());
+        add("CancelRequest", Wire::short(dialect, kind::CANCEL_REQUEST, Some(id)));
+        if dialect.0 > 0 {
+            let mut whole = Wire::reply(dialect, id, 0).more().u32(12).raw(b"hell").align(8).done();
+            whole.extend(Wire::fragment(dialect, id).more().raw(b"o, f").align(8).done());
+            whole.extend(Wire::fragment(dialect, id).raw(b"uzz\0").done());
+            add("result in fragments", whole);
+        }
+    }
+    seeds
+}
