@@ -3,6 +3,7 @@
 
 use std::error::Error;
 use std::sync::Arc;
+use std::sync::mpsc::{Receiver, Sender, channel};
 use std::time::Duration;
 
 use documents::{Document, DocumentServant};
@@ -23,7 +24,10 @@ impl DocumentServant for Text {
 }
 
 /// Makes a servant when its object is called first; the adapter keeps it.
-struct Shelf;
+struct Shelf {
+    /// Told of each book that is back.
+    back: Sender<ObjectId>,
+}
 
 impl ServantActivator for Shelf {
     fn incarnate(&self, _: &Poa, id: &ObjectId) -> Result<Servant, Declined> {
@@ -33,6 +37,7 @@ impl ServantActivator for Shelf {
 
     fn etherealize(&self, _: &Poa, id: &ObjectId, _: Servant, _: Etherealized) {
         println!("  (putting {id} back)");
+        let _ = self.back.send(id.clone());
     }
 }
 
@@ -55,17 +60,19 @@ impl DocumentServant for Anything {
     }
 }
 
-/// A server at `address` with the adapter `books`. Its ids are the program's and its references outlive it.
-fn library(address: &str) -> Result<(Orb, Poa), Box<dyn Error>> {
+/// A server at `address` with the adapter `books`, and what its shelf tells. The ids are the program's and the references
+/// outlive the server.
+fn library(address: &str) -> Result<(Orb, Poa, Receiver<ObjectId>), Box<dyn Error>> {
     let orb = Orb::builder().listen(address).build();
     let policies = PoaPolicies::new().persistent().user_ids().servant_manager();
     let books = orb.root_poa()?.create_child("books", policies)?;
-    books.set_servant_activator(Arc::new(Shelf))?;
+    let (back, returned) = channel();
+    books.set_servant_activator(Arc::new(Shelf { back }))?;
     // Each child made so has a manager of its own, and holds requests until that is activated.
     books.manager().activate()?;
     // An ORB listens when its first reference is made; this one has to before, for references made in an earlier run.
     orb.listen()?;
-    Ok((orb, books))
+    Ok((orb, books, returned))
 }
 
 fn main() -> Result<(), Box<dyn Error>> {
@@ -76,7 +83,7 @@ fn main() -> Result<(), Box<dyn Error>> {
     };
 
     println!("persistent references and a servant activator:");
-    let (orb, books) = library("tcp:127.0.0.1:0")?;
+    let (orb, books, _) = library("tcp:127.0.0.1:0")?;
     // A reference needs no servant.
     let book = seen_by_client(&books.create_reference_with_id::<Document>("Emma")?)?;
     println!("{}", book.read()?);
@@ -84,9 +91,13 @@ fn main() -> Result<(), Box<dyn Error>> {
     let address = orb.endpoints()[0].to_string();
     orb.shutdown(true, Duration::from_secs(10));
     println!("the server starts again:");
-    let (orb, books) = library(&address)?;
+    let (orb, books, returned) = library(&address)?;
     println!("{}", book.read()?);
+    // `deactivate` returns at once. A request ends a little after its caller has the reply; when the last has ended, in
+    // whatever thread, the activator gets the servant back.
     books.deactivate("Emma")?;
+    let id = returned.recv_timeout(Duration::from_secs(30))?;
+    println!("{id} is back on its shelf");
 
     println!("a default servant:");
     let policies = PoaPolicies::new().user_ids().multiple_ids().default_servant();

@@ -121,6 +121,7 @@ the server starts again:
   (fetching \"Emma\" from the shelf)
 the text of \"Emma\"
   (putting \"Emma\" back)
+\"Emma\" is back on its shelf
 a default servant:
 nobody wrote Persuasion II
 nobody wrote Sanditon II
