@@ -15,11 +15,12 @@ pub enum BenchError {
         /// What the operating system answered.
         source: io::Error,
     },
-    /// The server process ended, or said nothing within the time it had.
-    Server {
+    /// A process that serves or drives a system ended, said nothing within the time it had, or said something
+    /// else than it should.
+    Process {
         /// Its command, without the path.
         command: String,
-        /// What happened to it.
+        /// What happened to it, with its last words on standard error.
         what: String,
     },
     /// What came back is not what was sent: no figure of this run may be used.
@@ -43,18 +44,27 @@ pub enum BenchError {
         /// Its own words.
         what: String,
     },
-    /// The system is not available over this transport.
+    /// The system cannot do what was asked of it; others may.
     Unsupported {
         /// The system's name.
         system: &'static str,
-        /// The transport's name.
-        transport: &'static str,
+        /// What it cannot do, and why if it said so.
+        what: String,
+    },
+    /// The peer's program has not been built.
+    Missing {
+        /// The peer's name.
+        system: &'static str,
+        /// The command that builds it.
+        build: String,
     },
     /// The run lasted longer than it may.
     TooLong {
         /// The time it had.
         limit: Duration,
     },
+    /// Somebody asked for the run to stop.
+    Stopped,
 }
 
 impl BenchError {
@@ -63,26 +73,33 @@ impl BenchError {
         let step = step.into();
         move |source| BenchError::Io { step, source }
     }
+
+    /// The system cannot do `what`.
+    pub fn unsupported(system: &'static str, what: impl Into<String>) -> BenchError {
+        BenchError::Unsupported { system, what: what.into() }
+    }
 }
 
 impl fmt::Display for BenchError {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         match self {
             BenchError::Io { step, source } => write!(f, "cannot {step}: {source}"),
-            BenchError::Server { command, what } => write!(f, "server process `{command}`: {what}"),
+            BenchError::Process { command, what } => write!(f, "process `{command}`: {what}"),
             BenchError::Corrupt { system, what } => {
-                write!(f, "{system} returned other data than was sent: {what}")
+                write!(f, "{system} delivered other data than was sent: {what}")
             }
             BenchError::Cores { wanted, available } => {
                 write!(f, "{wanted}, and this process may use {available}")
             }
             BenchError::System { system, what } => write!(f, "{system}: {what}"),
-            BenchError::Unsupported { system, transport } => {
-                write!(f, "{system} does not run over {transport}")
+            BenchError::Unsupported { system, what } => write!(f, "{system} does not do this: {what}"),
+            BenchError::Missing { system, build } => {
+                write!(f, "{system} is left out: it is not built yet, which {build} does")
             }
             BenchError::TooLong { limit } => {
                 write!(f, "the run did not end within {} s and was stopped", limit.as_secs())
             }
+            BenchError::Stopped => f.write_str("stopped; what was measured before is kept"),
         }
     }
 }

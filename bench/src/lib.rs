@@ -1,26 +1,47 @@
 //! Benchmark scenarios and statistics: zorb beside raw sockets and beside its peers, in one run.
 //!
-//! A scenario ([`rtt`]) runs [`System`]s against each other. A system is a way to move a request and a
-//! reply between two processes: zorb over some transport, a bare socket ([`raw`]), another ORB. Its server
-//! half runs in a child process of the measuring one ([`process`]), its client half in the measuring
-//! process, each pinned to a stated core ([`pin`]). Bursts of calls of the two systems alternate, each
-//! pair of bursts gives one ratio, and [`statistics`] turns the ratios into a median, an interval and a
-//! verdict. [`row`] writes results as one JSON object a line.
+//! | what | where |
+//! |---|---|
+//! | what is measured: a server half and a client half | [`system`]; ours in [`raw`], [`orb`]; programs of their own in [`peer`] |
+//! | systems side by side, their processes, and what happens when one fails | [`contest`], [`process`], [`pin`] |
+//! | scenarios | [`rtt`] |
+//! | from times to a median, an interval and a verdict | [`latency`], [`statistics`] |
+//! | one result as a line of JSON | [`row`] |
+//! | what a scenario is given: peers' folder, patience, who looks on | [`lab`], [`progress`] |
 //!
 //! What a number means, and what may not be compared, is decided here and nowhere else; how to lay it
 //! out for people is left to the command line.
 //!
-//! Dependencies: `hdrhistogram` (latency distributions in constant memory), `rustix` (core affinity),
-//! `serde` and `serde_json` (the JSON lines).
+//! # To add a system or a peer
+//!
+//! One of our own implements [`system::System`] and [`system::Local`] and joins the list in the command line
+//! (`crates/cli/src/bench/systems.rs`). A foreign one is a program that speaks the protocol of [`peer`], with one line
+//! in [`peer::Peer::ALL`].
+//!
+//! # To add a scenario
+//!
+//! A file here with a `Plan` (what is varied), and a `run(systems, plan, lab, finished)` that makes a
+//! [`contest::Contest`] and for each *event* calls `begin`, lets the systems `prepare`, warm up, and take turns
+//! in [`contest::Contest::order`], at least [`statistics::LEAST_PAIRS`] rounds, and hands on [`row::Row`]s as soon as
+//! they are there. [`rtt`] is the shortest example. What it asks of clients beyond calls and bursts is a method of
+//! [`system::Client`] with a default that says no. Its command line is a file in `crates/cli/src/bench`.
+//!
+//! Dependencies: `hdrhistogram` (latency distributions in constant memory), `rustix` (core affinity, process
+//! groups), `serde` and `serde_json` (the JSON lines).
 
 #![forbid(unsafe_code)]
 
+pub mod contest;
 mod error;
+pub mod flood;
+pub mod lab;
 pub mod latency;
 pub mod meter;
 pub mod orb;
+pub mod peer;
 pub mod pin;
 pub mod process;
+pub mod progress;
 pub mod raw;
 pub mod row;
 pub mod rtt;

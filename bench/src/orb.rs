@@ -3,6 +3,7 @@
 #![allow(clippy::needless_pass_by_value, reason = "servants take sequences by value")]
 
 use std::net::SocketAddr;
+use std::process::Command;
 use std::sync::Arc;
 use std::time::Duration;
 
@@ -10,9 +11,11 @@ use zorb::giop::{ComponentTag, IiopProfile, Ior};
 use zorb::{Call as Context, Interface, Orb, Sequence, SystemException};
 
 use crate::BenchError;
+use crate::lab::Lab;
 use crate::meter::Meter;
 use crate::system::{
-    Call, Client, Exchange, MessageSizes, Payload, System, Transport, fill, first_difference, stamp,
+    Call, Client, Exchange, Local, MessageSizes, Payload, Setting, System, Transport, burst, fill,
+    first_difference, stamp,
 };
 
 mod idl {
@@ -56,25 +59,25 @@ impl System for Zorb {
         "giop"
     }
 
-    fn serve(&self, transport: Transport, while_serving: &mut dyn FnMut(&str)) -> Result<(), BenchError> {
-        let Transport::Tcp = transport;
-        let orb = Orb::builder().listen("tcp:127.0.0.1:0").build();
-        let poa = orb.root_poa().map_err(failed)?;
-        let echo = poa.activate::<Echo>(Arc::new(Echoing)).map_err(failed)?;
-        poa.manager().activate().map_err(failed)?;
-        while_serving(&echo.as_object().to_string());
-        orb.shutdown(true, SHUTDOWN);
-        Ok(())
+    fn server(&self, lab: &Lab, setting: &Setting) -> Result<Command, BenchError> {
+        Ok(lab.own_server(NAME, setting))
     }
 
-    fn connect(&self, transport: Transport, address: &str) -> Result<Box<dyn Client>, BenchError> {
-        let Transport::Tcp = transport;
+    fn connect(
+        &self,
+        _lab: &Lab,
+        setting: &Setting,
+        address: &str,
+        _processor: Option<usize>,
+    ) -> Result<Box<dyn Client>, BenchError> {
+        let Transport::Tcp = setting.transport;
         Ok(Box::new(ZorbClient::new(address)?))
     }
 
     fn message_sizes(
         &self,
-        _transport: Transport,
+        _lab: &Lab,
+        _setting: &Setting,
         address: &str,
         payload: Payload,
     ) -> Result<MessageSizes, BenchError> {
@@ -90,13 +93,28 @@ impl System for Zorb {
         reference.profiles = vec![profile.encode().map_err(failed)?];
         let mut client = ZorbClient::new(&reference.to_string())?;
         let messages = MessageSizes { request: 0, reply: 0 };
-        let mut exchange = client.exchange(Call { payload, messages })?;
-        meter.sizes_of(|| exchange.round_trip())
+        client.prepare(Call { payload, messages })?;
+        let mut times = Vec::new();
+        meter.sizes_of(|| client.burst(1, &mut times))
+    }
+}
+
+impl Local for Zorb {
+    fn serve(&self, setting: &Setting, while_serving: &mut dyn FnMut(&str)) -> Result<(), BenchError> {
+        let Transport::Tcp = setting.transport;
+        let orb = Orb::builder().listen("tcp:127.0.0.1:0").build();
+        let poa = orb.root_poa().map_err(failed)?;
+        let echo = poa.activate::<Echo>(Arc::new(Echoing)).map_err(failed)?;
+        poa.manager().activate().map_err(failed)?;
+        while_serving(&echo.as_object().to_string());
+        orb.shutdown(true, SHUTDOWN);
+        Ok(())
     }
 }
 
 struct ZorbClient {
     echo: Echo,
+    exchange: Option<Box<dyn Exchange>>,
     /// Carries the calls; ends with the client.
     _orb: Orb,
 }
@@ -106,29 +124,38 @@ impl ZorbClient {
         let orb = Orb::builder().build();
         let object = orb.string_to_object(reference).map_err(failed)?;
         let object = object.ok_or_else(|| failed("the reference is nil"))?;
-        Ok(ZorbClient { echo: Echo::from_object(object), _orb: orb })
+        Ok(ZorbClient { echo: Echo::from_object(object), exchange: None, _orb: orb })
     }
 }
 
 impl Client for ZorbClient {
-    fn exchange(&mut self, call: Call) -> Result<Box<dyn Exchange + '_>, BenchError> {
-        let echo = &self.echo;
-        Ok(match call.payload {
+    fn system(&self) -> &'static str {
+        NAME
+    }
+
+    fn prepare(&mut self, call: Call) -> Result<(), BenchError> {
+        let echo = self.echo.clone();
+        self.exchange = Some(match call.payload {
             Payload::Null => Box::new(Pings { echo }),
             Payload::Octets(size) => {
                 let mut sent = vec![0; size];
                 fill(&mut sent);
                 Box::new(Echoes { echo, sent, received: Sequence::default(), number: 0 })
             }
-        })
+        });
+        Ok(())
+    }
+
+    fn burst(&mut self, calls: usize, times: &mut Vec<Duration>) -> Result<(), BenchError> {
+        burst(NAME, self.exchange.as_deref_mut(), calls, times)
     }
 }
 
-struct Pings<'c> {
-    echo: &'c Echo,
+struct Pings {
+    echo: Echo,
 }
 
-impl Exchange for Pings<'_> {
+impl Exchange for Pings {
     fn round_trip(&mut self) -> Result<(), BenchError> {
         self.echo.ping().map_err(failed)
     }
@@ -138,14 +165,14 @@ impl Exchange for Pings<'_> {
     }
 }
 
-struct Echoes<'c> {
-    echo: &'c Echo,
+struct Echoes {
+    echo: Echo,
     sent: Vec<u8>,
     received: Sequence<u8>,
     number: u64,
 }
 
-impl Exchange for Echoes<'_> {
+impl Exchange for Echoes {
     fn round_trip(&mut self) -> Result<(), BenchError> {
         self.received = self.echo.repeat(&self.sent).map_err(failed)?;
         Ok(())

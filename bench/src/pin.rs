@@ -96,6 +96,23 @@ pub fn keep_to(processor: usize) -> Result<(), BenchError> {
         .map_err(|errno| BenchError::io(format!("keep to processor {processor}"))(errno.into()))
 }
 
+/// Runs `body` on a thread that is kept on `processor`, or on the caller's if that is `None`. What `body` starts,
+/// threads and processes alike, stays there too: the kernel hands the placement on.
+///
+/// # Errors
+///
+/// [`BenchError::Io`] if the system refuses; `body` has not run then.
+pub fn on<T: Send>(processor: Option<usize>, body: impl FnOnce() -> T + Send) -> Result<T, BenchError> {
+    let Some(processor) = processor else { return Ok(body()) };
+    std::thread::scope(|scope| {
+        let pinned = scope.spawn(|| {
+            keep_to(processor)?;
+            Ok(body())
+        });
+        pinned.join().unwrap_or_else(|panic| std::panic::resume_unwind(panic))
+    })
+}
+
 fn usable_processors() -> Result<Vec<usize>, BenchError> {
     let set = sched_getaffinity(None)
         .map_err(|errno| BenchError::io("ask which processors may be used")(errno.into()))?;
@@ -129,11 +146,20 @@ mod tests {
     #[test]
     fn a_pinned_thread_and_its_children_stay() {
         let processor = Pin::Same.placement().unwrap().client.unwrap();
-        let seen = std::thread::spawn(move || {
-            keep_to(processor).unwrap();
-            std::thread::spawn(|| usable_processors().unwrap()).join().unwrap()
+        let before = usable_processors().unwrap();
+        let seen = on(Some(processor), || {
+            let thread = std::thread::spawn(|| usable_processors().unwrap()).join().unwrap();
+            let child = std::process::Command::new("grep")
+                .args(["Cpus_allowed_list", "/proc/self/status"])
+                .output()
+                .unwrap();
+            (thread, String::from_utf8(child.stdout).unwrap())
         });
-        assert_eq!(seen.join().unwrap(), [processor]);
-        assert!(keep_to(CpuSet::MAX_CPU - 1).is_err());
+        let (thread, child) = seen.unwrap();
+        assert_eq!(thread, [processor]);
+        assert_eq!(child.split_whitespace().last(), Some(processor.to_string().as_str()));
+        assert_eq!(usable_processors().unwrap(), before, "the caller is left as it was");
+        assert_eq!(on(None, || usable_processors().unwrap()).unwrap(), before);
+        assert!(on(Some(CpuSet::MAX_CPU - 1), || ()).is_err());
     }
 }

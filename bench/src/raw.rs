@@ -12,13 +12,17 @@
 
 use std::io::{Read, Write};
 use std::net::{SocketAddr, TcpListener, TcpStream};
+use std::process::Command;
 use std::sync::Arc;
 use std::sync::atomic::{AtomicBool, Ordering};
 use std::thread;
+use std::time::Duration;
 
 use crate::BenchError;
+use crate::lab::Lab;
 use crate::system::{
-    Call, Client, Exchange, MessageSizes, Payload, System, Transport, fill, first_difference, stamp,
+    Call, Client, Exchange, Local, MessageSizes, Setting, System, Transport, burst, fill, first_difference,
+    stamp,
 };
 
 /// The largest message the server makes room for: above anything a scenario sends, and little enough
@@ -31,17 +35,40 @@ const PREAMBLE: usize = 16;
 #[derive(Debug, Clone, Copy)]
 pub struct Raw;
 
+const NAME: &str = "raw";
+
 impl System for Raw {
     fn name(&self) -> &'static str {
-        "raw"
+        NAME
     }
 
     fn messaging(&self) -> &'static str {
         "none"
     }
 
-    fn serve(&self, transport: Transport, while_serving: &mut dyn FnMut(&str)) -> Result<(), BenchError> {
-        let Transport::Tcp = transport;
+    fn server(&self, lab: &Lab, setting: &Setting) -> Result<Command, BenchError> {
+        Ok(lab.own_server(NAME, setting))
+    }
+
+    fn connect(
+        &self,
+        _lab: &Lab,
+        setting: &Setting,
+        address: &str,
+        _processor: Option<usize>,
+    ) -> Result<Box<dyn Client>, BenchError> {
+        let Transport::Tcp = setting.transport;
+        let address = address.parse().map_err(|_| BenchError::System {
+            system: NAME,
+            what: format!("{address:?} is not an address and port"),
+        })?;
+        Ok(Box::new(RawClient { address, exchange: None }))
+    }
+}
+
+impl Local for Raw {
+    fn serve(&self, setting: &Setting, while_serving: &mut dyn FnMut(&str)) -> Result<(), BenchError> {
+        let Transport::Tcp = setting.transport;
         let listener = TcpListener::bind("127.0.0.1:0").map_err(BenchError::io("listen on 127.0.0.1"))?;
         let address = listener.local_addr().map_err(BenchError::io("read the listening address"))?;
         let stopping = Arc::new(AtomicBool::new(false));
@@ -57,35 +84,25 @@ impl System for Raw {
         }
         Ok(())
     }
-
-    fn connect(&self, transport: Transport, address: &str) -> Result<Box<dyn Client>, BenchError> {
-        let Transport::Tcp = transport;
-        let address = address.parse().map_err(|_| BenchError::System {
-            system: "raw",
-            what: format!("{address:?} is not an address and port"),
-        })?;
-        Ok(Box::new(RawClient { address }))
-    }
-
-    fn message_sizes(
-        &self,
-        _transport: Transport,
-        _address: &str,
-        payload: Payload,
-    ) -> Result<MessageSizes, BenchError> {
-        // Without a message format there is only the payload; a byte is the least that can be waited for.
-        let size = payload.size().max(1);
-        Ok(MessageSizes { request: size, reply: size })
-    }
 }
 
 struct RawClient {
     address: SocketAddr,
+    exchange: Option<RawExchange>,
 }
 
 impl Client for RawClient {
-    fn exchange(&mut self, call: Call) -> Result<Box<dyn Exchange + '_>, BenchError> {
-        RawExchange::open(self.address, call.messages).map(|exchange| Box::new(exchange) as Box<_>)
+    fn system(&self) -> &'static str {
+        NAME
+    }
+
+    fn prepare(&mut self, call: Call) -> Result<(), BenchError> {
+        self.exchange = Some(RawExchange::open(self.address, call.messages)?);
+        Ok(())
+    }
+
+    fn burst(&mut self, calls: usize, times: &mut Vec<Duration>) -> Result<(), BenchError> {
+        burst(NAME, self.exchange.as_mut().map(|exchange| exchange as &mut dyn Exchange), calls, times)
     }
 }
 
@@ -121,7 +138,7 @@ impl Exchange for RawExchange {
 
     fn verify(&mut self) -> Result<(), BenchError> {
         let echoed = self.sent.len().min(self.received.len());
-        let corrupt = |what| BenchError::Corrupt { system: "raw", what };
+        let corrupt = |what| BenchError::Corrupt { system: NAME, what };
         if let Some(what) = first_difference(&self.sent[..echoed], &self.received[..echoed]) {
             return Err(corrupt(what));
         }
@@ -167,6 +184,7 @@ fn echo(mut stream: TcpStream) -> std::io::Result<()> {
 #[cfg(test)]
 mod tests {
     use super::*;
+    use crate::system::Payload;
     use std::sync::mpsc;
 
     /// Runs `client` against a server in another thread.
@@ -174,7 +192,7 @@ mod tests {
         let (announce, announced) = mpsc::channel::<String>();
         let (stop, stopped) = mpsc::channel::<()>();
         let server = thread::spawn(move || {
-            Raw.serve(Transport::Tcp, &mut |address| {
+            Raw.serve(&Setting::over(Transport::Tcp), &mut |address| {
                 announce.send(address.to_owned()).unwrap();
                 let _ = stopped.recv();
             })
@@ -187,15 +205,15 @@ mod tests {
     #[test]
     fn echoes_with_either_side_longer() {
         with_server(|address| {
-            let mut client = Raw.connect(Transport::Tcp, address).unwrap();
+            let mut client = RawClient { address: address.parse().unwrap(), exchange: None };
+            let mut times = Vec::new();
+            assert!(matches!(client.burst(1, &mut times), Err(BenchError::System { system: "raw", .. })));
             for (request, reply) in [(64, 24), (24, 64), (1, 1), (70_000, 65_600)] {
                 let messages = MessageSizes { request, reply };
-                let mut exchange = client.exchange(Call { payload: Payload::Null, messages }).unwrap();
-                for _ in 0..3 {
-                    exchange.round_trip().unwrap();
-                    exchange.verify().unwrap();
-                }
+                client.prepare(Call { payload: Payload::Null, messages }).unwrap();
+                client.burst(3, &mut times).unwrap();
             }
+            assert_eq!(times.len(), 12);
         });
     }
 

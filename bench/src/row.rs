@@ -1,37 +1,145 @@
-//! One result, as one line of JSON.
+//! One result, as one line of JSON: the interface to scripts and to the report.
+//!
+//! All experiments fill the same row. The names and their order are fixed here:
+//!
+//! | fields | in | |
+//! |---|---|---|
+//! | `experiment`, `system`, `transport`, `messaging`, `type`, `size`, `pin` | every row | what was measured |
+//! | `p50_us`, `p99_us` | latency | percentiles over all calls |
+//! | `gbit_s`, `sender_gbit_s`, `cpu_s_per_gib`, `sender_cpu_s_per_gib`, `receiver_cpu_s_per_gib` | throughput | until the receiver confirmed, and as the sender saw it; CPU of both sides, and each |
+//! | `calls_s` | rate | |
+//! | `kib_per_connection` | memory | |
+//! | `side`, `step`, `name`, `p50_ns`, `share` | white box | one step of a call |
+//! | `ratio_to_raw`, `ratio_low`, `ratio_high` | every row | to the floor, measured in turns; null where there is none |
+//! | `operations`, `position`, `objects`, `pick`, `lookup`, `style`, `callers`, `connections`, `queue`, `link`, `phase` | where they apply | a scenario's parameters |
+//! | `command` | kept results | what repeats it |
+//!
+//! A new experiment chooses one of the [`Figures`], or adds a variant; a new parameter is a field of
+//! [`Parameters`].
 
-use serde::Serialize;
+use serde::{Deserialize, Serialize};
 
 use crate::statistics::Ratio;
 
-/// One system's figures for one size. The fields and their order are the interface to scripts: later
-/// experiments fill the same ones.
-#[derive(Debug, Clone, PartialEq, Serialize)]
+/// One system's figures for one size.
+#[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
 pub struct Row {
-    /// The scenario: `rtt`.
-    pub experiment: &'static str,
+    /// The scenario: `rtt`, `ttcp`, ….
+    pub experiment: String,
     /// The system: `zorb`, `raw`, a peer's name.
-    pub system: &'static str,
+    pub system: String,
     /// `tcp`, …
-    pub transport: &'static str,
-    /// `giop`, or `none` for a bare socket.
-    pub messaging: &'static str,
-    /// What was sent: `null` for a call without arguments, `octet` for a sequence of octets.
-    pub r#type: &'static str,
-    /// Octets of payload each way; 0 for the null call.
+    pub transport: String,
+    /// `giop`, another protocol's name, or `none` for a bare socket.
+    pub messaging: String,
+    /// What was sent: `null` for a call without arguments, `octet` for a sequence of octets, ….
+    pub r#type: String,
+    /// Octets of payload, of a round trip each way; 0 for the null call.
     pub size: usize,
     /// `same`, `split` or `none`.
-    pub pin: &'static str,
-    /// Median latency in microseconds over all calls.
-    pub p50_us: f64,
-    /// 99th percentile in microseconds over all calls.
-    pub p99_us: f64,
-    /// Median ratio to a bare socket that moves the same number of bytes; null where the placement gives none.
+    pub pin: String,
+    /// What was found.
+    #[serde(flatten)]
+    pub figures: Figures,
+    /// Median ratio to the floor: of times, so that above 1 is slower. Null where there is none.
     pub ratio_to_raw: Option<f64>,
     /// Lower end of that ratio's 95 % interval.
     pub ratio_low: Option<f64>,
     /// Upper end of that ratio's 95 % interval.
     pub ratio_high: Option<f64>,
+    /// What the scenario varied.
+    #[serde(flatten)]
+    pub parameters: Parameters,
+    /// The command line that repeats the measurement; only rows that are kept in files have it.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub command: Option<String>,
+}
+
+/// What was found, by kind of experiment.
+#[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
+#[serde(untagged)]
+pub enum Figures {
+    /// How long a call takes.
+    Latency {
+        /// Median over all calls, in microseconds.
+        p50_us: f64,
+        /// 99th percentile over all calls, in microseconds.
+        p99_us: f64,
+    },
+    /// How much passes, one way.
+    Throughput {
+        /// Payload bits until the receiver had confirmed every buffer, in 10⁹ a second.
+        gbit_s: f64,
+        /// The same until the sender had handed over its last buffer; null where the sender does not tell.
+        sender_gbit_s: Option<f64>,
+        /// Processor seconds of both sides for each GiB of payload; null where it cannot be seen.
+        cpu_s_per_gib: Option<f64>,
+        /// The sender's part.
+        sender_cpu_s_per_gib: Option<f64>,
+        /// The receiver's part.
+        receiver_cpu_s_per_gib: Option<f64>,
+    },
+    /// How many calls end in a second, all callers together.
+    Rate {
+        /// Calls a second.
+        calls_s: f64,
+    },
+    /// What an idle connection costs the server.
+    Memory {
+        /// Resident memory, in KiB.
+        kib_per_connection: f64,
+    },
+    /// One step of a call, seen from within.
+    Step {
+        /// `client` or `server`.
+        side: String,
+        /// The step's number, 1 to 14.
+        step: u32,
+        /// The step's name.
+        name: String,
+        /// Median time in it, in nanoseconds.
+        p50_ns: f64,
+        /// Its part of the call, 0 to 1.
+        share: f64,
+    },
+}
+
+/// What a scenario varied; only what applies is written.
+#[derive(Debug, Clone, Default, PartialEq, Serialize, Deserialize)]
+pub struct Parameters {
+    /// Operations of the interface.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub operations: Option<u32>,
+    /// Which of them was called: `first` or `last`.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub position: Option<String>,
+    /// Objects of the server.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub objects: Option<u32>,
+    /// Which of them was called: `same` or `random`.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub pick: Option<String>,
+    /// How the server finds an operation: `linear`, `hashed`, `perfect`, `numbered`.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub lookup: Option<String>,
+    /// `twoway` or `oneway`.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub style: Option<String>,
+    /// Callers at a time.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub callers: Option<u32>,
+    /// Idle connections besides.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub connections: Option<u32>,
+    /// Octets of socket queues, each way, where they were set.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub queue: Option<usize>,
+    /// The link that was simulated.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub link: Option<String>,
+    /// Of a first call: `connection`, `interface`, `object` or `later`.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub phase: Option<String>,
 }
 
 impl Row {
@@ -41,6 +149,15 @@ impl Row {
         serde_json::to_string(self).expect("strings and numbers always serialise")
     }
 
+    /// Reads what [`Row::to_json`] wrote.
+    ///
+    /// # Errors
+    ///
+    /// What is wrong with the line, and at which column.
+    pub fn from_json(line: &str) -> Result<Row, String> {
+        serde_json::from_str(line).map_err(|error| error.to_string())
+    }
+
     /// The ratio with its interval, if there is one.
     pub fn ratio(&self) -> Option<Ratio> {
         Some(Ratio { median: self.ratio_to_raw?, low: self.ratio_low?, high: self.ratio_high? })
@@ -48,52 +165,117 @@ impl Row {
 
     /// Enters a ratio and its interval, rounded to the four decimals that mean anything.
     pub fn set_ratio(&mut self, ratio: Option<Ratio>) {
-        let rounded = |value: f64| (value * 1e4).round() / 1e4;
         self.ratio_to_raw = ratio.map(|ratio| rounded(ratio.median));
         self.ratio_low = ratio.map(|ratio| rounded(ratio.low));
         self.ratio_high = ratio.map(|ratio| rounded(ratio.high));
     }
+
+    /// Enters a ratio of too few pairs to have an interval.
+    pub fn set_unresolved_ratio(&mut self, median: f64) {
+        (self.ratio_to_raw, self.ratio_low, self.ratio_high) = (Some(rounded(median)), None, None);
+    }
+}
+
+fn rounded(value: f64) -> f64 {
+    (value * 1e4).round() / 1e4
 }
 
 #[cfg(test)]
 mod tests {
     use super::*;
 
-    fn row() -> Row {
+    fn row(figures: Figures) -> Row {
         Row {
-            experiment: "rtt",
-            system: "zorb",
-            transport: "tcp",
-            messaging: "giop",
-            r#type: "octet",
+            experiment: "rtt".to_owned(),
+            system: "zorb".to_owned(),
+            transport: "tcp".to_owned(),
+            messaging: "giop".to_owned(),
+            r#type: "octet".to_owned(),
             size: 1024,
-            pin: "same",
-            p50_us: 12.5,
-            p99_us: 20.25,
+            pin: "same".to_owned(),
+            figures,
             ratio_to_raw: None,
             ratio_low: None,
             ratio_high: None,
+            parameters: Parameters::default(),
+            command: None,
         }
     }
 
+    const COMMON: &str = concat!(
+        r#"{"experiment":"rtt","system":"zorb","transport":"tcp","messaging":"giop","type":"octet","#,
+        r#""size":1024,"pin":"same","#
+    );
+    const LATENCY: Figures = Figures::Latency { p50_us: 12.5, p99_us: 20.25 };
+
     #[test]
     fn the_fields_are_exactly_these_in_this_order() {
-        let mut with_ratio = row();
+        let mut with_ratio = row(LATENCY);
         with_ratio.set_ratio(Some(Ratio { median: 1.05, low: 1.040_04, high: 1.06 }));
         assert_eq!(
             with_ratio.to_json(),
-            concat!(
-                r#"{"experiment":"rtt","system":"zorb","transport":"tcp","messaging":"giop","type":"octet","#,
-                r#""size":1024,"pin":"same","p50_us":12.5,"p99_us":20.25,"#,
-                r#""ratio_to_raw":1.05,"ratio_low":1.04,"ratio_high":1.06}"#
+            format!(
+                "{COMMON}{}",
+                concat!(
+                    r#""p50_us":12.5,"p99_us":20.25,"#,
+                    r#""ratio_to_raw":1.05,"ratio_low":1.04,"ratio_high":1.06}"#
+                )
             )
         );
     }
 
     #[test]
     fn no_ratio_is_null() {
-        let line = row().to_json();
+        let line = row(LATENCY).to_json();
         assert!(line.ends_with(r#""ratio_to_raw":null,"ratio_low":null,"ratio_high":null}"#), "{line}");
-        assert_eq!(row().ratio(), None);
+        assert_eq!(row(LATENCY).ratio(), None);
+        let mut unresolved = row(LATENCY);
+        unresolved.set_unresolved_ratio(2.5);
+        assert!(unresolved.to_json().ends_with(r#""ratio_to_raw":2.5,"ratio_low":null,"ratio_high":null}"#));
+    }
+
+    #[test]
+    fn every_kind_is_read_back_as_it_was_written() {
+        let step = Figures::Step {
+            side: "client".to_owned(),
+            step: 3,
+            name: "route".to_owned(),
+            p50_ns: 12.0,
+            share: 0.25,
+        };
+        let throughput = Figures::Throughput {
+            gbit_s: 40.0,
+            sender_gbit_s: None,
+            cpu_s_per_gib: Some(0.5),
+            sender_cpu_s_per_gib: Some(0.25),
+            receiver_cpu_s_per_gib: Some(0.25),
+        };
+        let kinds = [
+            (LATENCY, r#""p50_us":12.5,"p99_us":20.25,"ratio"#),
+            (throughput, r#""gbit_s":40.0,"sender_gbit_s":null,"cpu_s_per_gib":0.5,"sender_cpu"#),
+            (Figures::Rate { calls_s: 9.0 }, r#""calls_s":9.0,"ratio"#),
+            (Figures::Memory { kib_per_connection: 9.5 }, r#""kib_per_connection":9.5,"ratio"#),
+            (step, r#""side":"client","step":3,"name":"route","p50_ns":12.0,"share":0.25,"ratio"#),
+        ];
+        for (figures, expected) in kinds {
+            let line = row(figures.clone()).to_json();
+            assert!(line.starts_with(&format!("{COMMON}{expected}")), "{line}");
+            assert_eq!(Row::from_json(&line), Ok(row(figures)));
+        }
+        assert!(Row::from_json("{}").unwrap_err().contains("experiment"));
+    }
+
+    #[test]
+    fn parameters_follow_the_ratio_and_the_command_is_last() {
+        let mut row = row(LATENCY);
+        row.parameters.callers = Some(8);
+        row.parameters.queue = Some(65_536);
+        row.parameters.phase = Some("later".to_owned());
+        row.command = Some("zorb bench rtt".to_owned());
+        let line = row.to_json();
+        let end =
+            r#""ratio_high":null,"callers":8,"queue":65536,"phase":"later","command":"zorb bench rtt"}"#;
+        assert!(line.ends_with(end), "{line}");
+        assert_eq!(Row::from_json(&line), Ok(row));
     }
 }

@@ -1,24 +1,24 @@
 //! The round-trip scenario: how much longer a call takes than moving its bytes over a bare socket.
 //!
-//! Two servers run at once, the system's and the bare socket's, on the same processor; the client makes
-//! a short burst of calls to one, then to the other, then begins the next pair in the opposite order, so
-//! that whatever the machine does meanwhile meets both. Each pair gives the ratio of its two medians; the
-//! pairs together give the interval. Every reply is compared with its request, outside the measured time.
+//! All servers run at once, the systems' and the bare socket's; the client makes a short burst of calls to one, then
+//! to the next, and every round in another order, so that whatever the machine does meanwhile meets all of them. Each
+//! round gives for each system the ratio of its median to the bare socket's; the rounds together give the interval. Every
+//! reply is compared with its request, outside the measured time.
 
-use std::process::Command;
-use std::thread;
 use std::time::{Duration, Instant};
 
 use crate::BenchError;
+use crate::contest::Contest;
+use crate::lab::Lab;
 use crate::latency::Latencies;
 use crate::pin::{self, Pin};
-use crate::process::Server;
 use crate::raw::Raw;
-use crate::row::Row;
+use crate::row::{Figures, Parameters, Row};
 use crate::statistics::{LEAST_PAIRS, Ratio, Target, median};
-use crate::system::{Call, Client, Exchange, MessageSizes, Payload, System, Transport};
+use crate::system::{Call, Client, MessageSizes, Payload, Setting, System, Transport};
 
-/// Pairs of bursts for each payload: twice the least, which narrows the interval by a third.
+/// Rounds of bursts for each payload, each a pair with the floor: twice the least, which narrows the interval by a
+/// third.
 pub const PAIRS: usize = 2 * LEAST_PAIRS;
 
 /// The fewest calls in a burst: below it the burst's median is one call's luck.
@@ -27,10 +27,6 @@ pub const LEAST_BURST: usize = 5;
 /// How long each system is called before the first burst that counts: connections, caches, branch
 /// predictors and the processor's clock settle well within it.
 const WARM_UP: Duration = Duration::from_millis(150);
-
-/// How long one payload's measurement may take before the servers are killed. A thousand times what the
-/// slowest figure seen needs for the default number of calls.
-const LONGEST: Duration = Duration::from_secs(30 * 60);
 
 /// What is to be measured.
 #[derive(Debug, Clone)]
@@ -57,11 +53,6 @@ impl Plan {
     pub fn burst(&self) -> usize {
         (self.calls / PAIRS).max(LEAST_BURST)
     }
-
-    /// Bursts in the whole run, warm-up not counted: what a progress bar counts.
-    pub fn bursts(&self) -> u64 {
-        (self.payloads.len() * PAIRS * 2) as u64
-    }
 }
 
 /// One payload's outcome.
@@ -69,12 +60,10 @@ impl Plan {
 pub struct Outcome {
     /// What the calls carried.
     pub payload: Payload,
-    /// The bytes that both systems moved each way.
+    /// The bytes that the bare socket moved each way: as many as the first system's messages have.
     pub messages: MessageSizes,
-    /// The bare socket's figures.
-    pub raw: Row,
-    /// The system's figures.
-    pub system: Row,
+    /// The figures: the bare socket's first, then those of each system that finished.
+    pub rows: Vec<Row>,
 }
 
 /// The ratio that a call may cost, where one is set: pinned to one processor, over TCP.
@@ -86,141 +75,123 @@ pub fn target(transport: Transport, pin: Pin, payload: Payload) -> Option<Target
     }
 }
 
-/// Measures `system` beside the bare socket. `server` makes the command that serves the named system on
-/// a processor, `measured` is called after each burst.
+/// Measures `systems` beside the bare socket, and hands on each payload's outcome as soon as it is there. The bare
+/// socket moves as many bytes as the first system does.
+///
+/// Gives what went wrong with single systems, a line each.
 ///
 /// # Errors
 ///
-/// Any [`BenchError`]; figures of a run that failed are not returned.
+/// Any [`BenchError`] of the floor or the first system's messages, and [`BenchError::Stopped`].
 pub fn run(
-    system: &dyn System,
+    systems: &[&dyn System],
     plan: &Plan,
-    server: &dyn Fn(&str, Transport, Option<usize>) -> Command,
-    measured: &mut (dyn FnMut() + Send),
-) -> Result<Vec<Outcome>, BenchError> {
+    lab: &Lab,
+    finished: &mut (dyn FnMut(Outcome) + Send),
+) -> Result<Vec<String>, BenchError> {
     let placement = plan.pin.placement()?;
-    let lifetime = LONGEST * plan.payloads.len().try_into().unwrap_or(u32::MAX);
-    let start = |name| Server::start(server(name, plan.transport, placement.server), lifetime);
-    let servers = (start(system.name())?, start(Raw.name())?);
-    let outcomes = thread::scope(|scope| {
-        // A thread of its own, so that the caller's is not left pinned.
-        let client = scope.spawn(|| {
-            if let Some(processor) = placement.client {
-                pin::keep_to(processor)?;
-            }
-            measure(system, plan, servers.0.address(), servers.1.address(), measured)
-        });
-        client.join().unwrap_or_else(|panic| std::panic::resume_unwind(panic))
-    });
-    match outcomes {
-        Err(_) if servers.0.expired() || servers.1.expired() => Err(BenchError::TooLong { limit: lifetime }),
-        outcomes => outcomes,
-    }
-}
-
-fn measure(
-    system: &dyn System,
-    plan: &Plan,
-    system_address: &str,
-    raw_address: &str,
-    measured: &mut dyn FnMut(),
-) -> Result<Vec<Outcome>, BenchError> {
-    let mut client = system.connect(plan.transport, system_address)?;
-    let mut raw_client = Raw.connect(plan.transport, raw_address)?;
-    plan.payloads
-        .iter()
-        .map(|&payload| {
-            let messages = system.message_sizes(plan.transport, system_address, payload)?;
-            let call = Call { payload, messages };
-            measure_one(system, plan, call, client.as_mut(), raw_client.as_mut(), measured)
-        })
-        .collect()
-}
-
-fn measure_one(
-    system: &dyn System,
-    plan: &Plan,
-    call: Call,
-    client: &mut dyn Client,
-    raw_client: &mut dyn Client,
-    measured: &mut dyn FnMut(),
-) -> Result<Outcome, BenchError> {
-    let mut ours = Side::new(client.exchange(call)?);
-    let mut raw = Side::new(raw_client.exchange(call)?);
-    ours.warm_up()?;
-    raw.warm_up()?;
-
-    let mut ratios = Vec::with_capacity(PAIRS);
-    for pair in 0..PAIRS {
-        let (mut system_median, mut raw_median) = (0.0, 0.0);
-        for turn in 0..2 {
-            if (pair + turn) % 2 == 0 {
-                system_median = ours.burst(plan.burst())?;
-            } else {
-                raw_median = raw.burst(plan.burst())?;
-            }
-            measured();
+    // A thread of its own, so that the caller's is not left pinned.
+    pin::on(placement.client, || {
+        let mut all: Vec<&dyn System> = vec![&Raw];
+        all.extend(systems);
+        lab.progress.expect((plan.payloads.len() * PAIRS * all.len()) as u64);
+        let mut contest = Contest::new(lab, Setting::over(plan.transport), placement, &all);
+        for &payload in &plan.payloads {
+            contest.begin()?;
+            finished(measure(&mut contest, plan, lab, payload)?);
         }
-        ratios.push(system_median / raw_median);
-    }
+        Ok(contest.faults())
+    })?
+}
 
-    let row = |system: &dyn System, latencies: &Latencies| Row {
-        experiment: "rtt",
-        system: system.name(),
-        transport: plan.transport.name(),
-        messaging: system.messaging(),
-        r#type: call.payload.type_name(),
-        size: call.payload.size(),
-        pin: plan.pin.name(),
-        p50_us: latencies.median_us(),
-        p99_us: latencies.percentile_us(99.0),
-        ratio_to_raw: None,
-        ratio_low: None,
-        ratio_high: None,
+fn measure(contest: &mut Contest, plan: &Plan, lab: &Lab, payload: Payload) -> Result<Outcome, BenchError> {
+    let setting = Setting::over(plan.transport);
+    let leader = if contest.len() > 1 { 1 } else { 0 };
+    let system = contest.system(leader);
+    let sizes = contest
+        .attempt(leader, |_, server| system.message_sizes(lab, &setting, server.address(), payload))?;
+    let messages = match sizes {
+        Some(messages) => messages,
+        None => Raw.message_sizes(lab, &setting, "", payload)?,
     };
-    let mut raw_row = row(&Raw, &raw.latencies);
-    let mut system_row = row(system, &ours.latencies);
-    if plan.pin.gives_ratios() {
-        raw_row.set_ratio(Some(Ratio::ONE));
-        system_row.set_ratio(Ratio::of_pairs(&ratios, plan.seed));
+    let call = Call { payload, messages };
+    let mut sides: Vec<Side> = (0..contest.len()).map(|_| Side::default()).collect();
+    for (at, side) in sides.iter_mut().enumerate() {
+        contest.attempt(at, |client, _| {
+            client.prepare(call)?;
+            side.warm_up(client)
+        })?;
     }
-    Ok(Outcome { payload: call.payload, messages: call.messages, raw: raw_row, system: system_row })
+    let mut medians = vec![f64::NAN; sides.len()];
+    for round in 0..PAIRS {
+        for at in contest.order(round) {
+            let burst = contest.attempt(at, |client, _| sides[at].burst(client, plan.burst()))?;
+            medians[at] = burst.unwrap_or(f64::NAN);
+            lab.progress.step();
+        }
+        for (side, median) in sides.iter_mut().zip(&medians) {
+            side.ratios.push(median / medians[0]);
+        }
+    }
+    let finished = sides.iter().enumerate().filter(|&(at, _)| contest.takes_part(at));
+    let rows = finished.map(|(at, side)| side.row(contest.system(at), plan, payload)).collect();
+    Ok(Outcome { payload, messages, rows })
 }
 
 /// One system's calls of one kind, with all their latencies.
-struct Side<'c> {
-    exchange: Box<dyn Exchange + 'c>,
+#[derive(Default)]
+struct Side {
     latencies: Latencies,
-    burst: Vec<f64>,
+    times: Vec<Duration>,
+    /// To the floor, one of each round.
+    ratios: Vec<f64>,
 }
 
-impl<'c> Side<'c> {
-    fn new(exchange: Box<dyn Exchange + 'c>) -> Side<'c> {
-        Side { exchange, latencies: Latencies::new(), burst: Vec::new() }
-    }
-
+impl Side {
     /// Calls without counting.
-    fn warm_up(&mut self) -> Result<(), BenchError> {
+    fn warm_up(&mut self, client: &mut dyn Client) -> Result<(), BenchError> {
         let start = Instant::now();
         while start.elapsed() < WARM_UP {
-            self.burst(LEAST_BURST)?;
+            self.burst(client, LEAST_BURST)?;
         }
         self.latencies = Latencies::new();
         Ok(())
     }
 
     /// Makes `calls` calls and returns their median in nanoseconds.
-    fn burst(&mut self, calls: usize) -> Result<f64, BenchError> {
-        self.burst.clear();
-        for _ in 0..calls {
-            let start = Instant::now();
-            self.exchange.round_trip()?;
-            let took = start.elapsed();
-            self.exchange.verify()?;
-            self.latencies.record(took);
-            self.burst.push(took.as_nanos() as f64);
+    fn burst(&mut self, client: &mut dyn Client, calls: usize) -> Result<f64, BenchError> {
+        self.times.clear();
+        client.burst(calls, &mut self.times)?;
+        for &time in &self.times {
+            self.latencies.record(time);
         }
-        Ok(median(&mut self.burst))
+        let mut nanoseconds: Vec<_> = self.times.iter().map(|time| time.as_nanos() as f64).collect();
+        Ok(median(&mut nanoseconds))
+    }
+
+    fn row(&self, system: &dyn System, plan: &Plan, payload: Payload) -> Row {
+        let mut row = Row {
+            experiment: "rtt".to_owned(),
+            system: system.name().to_owned(),
+            transport: plan.transport.name().to_owned(),
+            messaging: system.messaging().to_owned(),
+            r#type: payload.type_name().to_owned(),
+            size: payload.size(),
+            pin: plan.pin.name().to_owned(),
+            figures: Figures::Latency {
+                p50_us: self.latencies.median_us(),
+                p99_us: self.latencies.percentile_us(99.0),
+            },
+            ratio_to_raw: None,
+            ratio_low: None,
+            ratio_high: None,
+            parameters: Parameters::default(),
+            command: None,
+        };
+        if plan.pin.gives_ratios() {
+            row.set_ratio(Ratio::of_pairs(&self.ratios, plan.seed));
+        }
+        row
     }
 }
 
@@ -237,7 +208,6 @@ mod tests {
     fn a_burst_is_never_too_short_to_have_a_median() {
         assert_eq!(plan(10_000).burst(), 250);
         assert_eq!(plan(1).burst(), LEAST_BURST);
-        assert_eq!(plan(1).bursts(), 4 * 2 * PAIRS as u64);
     }
 
     #[test]
@@ -246,30 +216,5 @@ mod tests {
         assert_eq!(target(Transport::Tcp, Pin::Same, Payload::Octets(64 << 10)), Some(Target(1.50)));
         assert_eq!(target(Transport::Tcp, Pin::Same, Payload::Octets(1 << 10)), None);
         assert_eq!(target(Transport::Tcp, Pin::Split, Payload::Null), None);
-    }
-
-    /// Answers correctly `good` times, then not.
-    struct Failing {
-        good: usize,
-    }
-
-    impl Exchange for Failing {
-        fn round_trip(&mut self) -> Result<(), BenchError> {
-            Ok(())
-        }
-
-        fn verify(&mut self) -> Result<(), BenchError> {
-            let what = "a test says so".to_owned();
-            self.good = self.good.checked_sub(1).ok_or(BenchError::Corrupt { system: "test", what })?;
-            Ok(())
-        }
-    }
-
-    #[test]
-    fn corrupt_data_ends_the_run() {
-        let mut side = Side::new(Box::new(Failing { good: 7 }));
-        assert!(side.burst(7).unwrap() > 0.0);
-        assert_eq!(side.latencies.count(), 7);
-        assert!(matches!(side.burst(1), Err(BenchError::Corrupt { .. })));
     }
 }

@@ -1,12 +1,20 @@
 //! What is measured: anything that answers requests from another process.
 //!
-//! To add a peer, implement [`System`] and name it in the command line's list. The server half runs in a
-//! child process, the client half in the measuring one; scenarios know systems only through these traits.
+//! A [`System`] has a server half, always in a process of its own, and a client half, a [`Client`]. Scenarios know
+//! systems only through these two traits; whether the client runs in the measuring process (raw sockets, zorb: a
+//! [`Local`] system) or is itself a process that takes commands (a foreign [peer](crate::peer)) they do not see.
+//!
+//! What a client must do is to [prepare](Client::prepare) calls of a kind and to make [bursts](Client::burst) of them.
+//! The other abilities have a default that says no; a scenario leaves out the systems that say it.
 
 use std::fmt;
+use std::process::Command;
 use std::str::FromStr;
+use std::time::{Duration, Instant};
 
 use crate::BenchError;
+use crate::flood::{Flood, Flooded};
+use crate::lab::Lab;
 
 /// A system under test, or the bare socket beneath it.
 pub trait System: Sync {
@@ -16,20 +24,26 @@ pub trait System: Sync {
     /// Its messaging protocol in results: `giop`, or `none`.
     fn messaging(&self) -> &'static str;
 
-    /// Serves on `transport`. Calls `while_serving` once with the address that clients need, and stops
-    /// when that returns.
+    /// The command that serves it until standard input closes, having printed `ready ADDRESS`.
     ///
     /// # Errors
     ///
-    /// [`BenchError::Unsupported`] for a transport it does not have, otherwise whatever prevented it from serving.
-    fn serve(&self, transport: Transport, while_serving: &mut dyn FnMut(&str)) -> Result<(), BenchError>;
+    /// [`BenchError::Unsupported`] or [`BenchError::Missing`], if there is no such command.
+    fn server(&self, lab: &Lab, setting: &Setting) -> Result<Command, BenchError>;
 
-    /// Connects to what [`System::serve`] announced.
+    /// Connects to what the server announced. A client that is a process runs on `processor`; one that is
+    /// not, on the calling thread.
     ///
     /// # Errors
     ///
-    /// As for `serve`.
-    fn connect(&self, transport: Transport, address: &str) -> Result<Box<dyn Client>, BenchError>;
+    /// [`BenchError::Unsupported`] for a transport it does not have, otherwise whatever prevented it.
+    fn connect(
+        &self,
+        lab: &Lab,
+        setting: &Setting,
+        address: &str,
+        processor: Option<usize>,
+    ) -> Result<Box<dyn Client>, BenchError>;
 
     /// How many bytes one call of this payload puts on the wire once the connection is warm.
     ///
@@ -38,23 +52,100 @@ pub trait System: Sync {
     /// Whatever prevented the call.
     fn message_sizes(
         &self,
-        transport: Transport,
-        address: &str,
+        _lab: &Lab,
+        _setting: &Setting,
+        _address: &str,
         payload: Payload,
-    ) -> Result<MessageSizes, BenchError>;
+    ) -> Result<MessageSizes, BenchError> {
+        // Without a message format there is only the payload; a byte is the least that can be waited for.
+        let size = payload.size().max(1);
+        Ok(MessageSizes { request: size, reply: size })
+    }
+}
+
+/// A system whose both halves are part of this program.
+pub trait Local: System {
+    /// Serves. Calls `while_serving` once with the address that clients need, and stops when that returns.
+    ///
+    /// # Errors
+    ///
+    /// [`BenchError::Unsupported`] for a transport it does not have, otherwise whatever prevented it from serving.
+    fn serve(&self, setting: &Setting, while_serving: &mut dyn FnMut(&str)) -> Result<(), BenchError>;
 }
 
 /// The client half, connected.
 pub trait Client {
-    /// Prepares calls of one kind. Allocations and fills happen here, outside the measured time.
+    /// The system's name.
+    fn system(&self) -> &'static str;
+
+    /// The process whose processor time is the client's; `None` if that is this one.
+    fn process(&self) -> Option<u32> {
+        None
+    }
+
+    /// Prepares calls of one kind, in place of those before. Allocations and fills happen here, outside the
+    /// measured time.
     ///
     /// # Errors
     ///
-    /// Whatever prevents such calls.
-    fn exchange(&mut self, call: Call) -> Result<Box<dyn Exchange + '_>, BenchError>;
+    /// Whatever prevents such calls; [`BenchError::Unsupported`] if there are none.
+    fn prepare(&mut self, call: Call) -> Result<(), BenchError>;
+
+    /// Makes `calls` of the prepared calls, one after the other, and adds the time of each to `times`. Every reply is
+    /// verified outside the measured time.
+    ///
+    /// # Errors
+    ///
+    /// A call failed, or a reply was wrong: [`BenchError::Corrupt`].
+    fn burst(&mut self, calls: usize, times: &mut Vec<Duration>) -> Result<(), BenchError>;
+
+    /// Sends buffers one way until the receiver has confirmed that every one has arrived and was right.
+    ///
+    /// # Errors
+    ///
+    /// [`BenchError::Unsupported`]; [`BenchError::Corrupt`] naming the first buffer that was wrong or is missing.
+    fn flood(&mut self, _flood: Flood) -> Result<Flooded, BenchError> {
+        Err(BenchError::unsupported(self.system(), "floods"))
+    }
+
+    /// Lets `callers` callers at once make calls of one kind for that long, as the system's users would.
+    ///
+    /// # Errors
+    ///
+    /// [`BenchError::Unsupported`], or the first call that failed.
+    fn callers(&mut self, _callers: u32, _time: Duration, _call: Call) -> Result<Completed, BenchError> {
+        Err(BenchError::unsupported(self.system(), "many callers"))
+    }
+
+    /// The time of a fresh connection with one null call on it, which is then closed.
+    ///
+    /// # Errors
+    ///
+    /// [`BenchError::Unsupported`], or whatever failed.
+    fn connect_anew(&mut self) -> Result<Duration, BenchError> {
+        Err(BenchError::unsupported(self.system(), "fresh connections"))
+    }
+
+    /// Opens so many idle connections more; 0 closes all of them.
+    ///
+    /// # Errors
+    ///
+    /// [`BenchError::Unsupported`], or whatever failed.
+    fn idle(&mut self, _connections: u32) -> Result<(), BenchError> {
+        Err(BenchError::unsupported(self.system(), "idle connections"))
+    }
 }
 
-/// Calls of one kind, one at a time.
+/// Calls that many callers have completed.
+#[derive(Debug, Clone, Copy, PartialEq)]
+pub struct Completed {
+    /// How many.
+    pub calls: u64,
+    /// In which time.
+    pub elapsed: Duration,
+}
+
+/// Calls of one kind, one at a time: what a [`Local`] system's client makes its bursts of.
 pub trait Exchange {
     /// One request and its reply: what the clock sees.
     ///
@@ -72,6 +163,76 @@ pub trait Exchange {
     fn verify(&mut self) -> Result<(), BenchError>;
 }
 
+/// [`Client::burst`] of a [`Local`] system, with the exchange that it has prepared.
+///
+/// # Errors
+///
+/// Those of the exchange; [`BenchError::System`] if none was prepared.
+pub fn burst(
+    system: &'static str,
+    exchange: Option<&mut (dyn Exchange + '_)>,
+    calls: usize,
+    times: &mut Vec<Duration>,
+) -> Result<(), BenchError> {
+    let unprepared =
+        || BenchError::System { system, what: "a burst of calls that were not prepared".to_owned() };
+    let exchange = exchange.ok_or_else(unprepared)?;
+    for _ in 0..calls {
+        let start = Instant::now();
+        exchange.round_trip()?;
+        let took = start.elapsed();
+        exchange.verify()?;
+        times.push(took);
+    }
+    Ok(())
+}
+
+/// How both halves of a system are set up: the same for all systems of a run. Its text is `KEY=VALUE` words, which
+/// every server and driver takes as arguments. A scenario that needs more adds a field and its key.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct Setting {
+    /// `transport=`: what messages travel over.
+    pub transport: Transport,
+    /// `queue=`: octets of the sockets' queues, each way; `None` leaves them to the system.
+    pub queue: Option<usize>,
+}
+
+impl Setting {
+    /// Over this transport, all else as the system has it.
+    pub fn over(transport: Transport) -> Setting {
+        Setting { transport, queue: None }
+    }
+
+    /// The words that say what differs from the defaults.
+    pub fn words(&self) -> Vec<String> {
+        let mut words = vec![format!("transport={}", self.transport.name())];
+        words.extend(self.queue.map(|octets| format!("queue={octets}")));
+        words
+    }
+
+    /// Reads what [`Setting::words`] gave.
+    ///
+    /// # Errors
+    ///
+    /// The word that is wrong, and what there is.
+    pub fn of_words<'a>(words: impl IntoIterator<Item = &'a str>) -> Result<Setting, String> {
+        let mut setting = Setting::over(Transport::Tcp);
+        for word in words {
+            let wrong = |why: String| format!("{word:?}: {why}");
+            match word.split_once('=') {
+                Some(("transport", name)) => setting.transport = name.parse().map_err(wrong)?,
+                Some(("queue", octets)) => {
+                    let octets =
+                        octets.parse().map_err(|_| wrong("expected a number of octets".to_owned()))?;
+                    setting.queue = Some(octets);
+                }
+                _ => return Err(wrong("the keys are transport= and queue=".to_owned())),
+            }
+        }
+        Ok(setting)
+    }
+}
+
 /// What one call carries.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct Call {
@@ -81,7 +242,8 @@ pub struct Call {
     pub messages: MessageSizes,
 }
 
-/// An argument that is returned as the result.
+/// An argument that is returned as the result. A further kind of call is a variant, with its word for
+/// drivers; clients that do not know it answer [`BenchError::Unsupported`].
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum Payload {
     /// Nothing either way: the null call.
@@ -106,18 +268,33 @@ impl Payload {
             Payload::Octets(_) => "octet",
         }
     }
+
+    /// Its kind and size as a peer's driver understands them.
+    pub fn words(self) -> String {
+        match self {
+            Payload::Null => "null 0".to_owned(),
+            Payload::Octets(size) => format!("echo.octet {size}"),
+        }
+    }
 }
 
 impl fmt::Display for Payload {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        const KIB: usize = 1 << 10;
-        const MIB: usize = 1 << 20;
         match *self {
             Payload::Null => f.pad("null"),
-            Payload::Octets(size) if size >= MIB && size % MIB == 0 => f.pad(&format!("{} MiB", size / MIB)),
-            Payload::Octets(size) if size >= KIB && size % KIB == 0 => f.pad(&format!("{} KiB", size / KIB)),
-            Payload::Octets(size) => f.pad(&format!("{size} B")),
+            Payload::Octets(size) => f.pad(&octets_text(size)),
         }
+    }
+}
+
+/// A number of octets as people write it: in KiB or MiB where that is a whole number.
+pub fn octets_text(octets: usize) -> String {
+    const KIB: usize = 1 << 10;
+    const MIB: usize = 1 << 20;
+    match octets {
+        octets if octets >= MIB && octets % MIB == 0 => format!("{} MiB", octets / MIB),
+        octets if octets >= KIB && octets % KIB == 0 => format!("{} KiB", octets / KIB),
+        octets => format!("{octets} B"),
     }
 }
 
@@ -222,6 +399,19 @@ mod tests {
         let mut short = [0; 3];
         stamp(&mut short, 0x0403_0201);
         assert_eq!(short, [1, 2, 3]);
+    }
+
+    #[test]
+    fn settings_travel_as_words() {
+        for setting in
+            [Setting::over(Transport::Tcp), Setting { transport: Transport::Tcp, queue: Some(8192) }]
+        {
+            let words = setting.words();
+            assert_eq!(Setting::of_words(words.iter().map(String::as_str)), Ok(setting));
+        }
+        assert_eq!(Setting::of_words(["transport=smoke"]).unwrap_err(), "\"transport=smoke\": expected tcp");
+        assert!(Setting::of_words(["queue=much"]).unwrap_err().contains("octets"));
+        assert!(Setting::of_words(["colour=red"]).unwrap_err().contains("the keys are"));
     }
 
     #[test]

@@ -35,6 +35,19 @@ impl Failure {
         Failure::new(format!("cannot {verb} {}: {cause}", path.display()))
     }
 
+    /// What a run of measurements ended with: its own failure, or what went wrong with single systems in it, of
+    /// which a remark has told the details already.
+    pub(crate) fn of_run(ended: Result<Vec<String>, BenchError>) -> Result<(), Failure> {
+        match ended?.as_slice() {
+            [] => Ok(()),
+            [only] => Err(Failure::new(format!("the run is incomplete: {only}"))),
+            [first, others @ ..] => {
+                let others = others.len();
+                Err(Failure::new(format!("the run is incomplete: {first} (and {others} more, noted above)")))
+            }
+        }
+    }
+
     /// Prints the line on standard error and gives the exit code.
     pub(crate) fn report(self) -> ExitCode {
         if self.code != 0 {
@@ -52,8 +65,12 @@ impl fmt::Display for Failure {
 
 impl From<BenchError> for Failure {
     fn from(error: BenchError) -> Failure {
-        let code =
-            if matches!(error, BenchError::Unsupported { .. } | BenchError::Cores { .. }) { 2 } else { 1 };
+        let code = match error {
+            BenchError::Unsupported { .. } | BenchError::Cores { .. } => 2,
+            // What shells report of a command that Ctrl-C has ended.
+            BenchError::Stopped => 130,
+            _ => 1,
+        };
         Failure { code, text: error.to_string() }
     }
 }

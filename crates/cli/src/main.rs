@@ -6,12 +6,13 @@
 //! | 1 | what was asked for failed: the peer, the IDL, the data or the machine said no |
 //! | 2 | the command line is wrong |
 //! | 3 | the peer answers, but the object is not there or is of another type (`ping`) |
+//! | 130 | Ctrl-C ended a measurement; what was measured has been printed |
 //!
 //! An error is one line on standard error, beginning with `zorb: `. Results go to standard output,
 //! progress and remarks to standard error.
 //!
 //! Dependencies: `clap` (command line), `indicatif` (progress bars), `png` (images), `crc32fast`
-//! (checksums of images), `serde_json` (`--json`).
+//! (checksums of images), `serde_json` (`--json`), `signal-hook` (Ctrl-C keeps what was measured).
 
 #![forbid(unsafe_code)]
 

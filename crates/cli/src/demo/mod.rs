@@ -31,7 +31,7 @@ use std::time::Duration;
 use clap::{Args, Subcommand};
 use zorb::{Interface, Orb};
 use zorb_bench::pin::Pin;
-use zorb_bench::process::{Server, serve_until_parent_goes};
+use zorb_bench::process::{Bounds, Server, serve_until_parent_goes};
 use zorb_bench::rtt::Plan;
 use zorb_bench::system::{Payload, Transport};
 
@@ -134,9 +134,9 @@ fn both(arguments: &Work) -> Result<(), Failure> {
     let pictures = pictures(arguments)?;
     let mut command = Command::new(std::env::current_exe().unwrap_or_else(|_| "zorb".into()));
     command.args(["demo", "serve", "--child"]);
-    let server = Server::start(command, LIFETIME)?;
+    let server = Server::start("zorb demo", command, &Bounds::lifetime(LIFETIME))?;
     let mut say = std::io::stdout();
-    writeln!(say, "server    process {}; client process {}", server.id(), std::process::id())?;
+    writeln!(say, "server    process {}; client process {}", server.process().id(), std::process::id())?;
     work(server.address(), "127.0.0.1:0", &pictures, &arguments.out)?;
     drop(server);
     compare(&mut say)
@@ -210,8 +210,8 @@ fn work(reference: &str, listen: &str, pictures: &[Picture], out: &Path) -> Resu
 fn compare(say: &mut dyn Write) -> Result<(), Failure> {
     let payloads = vec![Payload::Null, Payload::Octets(64 << 10), Payload::Octets(512 << 10)];
     let plan = Plan { transport: Transport::Tcp, pin: Pin::Same, calls: 1_000, payloads, seed: 1 };
-    let outcomes = crate::bench::measure(&plan)?;
+    let outcomes = crate::bench::rtt::measure(&plan)?;
     writeln!(say, "How close to a bare socket: octets there and back, one processor")?;
-    write!(say, "{}", crate::bench::layout(&outcomes))?;
+    write!(say, "{}", crate::bench::rtt::layout(&outcomes))?;
     Ok(())
 }

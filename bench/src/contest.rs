@@ -1,0 +1,192 @@
+//! Systems side by side in one run: their processes, whose turn it is, and what happens when one fails.
+//!
+//! A [`Contest`] starts each system's server and client and keeps them for the whole run. A run is a row of *events*
+//! (a payload, a type and buffer size), each of which lets the systems take turns, the floor among them. A system
+//! that fails is out of the event, with a line that says why and its last words; the others go on, and it is started
+//! anew for the next event, until it has failed too often. What ends a run is a floor that fails, and a wish to stop.
+
+use crate::BenchError;
+use crate::lab::Lab;
+use crate::pin::Placement;
+use crate::process::Server;
+use crate::system::{Client, Setting, System};
+
+/// A system that has failed in so many events is not started again: it would fail in the next one too, and
+/// each time might cost the whole of our patience.
+const MOST_FAILURES: u32 = 3;
+
+/// All systems of a run.
+pub struct Contest<'a> {
+    lab: &'a Lab<'a>,
+    setting: Setting,
+    placement: Placement,
+    entrants: Vec<Entrant<'a>>,
+    faults: Vec<String>,
+}
+
+struct Entrant<'a> {
+    system: &'a dyn System,
+    running: Option<Running>,
+    /// Whether it takes part in the present event.
+    takes_part: bool,
+    failures: u32,
+}
+
+/// The client's end comes first: a server whose clients have gone stops sooner.
+struct Running {
+    client: Box<dyn Client>,
+    server: Server,
+}
+
+impl<'a> Contest<'a> {
+    /// With these systems, the floor first. Must be called on the thread that makes the measurements, which is
+    /// kept on the placement's client processor already.
+    pub fn new(
+        lab: &'a Lab<'a>,
+        setting: Setting,
+        placement: Placement,
+        systems: &[&'a dyn System],
+    ) -> Contest<'a> {
+        let entrant = |&system| Entrant { system, running: None, takes_part: false, failures: 0 };
+        Contest {
+            lab,
+            setting,
+            placement,
+            entrants: systems.iter().map(entrant).collect(),
+            faults: Vec::new(),
+        }
+    }
+
+    /// Begins an event: starts those systems that are not running, and all take part again.
+    ///
+    /// # Errors
+    ///
+    /// The floor cannot be started, or somebody wants to stop.
+    pub fn begin(&mut self) -> Result<(), BenchError> {
+        for at in 0..self.entrants.len() {
+            let entrant = &mut self.entrants[at];
+            entrant.takes_part = entrant.failures < MOST_FAILURES;
+            if entrant.takes_part && entrant.running.is_none() {
+                let started = start(entrant.system, self.lab, &self.setting, self.placement);
+                if let Some(running) = self.settle(at, started)? {
+                    self.entrants[at].running = Some(running);
+                }
+            }
+        }
+        Ok(())
+    }
+
+    /// How many systems there are, the floor included, running or not.
+    pub fn len(&self) -> usize {
+        self.entrants.len()
+    }
+
+    /// Whether there are none.
+    pub fn is_empty(&self) -> bool {
+        self.entrants.is_empty()
+    }
+
+    /// The system at a place, 0 being the floor.
+    pub fn system(&self, at: usize) -> &'a dyn System {
+        self.entrants[at].system
+    }
+
+    /// Whether the system at a place still takes part in this event.
+    pub fn takes_part(&self, at: usize) -> bool {
+        self.entrants[at].takes_part
+    }
+
+    /// The server of the system at a place, while it takes part.
+    pub fn server(&self, at: usize) -> Option<&Server> {
+        let entrant = &self.entrants[at];
+        entrant.running.as_ref().filter(|_| entrant.takes_part).map(|running| &running.server)
+    }
+
+    /// Lets the system at a place do something, if it still takes part. `None` if it does not, or failed.
+    ///
+    /// # Errors
+    ///
+    /// The floor failed, or somebody wants to stop.
+    pub fn attempt<T>(
+        &mut self,
+        at: usize,
+        something: impl FnOnce(&mut dyn Client, &Server) -> Result<T, BenchError>,
+    ) -> Result<Option<T>, BenchError> {
+        if self.lab.stop.requested() {
+            return Err(BenchError::Stopped);
+        }
+        let entrant = &mut self.entrants[at];
+        let Some(running) = entrant.running.as_mut().filter(|_| entrant.takes_part) else { return Ok(None) };
+        let result = something(running.client.as_mut(), &running.server);
+        self.settle(at, result)
+    }
+
+    /// The places in the order of one round: each round begins with another, and every second one runs backwards,
+    /// so that no system is always behind the same other.
+    pub fn order(&self, round: usize) -> Vec<usize> {
+        let mut places: Vec<_> = (0..self.len()).collect();
+        if round % 2 == 1 {
+            places.reverse();
+        }
+        places.rotate_left(round / 2 % self.len().max(1));
+        places
+    }
+
+    /// What went wrong so far, a line each; missing peers and what a system cannot do are not counted.
+    pub fn faults(self) -> Vec<String> {
+        self.faults
+    }
+
+    /// Decides what a failure means for the system, the event and the run.
+    fn settle<T>(&mut self, at: usize, result: Result<T, BenchError>) -> Result<Option<T>, BenchError> {
+        let error = match result {
+            Ok(done) => return Ok(Some(done)),
+            Err(_) if self.lab.stop.requested() => return Err(BenchError::Stopped),
+            Err(error) => error,
+        };
+        let entrant = &mut self.entrants[at];
+        if at == 0 {
+            return Err(error);
+        }
+        entrant.takes_part = false;
+        let name = entrant.system.name();
+        match error {
+            BenchError::Unsupported { .. } => {
+                self.lab.progress.remark(&error.to_string());
+                // Started and able to do other things; or unable to start, now and always.
+                if entrant.running.is_none() {
+                    entrant.failures = MOST_FAILURES;
+                }
+            }
+            BenchError::Missing { .. } => {
+                self.lab.progress.remark(&error.to_string());
+                entrant.failures = MOST_FAILURES;
+            }
+            error => {
+                let expired =
+                    entrant.running.as_ref().is_some_and(|running| running.server.process().expired());
+                let error = if expired { BenchError::TooLong { limit: self.lab.lifetime } } else { error };
+                let line = match error.to_string() {
+                    line if line.starts_with(name) => line,
+                    line => format!("{name}: {line}"),
+                };
+                self.lab.progress.remark(&line);
+                self.faults.push(line);
+                entrant.running = None;
+                entrant.failures += 1;
+            }
+        }
+        Ok(None)
+    }
+}
+
+fn start(
+    system: &dyn System,
+    lab: &Lab,
+    setting: &Setting,
+    placement: Placement,
+) -> Result<Running, BenchError> {
+    let server = Server::start(system.name(), system.server(lab, setting)?, &lab.bounds(placement.server))?;
+    let client = system.connect(lab, setting, server.address(), placement.client)?;
+    Ok(Running { client, server })
+}

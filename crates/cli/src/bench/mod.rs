@@ -1,0 +1,56 @@
+//! `zorb bench`: figures beside a bare socket and beside peers, for people and as JSON lines.
+//!
+//! The scenarios are in `zorb-bench`; here are their command lines and tables, a file each ([`rtt`]), what they share
+//! ([`systems`]: who can be measured; [`surroundings`]: progress, Ctrl-C, where peers are), and the hidden subcommand
+//! that the server processes run.
+//!
+//! A further scenario is a file beside [`rtt`] with its arguments and its table, and a variant of [`Scenario`].
+
+pub(crate) mod rtt;
+pub(crate) mod surroundings;
+pub(crate) mod systems;
+
+use clap::{Args, Subcommand};
+
+use zorb_bench::process::serve_until_parent_goes;
+use zorb_bench::system::Setting;
+
+use crate::failure::Failure;
+
+/// Measure zorb beside bare sockets moving the same bytes, and beside its peers.
+#[derive(Debug, Args)]
+#[command(after_help = "Example: zorb bench rtt --pin same --json")]
+pub(crate) struct Arguments {
+    #[command(subcommand)]
+    scenario: Scenario,
+}
+
+#[derive(Debug, Subcommand)]
+enum Scenario {
+    Rtt(rtt::Arguments),
+    #[command(hide = true)]
+    Serve(ServeArguments),
+}
+
+/// The server half of one of our own systems: what [`surroundings::server_command`] starts.
+#[derive(Debug, Args)]
+struct ServeArguments {
+    system: String,
+    #[arg(value_name = "KEY=VALUE")]
+    setting: Vec<String>,
+}
+
+pub(crate) fn run(arguments: Arguments) -> Result<(), Failure> {
+    match arguments.scenario {
+        Scenario::Rtt(arguments) => rtt::run(&arguments),
+        Scenario::Serve(arguments) => serve(&arguments),
+    }
+}
+
+fn serve(arguments: &ServeArguments) -> Result<(), Failure> {
+    let setting = Setting::of_words(arguments.setting.iter().map(String::as_str)).map_err(Failure::usage)?;
+    let mut announced = Ok(());
+    systems::local(&arguments.system)?
+        .serve(&setting, &mut |address| announced = serve_until_parent_goes(address))?;
+    Ok(announced?)
+}

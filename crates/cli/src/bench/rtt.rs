@@ -1,0 +1,227 @@
+//! `zorb bench rtt`: round trips.
+
+use std::io::Write;
+use std::time::Duration;
+
+use clap::Args;
+
+use zorb_bench::lab::Lab;
+use zorb_bench::orb::Zorb;
+use zorb_bench::pin::Pin;
+use zorb_bench::row::{Figures, Row};
+use zorb_bench::rtt::{self, Outcome, Plan};
+use zorb_bench::system::Transport;
+use zorb_bench::{BenchError, System};
+
+use super::surroundings::surrounded;
+use super::systems;
+use crate::failure::Failure;
+use crate::table::Table;
+
+/// Round trips: the null call and 1, 8 and 64 KiB of octets echoed.
+///
+/// Client and server are two processes. Short bursts of calls alternate between zorb, the peers asked for, and a
+/// blocking socket that moves as many bytes as zorb; each round gives one ratio. Shown are the median ratio and its
+/// 95 % bootstrap interval; every reply is verified.
+#[derive(Debug, Args)]
+#[command(after_help = HELP)]
+pub(crate) struct Arguments {
+    /// What the messages travel over: tcp.
+    #[arg(long, default_value = "tcp", value_name = "NAME")]
+    transport: Transport,
+
+    /// Both processes on one processor, on two, or unpinned: same, split or none.
+    #[arg(long, default_value = "same", value_name = "WHERE")]
+    pin: Pin,
+
+    /// Peers to measure beside zorb: omniorb, jacorb, tirpc, tonic, capnp.
+    #[arg(long, value_delimiter = ',', value_name = "NAMES")]
+    peers: Vec<String>,
+
+    /// Calls of each system for each size.
+    #[arg(long, default_value_t = 20_000, value_parser = clap::value_parser!(u32).range(1..), value_name = "N")]
+    calls: u32,
+
+    /// Seed of the interval's resampling.
+    #[arg(long, default_value_t = 1, value_name = "N")]
+    seed: u64,
+
+    /// Longest wait for one answer of a peer, in seconds.
+    #[arg(long, default_value_t = Lab::PATIENCE.as_secs(), value_parser = clap::value_parser!(u64).range(1..), value_name = "SECONDS")]
+    patience: u64,
+
+    /// One JSON object a line, each as soon as it is measured, instead of the table.
+    #[arg(long)]
+    json: bool,
+}
+
+const HELP: &str = "\
+Ratios are given for --pin same only: over two processors a blocking round
+trip is dominated by waking the other one, and unpinned processes move
+between the two regimes. Without a ratio the JSON fields are null.
+
+Peers are built by bench/peers/build NAME; one that is not built is left out.
+Ctrl-C ends the run and shows what was measured.
+
+Examples:
+  zorb bench rtt
+  zorb bench rtt --peers omniorb,tonic
+  zorb bench rtt --pin split --calls 5000
+  zorb bench rtt --json > rtt.jsonl";
+
+pub(crate) fn run(arguments: &Arguments) -> Result<(), Failure> {
+    let plan = Plan {
+        transport: arguments.transport,
+        pin: arguments.pin,
+        calls: arguments.calls as usize,
+        payloads: Plan::standard_payloads(),
+        seed: arguments.seed,
+    };
+    let mut systems: Vec<&dyn System> = vec![&Zorb];
+    systems.extend(systems::peers(&arguments.peers)?);
+    let mut outcomes = Vec::new();
+    let mut unwritten = Ok(());
+    let ended = surrounded("measuring", Duration::from_secs(arguments.patience), |lab| {
+        rtt::run(&systems, &plan, lab, &mut |outcome| {
+            if arguments.json && unwritten.is_ok() {
+                unwritten = print_rows(&outcome.rows);
+                if unwritten.is_err() {
+                    lab.stop.request();
+                }
+            }
+            outcomes.push(outcome);
+        })
+    });
+    unwritten?;
+    if !arguments.json && !outcomes.is_empty() {
+        let mut output = std::io::stdout().lock();
+        write!(output, "{}\n\n{}", describe(&plan), layout(&outcomes))?;
+        let verdicts = verdicts(&plan, &outcomes);
+        if !verdicts.is_empty() {
+            write!(output, "\n{verdicts}")?;
+        }
+    }
+    Failure::of_run(ended)
+}
+
+/// Rows as lines of JSON, at once.
+pub(crate) fn print_rows(rows: &[Row]) -> std::io::Result<()> {
+    let mut output = std::io::stdout().lock();
+    for row in rows {
+        writeln!(output, "{}", row.to_json())?;
+    }
+    output.flush()
+}
+
+/// Measures zorb beside the bare socket.
+pub(crate) fn measure(plan: &Plan) -> Result<Vec<Outcome>, BenchError> {
+    let mut outcomes = Vec::new();
+    surrounded("measuring", Lab::PATIENCE, |lab| {
+        rtt::run(&[&Zorb], plan, lab, &mut |outcome| outcomes.push(outcome))
+    })?;
+    Ok(outcomes)
+}
+
+fn describe(plan: &Plan) -> String {
+    let place = match plan.pin {
+        Pin::Same => "both processes on one processor",
+        Pin::Split => "a processor each",
+        Pin::None => "not pinned",
+    };
+    format!(
+        "Round trips over {}, {place}; {} rounds of {} calls a size",
+        plan.transport.name(),
+        rtt::PAIRS,
+        plan.burst()
+    )
+}
+
+/// The table for people.
+pub(crate) fn layout(outcomes: &[Outcome]) -> Table {
+    let mut table =
+        Table::new(&["call", "<system", "bytes out", "back", "p50 µs", "p99 µs", "ratio", "<95 % interval"]);
+    for outcome in outcomes {
+        for (at, row) in outcome.rows.iter().enumerate() {
+            let mut cells = match at {
+                0 => {
+                    let sizes =
+                        [outcome.messages.request, outcome.messages.reply].map(|size| size.to_string());
+                    let [request, reply] = sizes;
+                    vec![outcome.payload.to_string(), row.system.clone(), request, reply]
+                }
+                _ => vec![String::new(), row.system.clone(), String::new(), String::new()],
+            };
+            if let Figures::Latency { p50_us, p99_us } = row.figures {
+                cells.extend([p50_us, p99_us].map(|us| format!("{us:.1}")));
+            }
+            if at > 0
+                && let Some(ratio) = row.ratio()
+            {
+                cells.push(format!("{:.3}", ratio.median));
+                cells.push(format!("{:.3} - {:.3}", ratio.low, ratio.high));
+            }
+            table.row(cells);
+        }
+    }
+    table
+}
+
+/// One line for each ratio of zorb's that has a target.
+fn verdicts(plan: &Plan, outcomes: &[Outcome]) -> String {
+    let judged = outcomes.iter().filter_map(|outcome| {
+        let target = rtt::target(plan.transport, plan.pin, outcome.payload)?;
+        let zorb = outcome.rows.iter().find(|row| row.system == Zorb.name())?;
+        let verdict = target.judge(&zorb.ratio()?);
+        Some(format!("{}: at most {:.2} times the bare socket: {verdict}\n", outcome.payload, target.0))
+    });
+    judged.collect()
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use zorb_bench::row::Parameters;
+    use zorb_bench::statistics::Ratio;
+    use zorb_bench::system::{MessageSizes, Payload};
+
+    fn outcome(payload: Payload, ratio: Option<Ratio>) -> Outcome {
+        let row = |system: &str, ratio| {
+            let mut row = Row {
+                experiment: "rtt".to_owned(),
+                system: system.to_owned(),
+                transport: "tcp".to_owned(),
+                messaging: "giop".to_owned(),
+                r#type: payload.type_name().to_owned(),
+                size: payload.size(),
+                pin: "same".to_owned(),
+                figures: Figures::Latency { p50_us: 12_345.67, p99_us: 23_456.78 },
+                ratio_to_raw: None,
+                ratio_low: None,
+                ratio_high: None,
+                parameters: Parameters::default(),
+                command: None,
+            };
+            row.set_ratio(ratio);
+            row
+        };
+        let messages = MessageSizes { request: 65_620, reply: 65_564 };
+        let raw = row("raw", ratio.map(|_| Ratio::ONE));
+        Outcome { payload, messages, rows: vec![raw, row("zorb", ratio), row("omniorb", ratio)] }
+    }
+
+    #[test]
+    fn the_table_fits_80_columns_and_targets_are_judged() {
+        let plan =
+            Plan { transport: Transport::Tcp, pin: Pin::Same, calls: 1, payloads: Vec::new(), seed: 1 };
+        let wide = Ratio { median: 1.09, low: 1.05, high: 1.2 };
+        let outcomes = [outcome(Payload::Null, Some(wide)), outcome(Payload::Octets(64 << 10), Some(wide))];
+        let table = layout(&outcomes);
+        assert!(table.width() <= 80, "{}\n{table}", table.width());
+        assert_eq!(
+            verdicts(&plan, &outcomes),
+            "null: at most 1.10 times the bare socket: not resolved\n\
+             64 KiB: at most 1.50 times the bare socket: met\n"
+        );
+        assert_eq!(verdicts(&plan, &[outcome(Payload::Null, None)]), "", "no verdict without a ratio");
+    }
+}

@@ -1,0 +1,112 @@
+//! What every measurement of the command line is surrounded by: progress with the time left, remarks, Ctrl-C, our
+//! own servers' command, and the folder that peers are built in.
+//!
+//! Progress and remarks go to standard error. Where that is no terminal, a line each minute takes the bar's place.
+
+use std::path::{Path, PathBuf};
+use std::process::Command;
+use std::sync::Mutex;
+use std::time::{Duration, Instant};
+
+use indicatif::{ProgressBar, ProgressStyle};
+use signal_hook::consts::{SIGINT, SIGTERM};
+
+use zorb_bench::lab::Lab;
+use zorb_bench::progress::{Progress, Stop};
+use zorb_bench::system::Setting;
+
+/// How long any process of a run may live: a full run of the slowest peers takes hours, a forgotten one not days.
+const LIFETIME: Duration = Duration::from_secs(12 * 3600);
+
+/// Lets `measure` measure in these surroundings. `label` says what is being done, as in "measuring round trips".
+pub(crate) fn surrounded<R>(label: &str, patience: Duration, measure: impl FnOnce(&Lab) -> R) -> R {
+    if cfg!(debug_assertions) {
+        eprintln!("note: built without optimisation; measure with cargo run --release");
+    }
+    let display = Display::new(label);
+    let lab = Lab {
+        server: &server_command,
+        peers: peers_folder(),
+        patience,
+        lifetime: LIFETIME,
+        progress: &display,
+        stop: stop_on_signals(),
+    };
+    let result = measure(&lab);
+    display.bar.finish_and_clear();
+    result
+}
+
+/// The command that serves one of our own systems in a process of its own.
+fn server_command(system: &str, setting: &Setting) -> Command {
+    // `current_exe` fails only where /proc is missing; the name then leads to a clear error on start.
+    let mut command = Command::new(std::env::current_exe().unwrap_or_else(|_| "zorb".into()));
+    command.args(["bench", "serve", system]).args(setting.words());
+    command
+}
+
+/// `$ZORB_PEERS_OUT`, or `target/peers` of the sources that this program was built from: where `bench/peers/build` puts
+/// them.
+pub(crate) fn peers_folder() -> PathBuf {
+    match std::env::var_os("ZORB_PEERS_OUT").filter(|folder| !folder.is_empty()) {
+        Some(folder) => folder.into(),
+        None => Path::new(env!("CARGO_MANIFEST_DIR")).join("../../target/peers"),
+    }
+}
+
+/// The first Ctrl-C or SIGTERM asks for an orderly end, the second ends this process at once; its children then see
+/// their input close.
+fn stop_on_signals() -> Stop {
+    let stop = Stop::new();
+    for signal in [SIGINT, SIGTERM] {
+        // The order matters: the shutdown looks at the flag as it was before this signal. Both fail only for
+        // signals that cannot be caught, which these are not.
+        let _ = signal_hook::flag::register_conditional_shutdown(signal, 128 + signal, stop.flag());
+        let _ = signal_hook::flag::register(signal, stop.flag());
+    }
+    stop
+}
+
+/// The progress of a run on standard error.
+struct Display {
+    bar: ProgressBar,
+    label: String,
+    last_line: Mutex<Instant>,
+}
+
+impl Display {
+    fn new(label: &str) -> Display {
+        let bar = ProgressBar::new(0);
+        bar.set_style(
+            ProgressStyle::with_template("{msg} [{bar:30}] {percent:>3} %, {eta} left")
+                .unwrap_or_else(|_| ProgressStyle::default_bar())
+                .progress_chars("=> "),
+        );
+        bar.set_message(label.to_owned());
+        Display { bar, label: label.to_owned(), last_line: Mutex::new(Instant::now()) }
+    }
+}
+
+impl Progress for Display {
+    fn expect(&self, steps: u64) {
+        self.bar.inc_length(steps);
+    }
+
+    fn step(&self) {
+        const EVERY: Duration = Duration::from_secs(60);
+        self.bar.inc(1);
+        if self.bar.is_hidden()
+            && let Ok(mut last) = self.last_line.lock()
+            && last.elapsed() >= EVERY
+        {
+            *last = Instant::now();
+            let percent = 100 * self.bar.position() / self.bar.length().unwrap_or(1).max(1);
+            let minutes = self.bar.eta().as_secs().div_ceil(60);
+            eprintln!("{}: {percent} %, {minutes} min left", self.label);
+        }
+    }
+
+    fn remark(&self, text: &str) {
+        self.bar.suspend(|| eprintln!("note: {text}"));
+    }
+}

@@ -1,0 +1,153 @@
+//! Measurements with peers that die, lie, fall silent or are not there: what fails is said, the rest goes on, and
+//! no process is left behind. The peers are a script (`fake_peer.sh`).
+
+use std::io::{BufRead, BufReader};
+use std::os::unix::fs::PermissionsExt;
+use std::path::{Path, PathBuf};
+use std::process::{Command, Output, Stdio};
+
+use serde_json::Value;
+
+/// A folder of peers, each a name and how it behaves.
+fn peers(test: &str, behaviours: &[(&str, &str)]) -> PathBuf {
+    let folder = Path::new(env!("CARGO_TARGET_TMPDIR")).join(format!("peers-{test}"));
+    let _ = std::fs::remove_dir_all(&folder);
+    for (name, behaviour) in behaviours {
+        let folder = folder.join(name);
+        std::fs::create_dir_all(&folder).unwrap();
+        std::fs::write(folder.join("behaviour"), behaviour).unwrap();
+        let program = folder.join("peer");
+        std::fs::copy(Path::new(env!("CARGO_MANIFEST_DIR")).join("tests/fake_peer.sh"), &program).unwrap();
+        std::fs::set_permissions(&program, std::fs::Permissions::from_mode(0o755)).unwrap();
+    }
+    folder
+}
+
+fn zorb(peers: &Path, arguments: &[&str]) -> Output {
+    let output = Command::new(env!("CARGO_BIN_EXE_zorb"))
+        .args(arguments)
+        .env("ZORB_PEERS_OUT", peers)
+        .stdin(Stdio::null())
+        .output()
+        .unwrap();
+    assert_eq!(processes_of(peers), [] as [String; 0], "left behind");
+    output
+}
+
+/// The command lines of processes that run a program in this folder.
+fn processes_of(peers: &Path) -> Vec<String> {
+    let folder = peers.to_str().unwrap();
+    let processes = std::fs::read_dir("/proc").unwrap();
+    let command_lines =
+        processes.filter_map(|entry| std::fs::read(entry.unwrap().path().join("cmdline")).ok());
+    command_lines
+        .map(|text| String::from_utf8_lossy(&text).replace('\0', " "))
+        .filter(|text| text.contains(folder))
+        .collect()
+}
+
+fn text(octets: &[u8]) -> &str {
+    std::str::from_utf8(octets).unwrap()
+}
+
+fn rows(output: &Output) -> Vec<Value> {
+    text(&output.stdout).lines().map(|line| serde_json::from_str(line).unwrap()).collect()
+}
+
+fn rows_of<'r>(rows: &'r [Value], system: &str) -> Vec<&'r Value> {
+    rows.iter().filter(|row| row["system"] == system).collect()
+}
+
+#[test]
+fn what_fails_is_told_and_the_rest_goes_on() {
+    let folder = peers(
+        "failing",
+        &[("omniorb", "honest"), ("jacorb", "dying"), ("tirpc", "unable"), ("tonic", "refusing")],
+    );
+    let names = "omniorb,jacorb,tirpc,tonic,capnp";
+    let output = zorb(&folder, &["bench", "rtt", "--calls", "1", "--json", "--peers", names]);
+    let said = text(&output.stderr);
+    assert_eq!(output.status.code(), Some(1), "{said}");
+    let rows = rows(&output);
+    for system in ["raw", "zorb", "omniorb"] {
+        let rows = rows_of(&rows, system);
+        assert_eq!(rows.len(), 4, "{system}: {said}");
+        assert!(rows.iter().all(|row| row["ratio_to_raw"].is_number() && row["ratio_high"].is_number()));
+    }
+    for system in ["jacorb", "tirpc", "tonic", "capnp"] {
+        assert_eq!(rows_of(&rows, system).len(), 0, "{system}");
+    }
+    assert_eq!(rows_of(&rows, "omniorb")[0]["messaging"], "giop");
+    assert_eq!(rows_of(&rows, "omniorb")[3]["p50_us"], 1.0, "a thousand nanoseconds");
+    // Dead in the middle of each event, with its exit code and last words, and not asked a fourth time.
+    let deaths =
+        said.lines().filter(|line| line.contains("ended with exit code 7 before it gave an answer to"));
+    assert_eq!(deaths.count(), 3 + 1, "three events and the summary: {said}");
+    assert!(said.contains("jacorb: ") && said.contains("it last said: first words | out of luck"), "{said}");
+    assert!(said.contains("zorb: the run is incomplete: jacorb: "), "{said}");
+    assert!(said.contains("note: tirpc does not do this: no calls of null"), "{said}");
+    assert!(said.contains("note: tonic does not do this: no smoke signals over tcp"), "{said}");
+    let missing = "note: capnp is left out: it is not built yet, which bench/peers/capnp/build does";
+    assert_eq!(said.matches(missing).count(), 1, "{said}");
+}
+
+#[test]
+fn a_peer_that_lies_is_not_believed() {
+    let behaviours = [("omniorb", "lying"), ("jacorb", "short"), ("tonic", "failing"), ("capnp", "garbled")];
+    let folder = peers("lying", &behaviours);
+    let output =
+        zorb(&folder, &["bench", "rtt", "--calls", "1", "--json", "--peers", "omniorb,jacorb,tonic,capnp"]);
+    let said = text(&output.stderr);
+    assert_eq!(output.status.code(), Some(1), "{said}");
+    assert_eq!(rows(&output).len(), 8, "raw and zorb");
+    assert!(said.contains("omniorb: ") && said.contains("it is not believed"), "{said}");
+    assert!(said.contains("jacorb: ") && said.contains("answered \"ns 1 1\" to `burst 5`"), "{said}");
+    assert!(said.contains("tonic: the reply was wrong"), "{said}");
+    assert!(said.contains("capnp: ") && said.contains("answered \"bananas\" to `burst 5`"), "{said}");
+}
+
+#[test]
+fn a_silent_peer_costs_its_patience_and_is_ended() {
+    // No other peer takes part, which a patience this short might wrong on a busy machine.
+    let folder = peers("silent", &[("omniorb", "silent")]);
+    let output =
+        zorb(&folder, &["bench", "rtt", "--calls", "1", "--json", "--peers", "omniorb", "--patience", "1"]);
+    let said = text(&output.stderr);
+    assert_eq!(output.status.code(), Some(1), "{said}");
+    assert_eq!(rows(&output).len(), 8, "raw and zorb");
+    assert!(said.contains("did not give an answer to `burst 5` within 1 s"), "{said}");
+}
+
+#[test]
+fn ctrl_c_keeps_what_was_measured_and_leaves_no_process() {
+    let folder = peers("stopped", &[("omniorb", "tiring")]);
+    let mut child = Command::new(env!("CARGO_BIN_EXE_zorb"))
+        .args(["bench", "rtt", "--calls", "1", "--json", "--peers", "omniorb", "--patience", "3600"])
+        .env("ZORB_PEERS_OUT", &folder)
+        .stdin(Stdio::null())
+        .stdout(Stdio::piped())
+        .stderr(Stdio::piped())
+        .spawn()
+        .unwrap();
+    let mut lines = BufReader::new(child.stdout.take().unwrap()).lines();
+    // The first event's rows come before the second one is measured.
+    let first: Vec<String> = lines.by_ref().take(3).map(Result::unwrap).collect();
+    assert!(first[2].contains("\"omniorb\"") && first[2].contains("\"null\""), "{first:?}");
+    let interrupted = Command::new("kill").args(["-INT", &child.id().to_string()]).status().unwrap();
+    assert!(interrupted.success());
+    assert_eq!(lines.count(), 0);
+    let output = child.wait_with_output().unwrap();
+    let said = text(&output.stderr);
+    assert_eq!(output.status.code(), Some(130), "{said}");
+    assert!(said.contains("zorb: stopped; what was measured before is kept"), "{said}");
+    assert_eq!(processes_of(&folder), [] as [String; 0], "left behind");
+}
+
+#[test]
+fn unknown_peers_list_what_there_is() {
+    let folder = peers("unknown", &[]);
+    let output = zorb(&folder, &["bench", "rtt", "--peers", "orbix"]);
+    let said = text(&output.stderr);
+    assert_eq!(output.status.code(), Some(2), "{said}");
+    assert!(said.contains("there is no peer \"orbix\"; there are omniorb, jacorb, tirpc"), "{said}");
+}
