@@ -4,6 +4,7 @@ fn main() {
     zorb_build::compile("../interop/idl/every.idl");
     zorb_build::compile("idl/names.idl");
     zorb_build::compile("idl/bank.idl");
+    zorb_build::compile("idl/wide.idl");
     zorb_build::Config::new()
         .define("LENGTH_TYPE", "unsigned long")
         .output("split")

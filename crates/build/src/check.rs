@@ -3,11 +3,13 @@
 use std::collections::HashSet;
 
 use zorb_idl::model::{
-    Constant, Definition, DefinitionKind, Feature, Interface, InterfaceFlavor, Type, Value, ValueFlavor,
+    Constant, Definition, DefinitionKind, Direction, Feature, Interface, InterfaceFlavor, Operation, Type,
+    Value, ValueFlavor,
 };
 use zorb_idl::{Diagnostic, Diagnostics, Span};
 
 use crate::plan::Plan;
+use crate::scope::WIDEST_TUPLE;
 
 /// Everything in what is to be generated that has no mapping yet.
 pub(crate) fn check(plan: &Plan<'_>) -> Diagnostics {
@@ -64,6 +66,7 @@ impl Checker<'_> {
                 Feature::Operation(it) => {
                     it.returns.iter().for_each(|ty| self.ty(ty, it.span));
                     it.parameters.iter().for_each(|it| self.ty(&it.ty, it.span));
+                    self.results(of, it);
                     if !it.context.is_empty() {
                         self.report(&format!("the `context` clause of `{}`", it.name), it.span);
                     }
@@ -82,6 +85,18 @@ impl Checker<'_> {
                 let name = self.plan.model.scoped_name(base);
                 self.report(&format!("inheritance from {what} `{name}`"), of.span);
             }
+        }
+    }
+
+    fn results(&mut self, of: &Definition, operation: &Operation) {
+        let back = operation.parameters.iter().filter(|it| it.direction != Direction::In);
+        let count = usize::from(operation.returns.is_some()) + back.count();
+        if count > WIDEST_TUPLE {
+            let name = format!("{}::{}", self.plan.model.scoped_name(of.id), operation.name);
+            let message =
+                format!("`{name}` gives back {count} values, more than the {WIDEST_TUPLE} of a tuple");
+            let label = "make the result and the `out` and `inout` parameters members of a struct";
+            self.found.push(Diagnostic::error(message, operation.span, label));
         }
     }
 

@@ -235,12 +235,7 @@ impl<'p> Scope<'p> {
     /// A function that reads several values one after another, as a tuple; `typed` says of which types.
     pub(crate) fn tuple_decoder(&self, types: &[&Type], typed: bool) -> TokenStream {
         let rt = self.rt();
-        let of = if typed {
-            let of = types.iter().map(|ty| self.ty(ty));
-            quote!((#(#of),*))
-        } else {
-            quote!(_)
-        };
+        let of = if typed { together(types.iter().map(|ty| self.ty(ty)).collect()) } else { quote!(_) };
         match (types, self.tuple_codec(types)) {
             ([], _) => quote!(#rt::nothing),
             ([one], _) => self.decoder(one, typed),
@@ -271,6 +266,19 @@ impl<'p> Scope<'p> {
             return None;
         }
         let codecs = codecs.into_iter().map(|codec| codec.unwrap_or_else(|| quote!(#rt::wire::Plain)));
-        Some(quote!((#(#codecs),*)))
+        Some(together(codecs.collect()))
+    }
+}
+
+/// As many values as a tuple may have that is written or read: `zorb_cdr` and the runtime's codecs end there.
+pub(crate) const WIDEST_TUPLE: usize = 24;
+
+/// What stands for several values one after another: a tuple, of tuples where it would be too wide; the one itself if
+/// it is alone. It travels the same way whichever it is.
+pub(crate) fn together(parts: Vec<TokenStream>) -> TokenStream {
+    match parts.as_slice() {
+        [one] => one.clone(),
+        few if few.len() <= WIDEST_TUPLE => quote!((#(#few),*)),
+        many => together(many.chunks(WIDEST_TUPLE).map(|some| together(some.to_vec())).collect()),
     }
 }

@@ -20,3 +20,8 @@ pub mod bank {
 pub mod split {
     zorb::include_idl!("split");
 }
+
+/// Operations with very many parameters.
+pub mod wide {
+    zorb::include_idl!("wide");
+}

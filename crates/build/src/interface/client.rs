@@ -12,7 +12,7 @@ use crate::docs::doc;
 use crate::items::of_kind;
 use crate::names::{Names, ident};
 use crate::plan::methods as method_names;
-use crate::scope::Scope;
+use crate::scope::{Scope, together};
 
 /// The reference type and its conversions.
 pub(super) fn reference(scope: &Scope<'_>, of: &Definition) -> TokenStream {
@@ -122,8 +122,8 @@ fn own(scope: &Scope<'_>, call: &Call<'_>, method: &str, twin: &str) -> TokenStr
     } else {
         quote!(|servant, context| #servant::#own_name(servant, context #(, #passed)*))
     };
-    let lent = together(call.sent().map(|it| lent(scope, it)));
-    let kept = together(call.sent().map(|it| kept(scope, it)));
+    let lent = together(call.sent().map(|it| lent(scope, it)).collect());
+    let kept = together(call.sent().map(|it| kept(scope, it)).collect());
     let decode = scope.tuple_decoder(&call.received_types(), false);
     let (body, twin_body) = if call.oneway {
         (
@@ -189,15 +189,6 @@ fn signature(scope: &Scope<'_>, call: &Call<'_>, method: &str) -> Signature {
         names: call.sent().map(|it| it.name.clone()).collect(),
         borrowed: call.sent().map(|it| stub_type(scope, it.ty)).collect(),
         owned: call.sent().map(|it| scope.ty(it.ty)).collect(),
-    }
-}
-
-/// One value, or a tuple of them.
-fn together(arguments: impl Iterator<Item = TokenStream>) -> TokenStream {
-    let arguments: Vec<TokenStream> = arguments.collect();
-    match arguments.as_slice() {
-        [one] => one.clone(),
-        _ => quote!((#(#arguments),*)),
     }
 }
 

@@ -1,14 +1,14 @@
 //! The server's side: the servant trait, the skeleton functions, and the skeleton that finds the right one.
 
 use proc_macro2::{Literal, TokenStream};
-use quote::quote;
+use quote::{ToTokens, quote};
 use zorb_idl::model::Definition;
 
 use super::{Call, Passing, passing, servant_type};
 use crate::docs::doc;
 use crate::names::ident;
 use crate::operations::Table;
-use crate::scope::Scope;
+use crate::scope::{Scope, together};
 
 /// The trait that implementations provide.
 pub(super) fn servant(scope: &Scope<'_>, of: &Definition, calls: &[Call<'_>]) -> TokenStream {
@@ -44,13 +44,9 @@ pub(super) fn skeleton(scope: &Scope<'_>, call: &Call<'_>) -> TokenStream {
     let (some, sized) = (scope.std("Some"), scope.std("Sized"));
     let servant = scope.beside(call.owner, &scope.plan.interface(call.owner).servant);
     let method = call.method();
-    let names: Vec<_> = call.sent().map(|it| &it.name).collect();
+    let names_read = together(call.sent().map(|it| it.name.to_token_stream()).collect());
     let read: Vec<_> = call.sent().map(|it| it.ty).collect();
     let read = scope.tuple_decoder(&read, true);
-    let names_read = match names.as_slice() {
-        [one] => quote!(#one),
-        names => quote!((#(#names),*)),
-    };
     let passed = call.sent().map(|it| {
         let name = &it.name;
         match passing(scope, it.ty) {
