@@ -1,27 +1,27 @@
 //! From models to the text of one Rust file.
 
-use std::collections::{BTreeMap, HashMap};
+use std::collections::BTreeMap;
 
 use proc_macro2::TokenStream;
 use quote::quote;
 use zorb_idl::Diagnostics;
-use zorb_idl::model::{Definition, DefinitionId, DefinitionKind, Model};
+use zorb_idl::model::{Definition, DefinitionKind, Model};
 
 use crate::docs::doc;
 use crate::interface::interface;
+use crate::merge::merge;
 use crate::names::ident;
 use crate::plan::Plan;
 use crate::scope::Scope;
 use crate::{check, items, union};
 
-/// The Rust of several models in one file. What more than one of them includes is generated once.
+/// The Rust of several models in one file.
 pub(crate) fn generate(
     models: &[Model],
     runtime: &TokenStream,
     externals: &BTreeMap<String, String>,
 ) -> Result<String, Vec<Diagnostics>> {
     let mut tree = Tree::default();
-    let mut done = HashMap::new();
     let mut faults = Vec::new();
     let plans: Vec<Plan<'_>> = models.iter().map(|it| Plan::new(it, runtime.clone(), externals)).collect();
     for plan in &plans {
@@ -33,41 +33,15 @@ pub(crate) fn generate(
     if !faults.is_empty() {
         return Err(faults);
     }
-    for plan in &plans {
-        for definition in plan.model.definitions() {
-            if plan.is_own(definition.id) && is_first(&plans, plan, definition, &mut done) {
-                add(plan, definition, &mut tree);
-            }
+    for (plan, definitions) in plans.iter().zip(merge(&plans)?) {
+        for id in definitions {
+            add(plan, plan.model.definition(id), &mut tree);
         }
     }
     for module in plans.iter().flat_map(|plan| plan.modules_with("rt")) {
         tree.at(module).has_own_rt = true;
     }
     Ok(tree.text(runtime))
-}
-
-/// Whether this is where the definition is to be taken from: nothing in another model has its path, or only a forward
-/// declaration has.
-fn is_first(
-    plans: &[Plan<'_>],
-    plan: &Plan<'_>,
-    definition: &Definition,
-    done: &mut HashMap<(Vec<String>, String), ()>,
-) -> bool {
-    let place = plan.place_of(definition.id);
-    if let DefinitionKind::Module(_) = definition.kind {
-        return true;
-    }
-    if let DefinitionKind::Interface(it) = &definition.kind
-        && !it.defined
-    {
-        let scoped = plan.model.scoped_name(definition.id);
-        let is_defined = |model: &Model, id: DefinitionId| matches!(&model.definition(id).kind, DefinitionKind::Interface(it) if it.defined);
-        if plans.iter().any(|it| it.model.find(&scoped).is_some_and(|id| is_defined(it.model, id))) {
-            return false;
-        }
-    }
-    done.insert((place.home.path.clone(), place.name.clone()), ()).is_none()
 }
 
 /// Adds one definition, without those nested in it.

@@ -18,6 +18,7 @@
 //! | files → models | `config`, `disk`, `zorb_idl` |
 //! | which definitions, under which Rust paths | `plan`, `names` |
 //! | what has no mapping yet | `check` |
+//! | several main files in one | `merge` |
 //! | values | `items`, `union`, `layout` |
 //! | interfaces | `interface` (`client`, `server`, `errors`), [`operations`] |
 //! | how code names things from where it stands | `scope` |
@@ -37,6 +38,7 @@ mod idl_text;
 mod interface;
 mod items;
 mod layout;
+mod merge;
 mod names;
 pub mod operations;
 mod plan;

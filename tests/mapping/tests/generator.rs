@@ -71,12 +71,75 @@ fn what_has_no_mapping_is_named_with_its_place() {
 }
 
 #[test]
+fn more_results_than_a_tuple_holds_are_named_with_their_place() {
+    let parameters = |most: usize| {
+        let each: Vec<String> = (0..most).map(|at| format!("out long p{at}")).collect();
+        each.join(", ")
+    };
+    let idl = |result: &str, most| {
+        format!("module m {{ interface Panel {{\n  {result} read({}); }}; }};", parameters(most))
+    };
+    assert!(generate(&idl("void", 24)).is_ok() && generate(&idl("long", 23)).is_ok());
+    for (result, most) in [("void", 25), ("long", 24)] {
+        let error = generate(&idl(result, most)).unwrap_err().render(false);
+        for part in ["test.idl:2:8", "`m::Panel::read` gives back 25 values", "members of a struct"] {
+            assert!(error.contains(part), "{part} in {error}");
+        }
+    }
+}
+
+#[test]
 fn wrong_idl_and_wrong_options_are_errors() {
     assert!(matches!(generate("struct {"), Err(Error::Idl(_))));
     let files = Memory::new([("a.idl", "module m {};")]);
     let config = Config::new().runtime_path("not a path");
     assert!(matches!(config.generate_from(&files, &["a.idl"]), Err(Error::Config(_))));
     assert!(matches!(Config::new().generate_from(&files, &["missing.idl"]), Err(Error::Idl(_))));
+}
+
+/// What comes of main files that are compiled into one Rust file.
+fn together(files: &[(&str, &str)]) -> Result<String, String> {
+    let main: Vec<&str> = files.iter().map(|(name, _)| *name).filter(|it| it.starts_with("main")).collect();
+    let files = Memory::new(files.iter().copied());
+    Config::new().generate_from(&files, &main).map(|it| it.text).map_err(|it| it.render(false))
+}
+
+#[test]
+fn what_two_main_files_define_alike_is_named_with_both_places() {
+    let first = ("main_a.idl", "module m { struct Point { long x; }; };");
+    let second =
+        "\nmodule m {\n  interface Point { enum Nested { one }; };\n  struct Other { Point p; };\n};";
+    let error = together(&[first, ("main_b.idl", second)]).unwrap_err();
+    for part in ["`m::Point` is defined in two files", "main_b.idl:3:13", "main_a.idl:1:19"] {
+        assert!(error.contains(part), "{part} in {error}");
+    }
+    assert_eq!(error.matches("error:").count(), 1, "{error}");
+    // A file that both include is one definition, unless one of them makes another type of it.
+    let shared = ("shared.idl", "struct Point { long x; };");
+    let plain = ("main_a.idl", "#include \"shared.idl\"");
+    let other = "#include \"shared.idl\"\nstruct Other { Point p; };";
+    assert!(together(&[shared, plain, ("main_b.idl", other)]).is_ok());
+    let again = "#include \"shared.idl\"\n#pragma ID Point \"IDL:else/Point:2.0\"";
+    let error = together(&[shared, plain, ("main_b.idl", again)]).unwrap_err();
+    for part in ["`Point` gets another repository id", "`IDL:else/Point:2.0` through main_b.idl"] {
+        assert!(error.contains(part), "{part} in {error}");
+    }
+}
+
+#[test]
+fn what_two_main_files_declare_is_one_interface() {
+    let declares = "interface Peer; typedef sequence<Peer> Peers;";
+    let text = together(&[
+        ("main_a.idl", declares),
+        ("main_b.idl", "interface Peer;\nstruct Pair { Peer left; Peer right; };"),
+    ]);
+    assert_eq!(text.unwrap().matches("pub struct Peer ").count(), 1);
+    let text =
+        together(&[("main_a.idl", declares), ("main_b.idl", "interface Peer { void call(); };")]).unwrap();
+    assert_eq!(
+        (text.matches("pub struct Peer ").count(), text.matches("pub fn call").count() > 0),
+        (1, true)
+    );
 }
 
 #[test]
