@@ -5,6 +5,7 @@
 //! for people that names endpoint, step and cause. The text stays in this process.
 
 use std::fmt;
+use std::ops::{Deref, DerefMut};
 
 /// Whether the operation had run when the exception was raised (CORBA 3.4 part 1 §4.12.1).
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
@@ -161,22 +162,43 @@ impl fmt::Display for Minor {
 }
 
 /// A system exception: any call may end in one.
+///
+/// A pointer to its [`Particulars`], which are read and written through it: results of calls, nearly all of which are
+/// good, are handed from function to function without the room that a bad one takes.
 #[derive(Clone, PartialEq, Eq)]
-pub struct SystemException {
+pub struct SystemException(Box<Particulars>);
+
+/// What a [`SystemException`] says.
+#[derive(Clone, PartialEq, Eq)]
+pub struct Particulars {
     /// What went wrong.
     pub kind: Kind,
     /// Which case of it.
     pub minor: Minor,
     /// Whether the operation ran.
     pub completed: Completion,
-    detail: Option<Box<str>>,
+    detail: Box<str>,
+}
+
+impl Deref for SystemException {
+    type Target = Particulars;
+
+    fn deref(&self) -> &Particulars {
+        &self.0
+    }
+}
+
+impl DerefMut for SystemException {
+    fn deref_mut(&mut self) -> &mut Particulars {
+        &mut self.0
+    }
 }
 
 impl SystemException {
     /// An exception with all its parts; `detail` names endpoint, step and cause.
+    #[cold]
     pub fn new(kind: Kind, minor: Minor, completed: Completion, detail: impl Into<Box<str>>) -> Self {
-        let detail: Box<str> = detail.into();
-        SystemException { kind, minor, completed, detail: (!detail.is_empty()).then_some(detail) }
+        SystemException(Box::new(Particulars { kind, minor, completed, detail: detail.into() }))
     }
 
     /// The same with another minor code.
@@ -193,15 +215,15 @@ impl SystemException {
 
     /// What a person should know: endpoint, step and cause. Empty when a peer raised it and said no more.
     pub fn detail(&self) -> &str {
-        self.detail.as_deref().unwrap_or("")
+        &self.detail
     }
 
     /// Puts `context` before the text, for a layer that knows more than the one below.
     pub fn context(mut self, context: impl fmt::Display) -> Self {
-        self.detail = Some(match self.detail {
-            Some(detail) => format!("{context}: {detail}").into(),
-            None => context.to_string().into(),
-        });
+        self.detail = match &*self.detail {
+            "" => context.to_string().into(),
+            detail => format!("{context}: {detail}").into(),
+        };
         self
     }
 }
@@ -209,9 +231,9 @@ impl SystemException {
 impl fmt::Display for SystemException {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         write!(f, "{} (minor {}, {})", self.kind, self.minor, self.completed)?;
-        match &self.detail {
-            Some(detail) => write!(f, ": {detail}"),
-            None => Ok(()),
+        match &*self.detail {
+            "" => Ok(()),
+            detail => write!(f, ": {detail}"),
         }
     }
 }

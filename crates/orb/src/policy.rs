@@ -3,7 +3,7 @@
 //!
 //! Every wait has a deadline, and every default here is finite.
 
-use std::cell::RefCell;
+use std::cell::Cell;
 use std::time::Duration;
 
 /// How far a oneway call goes before it returns (CORBA 3.4 part 1 §22.2.5, Messaging::SyncScope).
@@ -75,21 +75,22 @@ impl Policies {
 }
 
 thread_local! {
-    static THREAD: RefCell<Policies> = const { RefCell::new(Policies::new()) };
+    /// `None` on threads that choose nothing, which are nearly all.
+    static THREAD: Cell<Option<Policies>> = const { Cell::new(None) };
 }
 
 /// Runs `body` with `policies` for every call that this thread makes in it, unless the reference has its own.
 /// Sets inside sets: the inner one is asked first.
 pub fn with_thread_policies<R>(policies: Policies, body: impl FnOnce() -> R) -> R {
-    struct Restore(Policies);
+    struct Restore(Option<Policies>);
     impl Drop for Restore {
         fn drop(&mut self) {
             THREAD.set(self.0);
         }
     }
-    let outer = THREAD.with_borrow(|outer| *outer);
+    let outer = THREAD.get();
     let _restore = Restore(outer);
-    THREAD.set(policies.or(&outer));
+    THREAD.set(Some(policies.or(&outer.unwrap_or_default())));
     body()
 }
 
@@ -102,13 +103,40 @@ pub(crate) struct CallLimits {
 }
 
 impl CallLimits {
-    /// The policies of a reference, this thread and the ORB, narrowest first.
-    pub(crate) fn of(reference: &Policies, orb: &Policies) -> CallLimits {
-        let chosen = THREAD.with_borrow(|thread| reference.or(thread)).or(orb);
+    /// What a set says, and the defaults where it says nothing.
+    pub(crate) fn of(chosen: &Policies) -> CallLimits {
         CallLimits {
             connect_timeout: chosen.connect_timeout.unwrap_or(Policies::DEFAULT_CONNECT_TIMEOUT),
             call_timeout: chosen.call_timeout.unwrap_or(Policies::DEFAULT_CALL_TIMEOUT),
             sync_scope: chosen.sync_scope.unwrap_or_default(),
+        }
+    }
+}
+
+/// The policies of a reference and of the ORB as one, worked out once.
+pub(crate) struct Standing {
+    reference: Policies,
+    orb: Policies,
+    /// On threads that choose nothing.
+    limits: CallLimits,
+}
+
+impl Standing {
+    pub(crate) fn new(reference: Policies, orb: Policies) -> Standing {
+        Standing { reference, orb, limits: CallLimits::of(&reference.or(&orb)) }
+    }
+
+    /// The reference's own.
+    pub(crate) fn reference(&self) -> &Policies {
+        &self.reference
+    }
+
+    /// What holds for a call made now by this thread: the narrowest set wins.
+    #[inline]
+    pub(crate) fn limits(&self) -> CallLimits {
+        match THREAD.get() {
+            None => self.limits,
+            Some(thread) => CallLimits::of(&self.reference.or(&thread).or(&self.orb)),
         }
     }
 }
@@ -124,12 +152,12 @@ mod tests {
         let reference = Policies::new().call_timeout(second);
         let limits = with_thread_policies(
             Policies::new().connect_timeout(2 * second).call_timeout(2 * second),
-            || CallLimits::of(&reference, &orb),
+            || Standing::new(reference, orb).limits(),
         );
         assert_eq!((limits.call_timeout, limits.connect_timeout), (second, 2 * second));
-        let after = CallLimits::of(&Policies::new(), &orb);
+        let after = Standing::new(Policies::new(), orb).limits();
         assert_eq!((after.call_timeout, after.connect_timeout), (3 * second, 3 * second));
-        let default = CallLimits::of(&Policies::new(), &Policies::new());
+        let default = Standing::new(Policies::new(), Policies::new()).limits();
         assert_eq!(default.call_timeout, Policies::DEFAULT_CALL_TIMEOUT);
     }
 }

@@ -72,15 +72,15 @@ impl Terms {
     }
 }
 
-/// Writes the whole message into `buffer`'s memory.
+/// Writes the whole message into `message`, an empty one in the form's format.
+#[inline]
 pub(crate) fn compose<'a>(
-    buffer: Vec<u8>,
+    message: &mut Encoder<'a>,
     form: &Form<'_>,
     target: &Target,
     outgoing: &mut Outgoing<'_, 'a>,
     fragment_size: Option<usize>,
-) -> Result<Encoder<'a>, EncodeError> {
-    let mut message = Encoder::with_buffer(buffer, form.format);
+) -> Result<(), EncodeError> {
     if let (Some(size), Version::V1_1) = (fragment_size, form.format.version) {
         message.fragment_every(size);
     }
@@ -91,13 +91,13 @@ pub(crate) fn compose<'a>(
         operation: outgoing.operation,
         contexts: form.contexts,
     };
-    begin_request(&mut message, &head)?;
-    (outgoing.arguments)(&mut message)?;
-    finish(&mut message)?;
-    Ok(message)
+    begin_request(message, &head)?;
+    (outgoing.arguments)(message)?;
+    finish(message)
 }
 
 /// Sends a composed message, whole or in fragments, on the calling thread.
+#[inline]
 pub(crate) fn send(
     channel: &dyn Channel,
     message: &Encoder<'_>,

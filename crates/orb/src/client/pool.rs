@@ -5,9 +5,6 @@ use std::sync::atomic::{AtomicUsize, Ordering};
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 use std::time::Instant;
 
-use zorb_cdr::Format;
-use zorb_giop::Reply;
-
 use super::Settings;
 use super::failure::Failure;
 use super::message::{Course, Outgoing};
@@ -23,8 +20,8 @@ pub(crate) struct Pool {
     settings: Arc<Settings>,
     /// Least recently used first. Taken from the end, so that what is not needed grows old and is closed.
     idle: Mutex<IdleConnections>,
-    /// Private connections, idle or lent.
-    open: AtomicUsize,
+    /// Private connections, idle or lent: each has a [`Seat`].
+    open: Arc<AtomicUsize>,
     shared: Mutex<Option<Arc<Shared>>>,
     unsettled: Arc<Unsettled>,
 }
@@ -33,12 +30,20 @@ pub(crate) struct Pool {
 #[allow(clippy::vec_box, reason = "taken out and put back with every call")]
 type IdleConnections = Vec<Box<Private>>;
 
-/// A private connection on loan; goes back to its pool unless its call failed.
-pub(crate) struct Lease {
-    connection: Option<Box<Private>>,
-    /// Opened for this call.
-    pub(crate) is_new: bool,
-    pool: Arc<Pool>,
+/// A private connection's place among those that an endpoint may have; free again when dropped.
+pub(crate) struct Seat(Arc<AtomicUsize>);
+
+impl Seat {
+    fn take(open: &Arc<AtomicUsize>, most: usize) -> Option<Seat> {
+        let seat = Seat(open.clone());
+        (open.fetch_add(1, Ordering::Relaxed) < most).then_some(seat)
+    }
+}
+
+impl Drop for Seat {
+    fn drop(&mut self) {
+        self.0.fetch_sub(1, Ordering::Relaxed);
+    }
 }
 
 impl Pool {
@@ -52,7 +57,7 @@ impl Pool {
             transport,
             settings,
             idle: Mutex::default(),
-            open: AtomicUsize::new(0),
+            open: Arc::default(),
             shared: Mutex::default(),
             unsettled: Arc::default(),
         })
@@ -62,34 +67,40 @@ impl Pool {
         &self.endpoint
     }
 
-    /// A private connection for one call; `None` if this call must or should travel on the shared one.
-    pub(crate) fn lease(
-        self: &Arc<Self>,
+    /// A private connection for one call, to be [given back](Self::give_back); `None` if this call must or should travel
+    /// on the shared one.
+    pub(crate) fn lend(
+        &self,
         course: Course<'_>,
         connect_by: impl FnOnce() -> Instant,
-    ) -> Result<Option<Lease>, Failure> {
+    ) -> Result<Option<Box<Private>>, Failure> {
         if self.unsettled.has_mine() {
             return Ok(None);
         }
-        while let Some(connection) = self.idle().pop() {
+        while let Some(connection) = self.take_idle() {
             if connection.is_usable(course.started) {
-                let pool = self.clone();
-                return Ok(Some(Lease { connection: Some(connection), is_new: false, pool }));
+                return Ok(Some(connection));
             }
-            self.open.fetch_sub(1, Ordering::Relaxed);
         }
-        if self.open.fetch_add(1, Ordering::Relaxed) >= self.settings.private_connections {
-            self.open.fetch_sub(1, Ordering::Relaxed);
-            return Ok(None);
-        }
-        // From here the count falls when the lease is dropped without a connection to give back.
-        let mut lease = Lease { connection: None, is_new: true, pool: self.clone() };
+        self.open(course, connect_by())
+    }
+
+    /// A new private connection, unless there are as many as may be.
+    #[cold]
+    fn open(&self, course: Course<'_>, connect_by: Instant) -> Result<Option<Box<Private>>, Failure> {
+        let Some(seat) = Seat::take(&self.open, self.settings.private_connections) else { return Ok(None) };
         let channel = self
             .transport
-            .connect(&self.endpoint, connect_by())
+            .connect(&self.endpoint, connect_by)
             .map_err(|cause| Failure::unsent("connect", cause, course.started.elapsed()))?;
-        lease.connection = Some(Box::new(Private::new(channel, &self.settings)));
-        Ok(Some(lease))
+        Ok(Some(Box::new(Private::new(channel, &self.settings, seat))))
+    }
+
+    /// The call has ended well: the connection waits for the next one.
+    #[inline]
+    pub(crate) fn give_back(&self, mut connection: Box<Private>) {
+        connection.drop_answer();
+        self.idle().push(connection);
     }
 
     /// Sends on the shared connection, blocking; the ticket tells how it went on.
@@ -163,7 +174,6 @@ impl Pool {
         let fresh = idle.partition_point(|one| now.saturating_duration_since(one.last_used()) >= limit);
         let old: Vec<_> = idle.drain(..fresh).collect();
         drop(idle);
-        self.open.fetch_sub(old.len(), Ordering::Relaxed);
         drop(old);
         let mut shared = self.shared.lock().unwrap_or_else(PoisonError::into_inner);
         if let Some(unused) = shared.take_if(|shared| shared.is_idle(now, limit)) {
@@ -174,52 +184,20 @@ impl Pool {
 
     /// Closes every connection that no call is using.
     pub(crate) fn close(&self) {
-        let idle = mem::take(&mut *self.idle());
-        self.open.fetch_sub(idle.len(), Ordering::Relaxed);
+        drop(mem::take(&mut *self.idle()));
         let shared = self.shared.lock().unwrap_or_else(PoisonError::into_inner).take();
         if let Some(shared) = shared {
             shared.end(End::Closed);
         }
     }
 
+    #[inline]
+    fn take_idle(&self) -> Option<Box<Private>> {
+        self.idle().pop()
+    }
+
+    #[inline]
     fn idle(&self) -> MutexGuard<'_, IdleConnections> {
         self.idle.lock().unwrap_or_else(PoisonError::into_inner)
-    }
-}
-
-impl Lease {
-    /// Makes the call; after a failure that leaves the connection in doubt it is closed, not given back.
-    pub(crate) fn call(
-        &mut self,
-        course: Course<'_>,
-        outgoing: &mut Outgoing<'_, '_>,
-    ) -> Result<(), Failure> {
-        let connection = self.connection.as_mut().expect("a lease holds its connection until it is dropped");
-        let result = connection.call(course, outgoing);
-        match &result {
-            Ok(()) | Err(Failure::Encode(_)) => {}
-            Err(_) => self.connection = None,
-        }
-        result
-    }
-
-    /// The reply that the call brought, and how its body is to be read. To be asked after a call that did not fail.
-    pub(crate) fn answer(&self) -> (&Reply, Format) {
-        let answer = self.connection.as_ref().and_then(|connection| connection.answer());
-        answer.expect("a call that does not fail brings a reply")
-    }
-}
-
-impl Drop for Lease {
-    fn drop(&mut self) {
-        match self.connection.take() {
-            Some(mut connection) => {
-                connection.drop_answer();
-                self.pool.idle().push(connection);
-            }
-            None => {
-                self.pool.open.fetch_sub(1, Ordering::Relaxed);
-            }
-        }
     }
 }

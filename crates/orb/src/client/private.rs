@@ -13,6 +13,7 @@ use zorb_giop::{Inbound, Message, ProtocolError, Reply, message_error, write_can
 use super::Settings;
 use super::failure::Failure;
 use super::message::{Course, Form, Outgoing, Terms, compose, send};
+use super::pool::Seat;
 use crate::transport::{Armed, Channel, Idle, Received};
 use crate::upcall;
 
@@ -32,10 +33,11 @@ pub(crate) struct Private {
     /// When the last call began: a clock that has been read anyway.
     last_used: Instant,
     settings: Arc<Settings>,
+    _seat: Seat,
 }
 
 impl Private {
-    pub(crate) fn new(channel: Arc<dyn Channel>, settings: &Arc<Settings>) -> Private {
+    pub(crate) fn new(channel: Arc<dyn Channel>, settings: &Arc<Settings>, seat: Seat) -> Private {
         Private {
             channel,
             inbound: Inbound::new(settings.message_limits),
@@ -44,7 +46,14 @@ impl Private {
             answer: None,
             last_used: Instant::now(),
             settings: settings.clone(),
+            _seat: seat,
         }
+    }
+
+    /// It was opened for the call that is about to be made.
+    #[inline]
+    pub(crate) fn is_new(&self) -> bool {
+        self.terms.last_id() == 0
     }
 
     /// When it last began to carry a call.
@@ -53,6 +62,7 @@ impl Private {
     }
 
     /// Whether a call may be tried on it: the server has neither closed it nor said that it will.
+    #[inline]
     pub(crate) fn is_usable(&self, now: Instant) -> bool {
         !self.inbound.has_buffered()
             && (now < self.last_used + TRUSTED_IDLE || self.channel.state() == Idle::Quiet)
@@ -68,8 +78,8 @@ impl Private {
         self.last_used = course.started;
         let form = self.terms.next(course.candidate);
         let fragment_size = self.settings.fragment_size;
-        let message = compose(mem::take(&mut self.buffer), &form, course.target, outgoing, fragment_size)
-            .map_err(Failure::Encode)?;
+        let mut message = Encoder::with_buffer(mem::take(&mut self.buffer), form.format);
+        compose(&mut message, &form, course.target, outgoing, fragment_size).map_err(Failure::Encode)?;
         let sent = send(&*self.channel, &message, fragment_size, course);
         self.buffer = message.into_buffer();
         sent?;
@@ -81,9 +91,11 @@ impl Private {
         answered
     }
 
-    /// The reply to the last call, and how its body is to be read.
-    pub(crate) fn answer(&self) -> Option<(&Reply, Format)> {
-        self.answer.as_ref().map(|(reply, format)| (reply, *format))
+    /// The reply to the last call, and how its body is to be read. To be asked after a call that did not fail.
+    #[inline]
+    pub(crate) fn answer(&self) -> (&Reply, Format) {
+        let (reply, format) = self.answer.as_ref().expect("a call that does not fail brings a reply");
+        (reply, *format)
     }
 
     /// The reply was read: its memory serves again.
@@ -91,6 +103,7 @@ impl Private {
         self.answer = None;
     }
 
+    #[inline]
     fn await_reply(&mut self, form: &Form<'_>, course: Course<'_>) -> Result<(), Failure> {
         loop {
             if let Some(waiter) = upcall::current()

@@ -214,10 +214,10 @@ impl Shared {
     ) -> Result<Ticket, Failure> {
         let (form, ticket) = self.enter(course, outgoing, None)?;
         let fragment_size = self.settings.fragment_size;
-        let message = match compose(Vec::new(), &form, course.target, outgoing, fragment_size) {
-            Ok(message) => message,
-            Err(error) => return Err(self.leave(&ticket, Failure::Encode(error))),
-        };
+        let mut message = Encoder::new(form.format);
+        if let Err(error) = compose(&mut message, &form, course.target, outgoing, fragment_size) {
+            return Err(self.leave(&ticket, Failure::Encode(error)));
+        }
         let turn = self.outbox.in_turn(course.deadline, || {
             let channel = self.channel.get().expect("the outbox is open, so the channel is there");
             send(&**channel, &message, fragment_size, course)
@@ -258,10 +258,10 @@ impl Shared {
     ) -> Result<Ticket, Failure> {
         let (form, ticket) = self.enter(course, outgoing, Some(course.deadline))?;
         let fragment_size = self.settings.fragment_size;
-        let message = match compose(Vec::new(), &form, course.target, outgoing, fragment_size) {
-            Ok(message) => message,
-            Err(error) => return Err(self.leave(&ticket, Failure::Encode(error))),
-        };
+        let mut message = Encoder::new(form.format);
+        if let Err(error) = compose(&mut message, &form, course.target, outgoing, fragment_size) {
+            return Err(self.leave(&ticket, Failure::Encode(error)));
+        }
         let message = match fragment_size {
             Some(size) if message.len() > size => fragmented(&message, size),
             _ => message,

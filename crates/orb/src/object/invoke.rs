@@ -6,10 +6,9 @@ use zorb_giop::{Reply, ReplyStatus, ResponseFlags};
 
 use super::ObjectRef;
 use super::asynchronous::{Flight, Pending};
-use super::journey::{Journey, Next};
+use super::journey::{Journey, Next, is_for_the_caller};
 use crate::client::failure::Failure;
 use crate::client::message::{Outgoing, WriteArguments};
-use crate::client::pool::Lease;
 use crate::client::slot::Outcome;
 use crate::exception::SystemException;
 use crate::policy::SyncScope;
@@ -22,15 +21,13 @@ pub fn call<'a, R, E: OperationError>(
     encode: impl Fn(&mut Encoder<'a>) -> Result<(), EncodeError>,
     decode: impl FnOnce(&mut Decoder<'_>) -> Result<R, DecodeError>,
 ) -> Result<R, E> {
-    let mut journey = Journey::new(target, operation.name)?;
-    let answer = travel(target, &mut journey, ResponseFlags::WITH_TARGET, &mut |to| encode(to))?;
-    match answer {
-        Some(answer) => {
-            let (reply, format) = answer.parts();
-            result(&journey, target, reply, format, decode)
-        }
-        None => Err(no_reply(operation).into()),
-    }
+    let mut decode = Some(decode);
+    let mut outcome = None;
+    let mut read = |journey: &Journey, reply: &Reply, format| {
+        outcome = decode.take().map(|decode| result(journey, target, reply, format, decode));
+    };
+    travel(target, operation.name, ResponseFlags::WITH_TARGET, &mut |to| encode(to), &mut read)?;
+    outcome.unwrap_or_else(|| Err(no_reply(operation).into()))
 }
 
 /// A oneway call: returns when the policy's scope is reached.
@@ -39,9 +36,7 @@ pub fn oneway<'a>(
     operation: &'static Operation,
     encode: impl Fn(&mut Encoder<'a>) -> Result<(), EncodeError>,
 ) -> Result<(), SystemException> {
-    let mut journey = Journey::new(target, operation.name)?;
-    travel(target, &mut journey, oneway_response(target), &mut |to| encode(to))?;
-    Ok(())
+    travel(target, operation.name, oneway_response(target), &mut |to| encode(to), &mut |_, _, _| ())
 }
 
 /// A two-way call that is made now and waited for later. `encode` owns the arguments.
@@ -73,78 +68,105 @@ fn oneway_response(target: &ObjectRef) -> ResponseFlags {
     }
 }
 
+#[cold]
 fn no_reply(operation: &Operation) -> SystemException {
     SystemException::Internal(format!("{}: a two-way call ended without a reply", operation.name))
 }
 
-/// A reply, where it lies.
-enum Answer {
-    /// In the connection that it came on, which others get when the body has been read.
-    Private(Lease),
-    /// In memory of its own, given up by the shared connection.
-    Shared(Box<(Reply, Format)>),
-}
+/// Reads a reply that carries a result or a user exception, where it lies.
+type ReadReply<'r> = dyn FnMut(&Journey, &Reply, Format) + 'r;
 
-impl Answer {
-    fn parts(&self) -> (&Reply, Format) {
-        match self {
-            Answer::Private(lease) => lease.answer(),
-            Answer::Shared(shared) => (&shared.0, shared.1),
-        }
-    }
-}
-
-/// Attempts until there is an answer or nothing is left to try. `None`: a oneway has left.
+/// Attempts until a reply has been read, a oneway has left, or nothing is left to try.
 fn travel<'a>(
     target: &ObjectRef,
-    journey: &mut Journey,
+    operation: &'static str,
     response: ResponseFlags,
     arguments: &mut WriteArguments<'_, 'a>,
-) -> Result<Option<Answer>, SystemException> {
+    read: &mut ReadReply<'_>,
+) -> Result<(), SystemException> {
+    let mut journey = Journey::new(target, operation)?;
     loop {
-        match attempt(target, journey, response, arguments) {
-            Ok(None) => return Ok(None),
-            Ok(Some(answer)) => {
-                let (reply, format) = answer.parts();
-                match journey.arrived(target, reply, format)? {
-                    Next::Done(()) => return Ok(Some(answer)),
-                    Next::Again => {}
-                }
+        let mut outgoing = Outgoing { operation, response, arguments };
+        let next = match attempt(target, &mut journey, &mut outgoing, read) {
+            Ok(next) => next,
+            Err(failure) => {
+                journey.failed(target, failure)?;
+                Next::Again
             }
-            Err(failure) => journey.failed(target, failure)?,
+        };
+        if let Next::Done(ended) = next {
+            return ended;
         }
     }
 }
 
+/// Sends once, and waits for what comes back. A failure leaves the journey to decide whether to try again.
+#[inline]
 fn attempt<'a>(
     target: &ObjectRef,
-    journey: &Journey,
-    response: ResponseFlags,
-    arguments: &mut WriteArguments<'_, 'a>,
-) -> Result<Option<Answer>, Failure> {
+    journey: &mut Journey,
+    outgoing: &mut Outgoing<'_, 'a>,
+    read: &mut ReadReply<'_>,
+) -> Result<Next<Result<(), SystemException>>, Failure> {
     let course = journey.course();
     let pool = &course.candidate.pool;
-    let mut outgoing = Outgoing { operation: journey.operation(), response, arguments };
-    if response.expects_reply()
-        && let Some(mut lease) = pool.lease(course, || journey.connect_by())?
+    if outgoing.response.expects_reply()
+        && let Some(mut connection) = pool.lend(course, || journey.connect_by())?
     {
-        if lease.is_new {
+        if connection.is_new() {
             target.orb().client().opened();
         }
-        lease.call(course, &mut outgoing)?;
-        return Ok(Some(Answer::Private(lease)));
+        match connection.call(course, outgoing) {
+            Ok(()) => {}
+            // Nothing has left, so the connection is as good as before.
+            Err(failure @ Failure::Encode(_)) => {
+                pool.give_back(connection);
+                return Err(failure);
+            }
+            Err(failure) => return Err(failure),
+        }
+        let (reply, format) = connection.answer();
+        if is_for_the_caller(reply.status) {
+            journey.prefer();
+            read(journey, reply, format);
+            pool.give_back(connection);
+            return Ok(Next::Done(Ok(())));
+        }
+        let pool = pool.clone();
+        let next = arrived(target, journey, reply, format, read);
+        pool.give_back(connection);
+        return Ok(next);
     }
     let reactor = target.orb().reactor()?;
-    let ticket = pool.send_shared(course, &mut outgoing, journey.connect_by(), reactor)?;
+    let ticket = pool.send_shared(course, outgoing, journey.connect_by(), reactor)?;
     match ticket.wait(course.deadline) {
-        Some(Ok(Outcome::Sent)) => Ok(None),
-        Some(Ok(Outcome::Reply(reply, format))) => Ok(Some(Answer::Shared(Box::new((reply, format))))),
+        Some(Ok(Outcome::Sent)) => Ok(Next::Done(Ok(()))),
+        Some(Ok(Outcome::Reply(reply, format))) => Ok(arrived(target, journey, &reply, format, read)),
         Some(Err(failure)) => Err(failure),
         None => {
             ticket.cancel(reactor);
             let after = course.started.elapsed();
             Err(Failure::Timeout { step: "wait for the reply", sent: true, after })
         }
+    }
+}
+
+/// Any reply: its reader gets what is for the caller, the journey the rest.
+#[cold]
+fn arrived(
+    target: &ObjectRef,
+    journey: &mut Journey,
+    reply: &Reply,
+    format: Format,
+    read: &mut ReadReply<'_>,
+) -> Next<Result<(), SystemException>> {
+    match journey.arrived(target, reply, format) {
+        Ok(Next::Done(())) => {
+            read(journey, reply, format);
+            Next::Done(Ok(()))
+        }
+        Ok(Next::Again) => Next::Again,
+        Err(exception) => Next::Done(Err(exception)),
     }
 }
 
@@ -160,10 +182,18 @@ pub(super) fn result<R, E: OperationError>(
     if reply.status == ReplyStatus::NO_EXCEPTION {
         return decode(&mut body).map_err(|error| journey.unreadable(&error).into());
     }
-    let id = body.read_string().map_err(|error| journey.unreadable(&error))?;
-    match E::decode_user(&id, &mut body) {
-        Some(Ok(exception)) => Err(exception),
-        Some(Err(error)) => Err(journey.unreadable(&error).into()),
-        None => Err(journey.undeclared(&id).into()),
+    Err(user_exception(journey, &mut body))
+}
+
+#[cold]
+fn user_exception<E: OperationError>(journey: &Journey, body: &mut Decoder<'_>) -> E {
+    let id = match body.read_string() {
+        Ok(id) => id,
+        Err(error) => return journey.unreadable(&error).into(),
+    };
+    match E::decode_user(&id, body) {
+        Some(Ok(exception)) => exception,
+        Some(Err(error)) => journey.unreadable(&error).into(),
+        None => journey.undeclared(&id).into(),
     }
 }

@@ -49,6 +49,12 @@ pub(crate) enum Next<T> {
     Again,
 }
 
+/// Whether a reply of this status is read by who made the call, and not by the journey.
+#[inline]
+pub(super) fn is_for_the_caller(status: ReplyStatus) -> bool {
+    matches!(status, ReplyStatus::NO_EXCEPTION | ReplyStatus::USER_EXCEPTION)
+}
+
 impl Journey {
     /// Sets out: the deadline begins to run.
     #[inline]
@@ -81,11 +87,13 @@ impl Journey {
     }
 
     /// Where to try now.
+    #[inline]
     pub(crate) fn candidate(&self) -> &Candidate {
         &self.destination.candidates[self.candidate]
     }
 
     /// The same with all that a connection has to know.
+    #[inline]
     pub(crate) fn course(&self) -> Course<'_> {
         let candidate = self.candidate();
         let target = match &self.addressed {
@@ -157,6 +165,12 @@ impl Journey {
         if count == 0 { Err(()) } else { Ok(()) }
     }
 
+    /// The candidate in use has answered: later calls begin with it.
+    #[inline]
+    pub(crate) fn prefer(&self) {
+        self.destination.prefer(self.candidate);
+    }
+
     /// Judges a reply: what the caller gets, or another attempt.
     pub(crate) fn arrived(
         &mut self,
@@ -164,9 +178,9 @@ impl Journey {
         reply: &Reply,
         format: Format,
     ) -> Result<Next<()>, SystemException> {
-        self.destination.prefer(self.candidate);
+        self.prefer();
         match reply.status {
-            ReplyStatus::NO_EXCEPTION | ReplyStatus::USER_EXCEPTION => Ok(Next::Done(())),
+            status if is_for_the_caller(status) => Ok(Next::Done(())),
             ReplyStatus::SYSTEM_EXCEPTION => {
                 let exception = self.system_exception(reply, format);
                 let may_be_back = exception.completed == Completion::No

@@ -20,7 +20,7 @@ use zorb_giop::{IiopProfile, Ior};
 
 use crate::exception::{Kind, SystemException};
 use crate::orb::Orb;
-use crate::policy::{CallLimits, Policies};
+use crate::policy::{CallLimits, Policies, Standing};
 use crate::skeleton::{Interface, InterfaceInfo, OBJECT_ID, Operation};
 use route::{Destination, RouteCache};
 
@@ -32,7 +32,7 @@ pub struct ObjectRef(pub(crate) Arc<Reference>);
 pub(crate) struct Reference {
     orb: Orb,
     ior: Ior,
-    policies: Policies,
+    policies: Standing,
     pub(crate) route: RouteCache,
 }
 
@@ -43,6 +43,7 @@ impl ObjectRef {
     }
 
     fn bound(orb: Orb, ior: Ior, policies: Policies) -> ObjectRef {
+        let policies = Standing::new(policies, *orb.policies());
         ObjectRef(Arc::new(Reference { orb, ior, policies, route: RouteCache::default() }))
     }
 
@@ -63,12 +64,12 @@ impl ObjectRef {
 
     /// Its own policies, without those of the thread and the ORB.
     pub fn policies(&self) -> &Policies {
-        &self.0.policies
+        self.0.policies.reference()
     }
 
     /// The same object with `policies` before those it has. Calls of the two keep no order among each other.
     pub fn with_policies(&self, policies: Policies) -> ObjectRef {
-        ObjectRef::bound(self.0.orb.clone(), self.0.ior.clone(), policies.or(&self.0.policies))
+        ObjectRef::bound(self.0.orb.clone(), self.0.ior.clone(), policies.or(self.policies()))
     }
 
     /// Whether the object has the interface `id` (`_is_a`): by the reference's type id where that tells, else by asking.
@@ -83,8 +84,10 @@ impl ObjectRef {
     /// Whether the object is known to be gone (`_non_existent`). When that cannot be learnt, the exception says why.
     pub fn non_existent(&self) -> Result<bool, SystemException> {
         static NON_EXISTENT: Operation = Operation { name: "_non_existent", oneway: false };
-        match invoke::call(self, &NON_EXISTENT, |_| Ok(()), bool::decode) {
-            Err(SystemException { kind: Kind::ObjectNotExist, .. }) => Ok(true),
+        let answer: Result<bool, SystemException> =
+            invoke::call(self, &NON_EXISTENT, |_| Ok(()), bool::decode);
+        match answer {
+            Err(exception) if exception.kind == Kind::ObjectNotExist => Ok(true),
             answer => answer,
         }
     }
@@ -138,11 +141,13 @@ impl ObjectRef {
     }
 
     /// The policies in force for a call made now by this thread.
+    #[inline]
     pub(crate) fn limits(&self) -> CallLimits {
-        CallLimits::of(&self.0.policies, self.0.orb.policies())
+        self.0.policies.limits()
     }
 
     /// Where calls go now, and whether by a forward.
+    #[inline]
     pub(crate) fn route(&self) -> (Arc<Destination>, bool) {
         self.0.route.with_current(&self.0.orb, &self.0.ior, |destination, by_forward| {
             (destination.clone(), by_forward)
