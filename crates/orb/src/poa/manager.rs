@@ -6,6 +6,7 @@ use std::sync::{Arc, Mutex, PoisonError, Weak};
 use std::time::{Duration, Instant};
 
 use super::adapter::Adapter;
+use super::adapters::Adapters;
 use super::error::PoaError;
 use super::gate::{Gate, ManagerState};
 use super::traffic::Upcall;
@@ -144,8 +145,7 @@ fn release(held: VecDeque<ServerRequest>, to: ManagerState) {
             Some(exception) => request.system_exception(exception),
             None => {
                 let orb = request.call().orb().clone();
-                let there = orb.clone();
-                orb.server().spawn(Box::new(move || there.adapters().serve(request)));
+                orb.server().spawn(Box::new(move || Adapters::serve(request)));
             }
         }
     }

@@ -33,23 +33,26 @@ use crate::upcall;
 
 impl Adapters {
     /// Serves a request in this thread, hands it to the thread that must, or keeps it until its manager lets it through.
-    pub(crate) fn serve(&self, mut request: ServerRequest) {
+    #[inline]
+    pub(crate) fn serve(mut request: ServerRequest) {
+        let adapters = request.call().orb().adapters();
         let key = request.object_key();
         let parsed = Key::parse(key);
         let range = parsed.id_range(key.len());
-        if let Some((object, counted)) = self.quick(&parsed, &key[range.clone()]) {
-            let _upcall = Upcall::enter(self.shared.run);
-            // Held until the method has returned, which may be after the reply.
-            let during = object.clone();
-            request.set_object(range, Active::object(object, counted));
-            invoke(&*during.servant, request);
-            during.release();
-        } else {
-            self.serve_anyway(request, None);
-        }
+        let Some((object, counted)) = adapters.quick(&parsed, &key[range.clone()]) else {
+            let orb = request.call().orb().clone();
+            return orb.adapters().serve_anyway(request, None);
+        };
+        let _upcall = Upcall::enter(adapters.shared.run);
+        // Held until the method has returned, which may be after the reply.
+        let during = object.clone();
+        request.set_object(range, Active::object(object, counted));
+        invoke(&*during.servant, request);
+        during.release();
     }
 
     /// The object, if nothing stands in its way.
+    #[inline]
     fn quick(&self, key: &Key<'_>, id: &[u8]) -> Option<(Arc<ActiveObject>, Counted)> {
         let found = self.shared.with_adapter(key, |adapter| {
             if adapter.policies.thread != ThreadPolicy::OrbControlled {

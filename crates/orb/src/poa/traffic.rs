@@ -97,39 +97,60 @@ pub(crate) fn thread() -> u64 {
 }
 
 thread_local! {
-    /// The runs of the ORBs whose upcalls this thread is in, innermost last.
-    static UPCALLS: RefCell<Vec<u64>> = const { RefCell::new(Vec::new()) };
+    /// The run of the ORB whose upcall this thread is in, the innermost; 0: in none.
+    static INNERMOST: Cell<u64> = const { Cell::new(0) };
+    /// Those around it, innermost last.
+    static AROUND: RefCell<Vec<u64>> = const { RefCell::new(Vec::new()) };
 }
 
 /// This thread is in an upcall, until dropped: it must not wait for upcalls to end.
 pub(crate) struct Upcall {
     run: u64,
+    /// What it was in before.
+    outer: u64,
     thread: u64,
 }
 
 impl Upcall {
     #[inline]
     pub(crate) fn enter(run: u64) -> Upcall {
-        UPCALLS.with_borrow_mut(|upcalls| upcalls.push(run));
-        Upcall { run, thread: thread() }
+        let outer = INNERMOST.replace(run);
+        if outer != 0 {
+            AROUND.with_borrow_mut(|around| around.push(outer));
+        }
+        Upcall { run, outer, thread: thread() }
     }
 
     /// Whether this thread is in an upcall of that ORB.
     pub(crate) fn is_in(run: u64) -> bool {
-        UPCALLS.with_borrow(|upcalls| upcalls.contains(&run))
+        INNERMOST.get() == run || AROUND.with_borrow(|around| around.contains(&run))
+    }
+
+    /// The end of one that is not simply the only one.
+    #[cold]
+    fn leave_nested(&self) {
+        // A handle on a request may end in another thread; then it stays noted in the one where it began, which errs
+        // on the safe side.
+        if self.thread != thread() {
+            return;
+        }
+        AROUND.with_borrow_mut(|around| {
+            if INNERMOST.get() == self.run {
+                INNERMOST.set(around.pop().unwrap_or(0));
+            } else if let Some(at) = around.iter().rposition(|&run| run == self.run) {
+                around.remove(at);
+            }
+        });
     }
 }
 
 impl Drop for Upcall {
+    #[inline]
     fn drop(&mut self) {
-        // A handle on a request may end in another thread; then it stays noted in the one where it began, which errs
-        // on the safe side.
-        if self.thread == thread() {
-            UPCALLS.with_borrow_mut(|upcalls| match upcalls.iter().rposition(|&run| run == self.run) {
-                Some(at) if at + 1 == upcalls.len() => drop(upcalls.pop()),
-                Some(at) => drop(upcalls.remove(at)),
-                None => {}
-            });
+        if self.outer == 0 && self.thread == thread() && INNERMOST.get() == self.run {
+            INNERMOST.set(0);
+        } else {
+            self.leave_nested();
         }
     }
 }

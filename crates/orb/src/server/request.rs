@@ -5,6 +5,7 @@
 //! `reply`'s part; finding the servant is the object adapter's.
 
 use std::any::Any;
+use std::cell::Cell;
 use std::mem;
 use std::ops::Range;
 use std::panic::{AssertUnwindSafe, catch_unwind};
@@ -35,10 +36,17 @@ pub struct Call {
 }
 
 enum Origin {
-    /// A message.
-    Remote(Box<Remote>),
+    /// A message; there until the request ends.
+    Remote(Box<Option<Remote>>),
     /// A collocated call.
     Local { key: Bytes, operation: &'static str },
+    /// It was a message, and its end has come.
+    Ended,
+}
+
+thread_local! {
+    /// The memory of the last request that ended in this thread, for the next one.
+    static SPARE: Cell<Option<Box<Option<Remote>>>> = const { Cell::new(None) };
 }
 
 /// A request as it came, where from, and what is known of it: one allocation, so that a request is moved as a pointer.
@@ -61,6 +69,7 @@ struct Remote {
 }
 
 static NO_CONTEXTS: ServiceContexts = ServiceContexts::new();
+static NO_KEY: Bytes = Bytes::new();
 
 impl Call {
     /// A call from within this process.
@@ -82,34 +91,26 @@ impl Call {
     #[inline]
     pub fn operation(&self) -> &str {
         match &self.origin {
-            Origin::Remote(remote) => remote.request.operation(),
+            Origin::Remote(remote) => remote.as_ref().as_ref().map_or("", |remote| remote.request.operation()),
             Origin::Local { operation, .. } => operation,
+            Origin::Ended => "",
         }
     }
 
     /// Who calls; `None` when the caller lives in this process.
     pub fn peer(&self) -> Option<&Endpoint> {
-        match &self.origin {
-            Origin::Remote(remote) => Some(remote.connection.peer()),
-            Origin::Local { .. } => None,
-        }
+        self.remote().map(|remote| remote.connection.peer())
     }
 
     /// The caller has given the call up (CancelRequest, or its connection is gone).
     #[inline]
     pub fn is_cancelled(&self) -> bool {
-        match &self.origin {
-            Origin::Remote(remote) => remote.connection.has_cancelled(remote.request.id),
-            Origin::Local { .. } => false,
-        }
+        self.remote().is_some_and(|remote| remote.connection.has_cancelled(remote.request.id))
     }
 
     /// What came beside the request.
     pub fn contexts(&self) -> &ServiceContexts {
-        match &self.origin {
-            Origin::Remote(remote) => &remote.request.contexts,
-            Origin::Local { .. } => &NO_CONTEXTS,
-        }
+        self.remote().map_or(&NO_CONTEXTS, |remote| &remote.request.contexts)
     }
 
     /// The ORB that serves.
@@ -132,8 +133,17 @@ impl Call {
     #[inline]
     fn object_key(&self) -> &Bytes {
         match &self.origin {
-            Origin::Remote(remote) => remote.object_key(),
+            Origin::Remote(remote) => remote.as_ref().as_ref().map_or(&NO_KEY, Remote::object_key),
             Origin::Local { key, .. } => key,
+            Origin::Ended => &NO_KEY,
+        }
+    }
+
+    #[inline]
+    fn remote(&self) -> Option<&Remote> {
+        match &self.origin {
+            Origin::Remote(remote) => remote.as_ref().as_ref(),
+            Origin::Local { .. } | Origin::Ended => None,
         }
     }
 }
@@ -144,6 +154,7 @@ impl Remote {
         Format { version: self.request.version, code_sets: self.code_sets }
     }
 
+    #[inline]
     fn identity(&self) -> usize {
         std::ptr::from_ref(self).addr()
     }
@@ -156,7 +167,6 @@ impl Remote {
     /// The key by which the message named its object.
     #[inline]
     fn named_key(&self) -> &Bytes {
-        static NO_KEY: Bytes = Bytes::new();
         match (&self.request.target, &self.key) {
             (Target::ObjectKey(key), _) | (_, Some(key)) => key,
             _ => &NO_KEY,
@@ -187,21 +197,18 @@ impl ServerRequest {
         // With the target's answer comes its return; in all other cases nobody waits for that.
         // Only the lower two bits count: the others are reserved, and TAO sets one.
         let owed = request.response.0 & 3 == zorb_giop::ResponseFlags::WITH_TARGET.0;
-        // Written where it is to stay: it is large, and would be copied on its way into a `Box::new`.
-        let remote = Box::write(
-            Box::new_uninit(),
-            Remote {
-                connection,
-                request,
-                key,
-                code_sets,
-                owed,
-                oneway: !owed,
-                octets,
-                active: None,
-                meant: None,
-            },
-        );
+        let mut remote = SPARE.take().unwrap_or_default();
+        *remote = Some(Remote {
+            connection,
+            request,
+            key,
+            code_sets,
+            owed,
+            oneway: !owed,
+            octets,
+            active: None,
+            meant: None,
+        });
         ServerRequest { call: Call { orb, origin: Origin::Remote(remote), object_id: 0..0 } }
     }
 
@@ -373,7 +380,6 @@ impl Ordered for ServerRequest {
 
     /// As the message names it: a place in the order is given back under the key that it was taken by.
     fn key(&self) -> &Bytes {
-        static NO_KEY: Bytes = Bytes::new();
         self.remote().map_or(&NO_KEY, Remote::named_key)
     }
 }
@@ -381,17 +387,14 @@ impl Ordered for ServerRequest {
 impl ServerRequest {
     #[inline]
     fn remote(&self) -> Option<&Remote> {
-        match &self.call.origin {
-            Origin::Remote(remote) => Some(remote),
-            Origin::Local { .. } => None,
-        }
+        self.call.remote()
     }
 
     #[inline]
     fn remote_mut(&mut self) -> Option<&mut Remote> {
         match &mut self.call.origin {
-            Origin::Remote(remote) => Some(remote),
-            Origin::Local { .. } => None,
+            Origin::Remote(remote) => remote.as_mut().as_mut(),
+            Origin::Local { .. } | Origin::Ended => None,
         }
     }
 
@@ -452,10 +455,14 @@ impl Drop for ServerRequest {
         if self.expects_reply() {
             self.answer_for_the_silent();
         }
-        let Some(remote) = self.remote_mut() else { return };
-        drop(remote.active.take());
-        let ordered = remote.oneway.then(|| remote.named_key());
-        remote.connection.finished(remote.octets, ordered, remote.identity());
+        let Origin::Remote(mut memory) = mem::replace(&mut self.call.origin, Origin::Ended) else { return };
+        if let Some(remote) = &mut *memory {
+            drop(remote.active.take());
+            let ordered = remote.oneway.then(|| remote.named_key());
+            remote.connection.finished(remote.octets, ordered, remote.identity());
+            *memory = None;
+        }
+        SPARE.set(Some(memory));
     }
 }
 

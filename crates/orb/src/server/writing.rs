@@ -55,18 +55,18 @@ impl Writing {
         self.unsent.lock().unwrap_or_else(PoisonError::into_inner)
     }
 
-    /// Sends the parts of one message. `patience`: how long to wait for a transport that is full; `most`: octets that
+    /// Sends the parts of one message, `whole` octets together. `patience`: how long to wait for a transport that is full; `most`: octets that
     /// may wait; `now`: the engine's milliseconds.
     #[inline]
     pub(super) fn send(
         &self,
         channel: &dyn Channel,
         parts: &mut [IoSlice<'_>],
+        whole: usize,
         patience: impl Fn() -> Duration,
         most: usize,
         now: impl Fn() -> u64,
     ) -> Sent {
-        let whole: usize = parts.iter().map(|part| part.len()).sum();
         let unsent = self.unsent();
         if unsent.ended {
             return Sent::Failed(io::ErrorKind::NotConnected.into());

@@ -47,7 +47,7 @@ impl Connection {
             Farewell::Error(version) => message_error(version),
             Farewell::Silence => return self.end("closed by the client"),
         };
-        self.send_parts(&mut [IoSlice::new(&octets)]);
+        self.send_parts(&mut [IoSlice::new(&octets)], octets.len());
         if !self.writing.is_blocked() {
             self.channel.shutdown_send();
         }

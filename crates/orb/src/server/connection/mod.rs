@@ -322,8 +322,11 @@ impl Connection {
         match self.fragment_size() {
             Some(size) if message.len() > size => self.send_fragments(message, size),
             _ => match message.contiguous() {
-                Some(octets) => self.send_parts(&mut [IoSlice::new(octets)]),
-                None => self.send_parts(&mut message.slices().map(IoSlice::new).collect::<Vec<_>>()),
+                Some(octets) => self.send_parts(&mut [IoSlice::new(octets)], octets.len()),
+                None => {
+                    let mut parts: Vec<_> = message.slices().map(IoSlice::new).collect();
+                    self.send_parts(&mut parts, message.len());
+                }
             },
         }
     }
@@ -332,14 +335,15 @@ impl Connection {
     fn send_fragments(self: &Arc<Self>, message: &Encoder<'_>, size: usize) {
         let pieces: Vec<_> = fragments(message, size).collect();
         let mut parts: Vec<_> = pieces.iter().flat_map(|piece| piece.slices()).map(IoSlice::new).collect();
-        self.send_parts(&mut parts);
+        let whole = pieces.iter().map(|piece| piece.octets()).sum();
+        self.send_parts(&mut parts, whole);
     }
 
     #[inline]
-    fn send_parts(self: &Arc<Self>, parts: &mut [IoSlice<'_>]) {
+    fn send_parts(self: &Arc<Self>, parts: &mut [IoSlice<'_>], whole: usize) {
         let most = self.engine.settings.limits.unsent_octets;
         let patience = || self.engine.patience();
-        match self.writing.send(&*self.channel, parts, patience, most, || self.engine.now()) {
+        match self.writing.send(&*self.channel, parts, whole, patience, most, || self.engine.now()) {
             Sent::Whole | Sent::Queued => {}
             unusual => self.sent_not_all(unusual),
         }

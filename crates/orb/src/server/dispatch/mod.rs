@@ -21,7 +21,7 @@ use std::cell::Cell;
 use std::collections::HashMap;
 use std::io;
 use std::os::fd::BorrowedFd;
-use std::sync::atomic::{AtomicBool, AtomicU64, Ordering};
+use std::sync::atomic::{AtomicBool, AtomicU64, AtomicUsize, Ordering};
 use std::sync::{Arc, Condvar, Mutex, MutexGuard, PoisonError, Weak};
 use std::time::{Duration, Instant};
 
@@ -34,7 +34,7 @@ use super::settings::{Settings, ThreadModel};
 use super::turn::Turn;
 use crate::exception::{Minor, SystemException};
 use crate::orb::{Core, Orb};
-use crate::poa::Located;
+use crate::poa::{Adapters, Located};
 use crate::transport::Acceptor;
 use queue::{Queue, Task};
 
@@ -70,8 +70,7 @@ pub(super) struct ToAdapters;
 impl Handler for ToAdapters {
     #[inline]
     fn serve(&self, request: ServerRequest) {
-        let orb = request.call().orb().clone();
-        orb.adapters().serve(request);
+        Adapters::serve(request);
     }
 
     fn locate(&self, orb: &Orb, key: &Bytes) -> Located {
@@ -89,6 +88,8 @@ pub(crate) struct Engine {
     wake: Wake,
     acceptors: Mutex<Vec<Arc<dyn Acceptor>>>,
     connections: Mutex<HashMap<u64, Arc<Connection>>>,
+    /// How many `connections` has, for looks without the lock.
+    open: AtomicUsize,
     next_token: AtomicU64,
     /// The turns of threads that read.
     turns: Mutex<Vec<Arc<Turn>>>,
@@ -137,6 +138,7 @@ impl Engine {
             wake,
             acceptors: Mutex::default(),
             connections: Mutex::default(),
+            open: AtomicUsize::new(0),
             next_token: AtomicU64::new(FIRST_CONNECTION),
             turns: Mutex::default(),
             queue,
@@ -234,7 +236,10 @@ impl Engine {
         let token = self.next_token.fetch_add(1, Ordering::Relaxed);
         tracing::debug!(peer = %channel.peer(), "connection opened");
         let connection = Connection::new(self.clone(), token, channel);
-        self.connections().insert(token, connection.clone());
+        let mut connections = self.connections();
+        connections.insert(token, connection.clone());
+        self.open.store(connections.len(), Ordering::Relaxed);
+        drop(connections);
         if !self.has_keeper() {
             let serving = Arc::downgrade(&connection);
             connection.channel().drive(Arc::new(move || {
@@ -262,6 +267,7 @@ impl Engine {
     pub(super) fn forget(&self, token: u64) {
         let mut connections = self.connections();
         connections.remove(&token);
+        self.open.store(connections.len(), Ordering::Relaxed);
         let last = connections.is_empty();
         drop(connections);
         if last && self.is_stopping() {
