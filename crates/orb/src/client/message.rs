@@ -103,7 +103,7 @@ pub(crate) fn send(
     message: &Encoder<'_>,
     fragment_size: Option<usize>,
     course: Course<'_>,
-) -> Result<(), Failure> {
+) -> Result<(), Box<Failure>> {
     let sent = match fragment_size {
         Some(size) if message.len() > size => send_fragments(channel, message, size, course.deadline),
         _ => match message.contiguous() {
@@ -111,7 +111,12 @@ pub(crate) fn send(
             None => send_all(channel, message.slices(), course.deadline),
         },
     };
-    sent.map_err(|Unsent { sent, error }| match (sent, error.kind()) {
+    sent.map_err(|unsent| failure_of(unsent, course))
+}
+
+#[cold]
+fn failure_of(Unsent { sent, error }: Unsent, course: Course<'_>) -> Box<Failure> {
+    Box::new(match (sent, error.kind()) {
         (_, ErrorKind::TimedOut | ErrorKind::WouldBlock) => {
             Failure::Timeout { step: "send", sent: sent > 0, after: course.started.elapsed() }
         }

@@ -69,11 +69,12 @@ impl Pool {
 
     /// A private connection for one call, to be [given back](Self::give_back); `None` if this call must or should travel
     /// on the shared one.
+    #[inline]
     pub(crate) fn lend(
         &self,
         course: Course<'_>,
         connect_by: impl FnOnce() -> Instant,
-    ) -> Result<Option<Box<Private>>, Failure> {
+    ) -> Result<Option<Box<Private>>, Box<Failure>> {
         if self.unsettled.has_mine() {
             return Ok(None);
         }
@@ -87,7 +88,7 @@ impl Pool {
 
     /// A new private connection, unless there are as many as may be.
     #[cold]
-    fn open(&self, course: Course<'_>, connect_by: Instant) -> Result<Option<Box<Private>>, Failure> {
+    fn open(&self, course: Course<'_>, connect_by: Instant) -> Result<Option<Box<Private>>, Box<Failure>> {
         let Some(seat) = Seat::take(&self.open, self.settings.private_connections) else { return Ok(None) };
         let channel = self
             .transport

@@ -74,12 +74,13 @@ impl Private {
         &mut self,
         course: Course<'_>,
         outgoing: &mut Outgoing<'_, '_>,
-    ) -> Result<(), Failure> {
+    ) -> Result<(), Box<Failure>> {
         self.last_used = course.started;
         let form = self.terms.next(course.candidate);
         let fragment_size = self.settings.fragment_size;
         let mut message = Encoder::with_buffer(mem::take(&mut self.buffer), form.format);
-        compose(&mut message, &form, course.target, outgoing, fragment_size).map_err(Failure::Encode)?;
+        compose(&mut message, &form, course.target, outgoing, fragment_size)
+            .map_err(|error| Box::new(Failure::Encode(error)))?;
         let sent = send(&*self.channel, &message, fragment_size, course);
         self.buffer = message.into_buffer();
         sent?;
@@ -104,7 +105,7 @@ impl Private {
     }
 
     #[inline]
-    fn await_reply(&mut self, form: &Form<'_>, course: Course<'_>) -> Result<(), Failure> {
+    fn await_reply(&mut self, form: &Form<'_>, course: Course<'_>) -> Result<(), Box<Failure>> {
         loop {
             if let Some(waiter) = upcall::current()
                 && let Armed::Descriptor(descriptor) = self.channel.arm()
@@ -113,19 +114,10 @@ impl Private {
             }
             match self.channel.receive(self.inbound.space(), course.deadline) {
                 Ok(Received::Octets(count)) => self.inbound.received(count),
-                Ok(Received::Empty) if Instant::now() >= course.deadline => {
-                    let step = "wait for the reply";
-                    return Err(Failure::Timeout { step, sent: true, after: course.started.elapsed() });
-                }
+                Ok(Received::Empty) if Instant::now() >= course.deadline => return Err(overdue(course)),
                 Ok(Received::Empty) => continue,
-                Ok(Received::Closed) => {
-                    let cause = io::Error::new(
-                        io::ErrorKind::UnexpectedEof,
-                        "the server closed the connection without an answer",
-                    );
-                    return Err(Failure::Lost { step: "receive", cause });
-                }
-                Err(cause) => return Err(Failure::Lost { step: "receive", cause }),
+                Ok(Received::Closed) => return Err(lost(no_answer())),
+                Err(cause) => return Err(lost(cause)),
             }
             loop {
                 match self.inbound.next() {
@@ -134,22 +126,30 @@ impl Private {
                         self.answer = Some((reply, format));
                         return Ok(());
                     }
-                    // Of a call that was given up, or made up: it changes nothing.
-                    Ok(Some(Message::Reply(_))) => {
-                        tracing::debug!(peer = %self.channel.peer(), "a reply that nobody awaits")
-                    }
-                    Ok(Some(Message::CloseConnection)) => return Err(closed(&self.inbound, form.id)),
-                    Ok(Some(Message::MessageError)) => return Err(Failure::MessageError),
-                    Ok(Some(other)) => return Err(wrong_role(&other, course.candidate.version)),
+                    Ok(Some(other)) => self.act_on(&other, form.id, course.candidate.version)?,
                     Ok(None) => break,
-                    Err(error) => return Err(Failure::Protocol(error)),
+                    Err(error) => return Err(Failure::Protocol(error).into()),
                 }
             }
             // Who sends without end must not keep the call for ever.
             if Instant::now() >= course.deadline {
-                let step = "wait for the reply";
-                return Err(Failure::Timeout { step, sent: true, after: course.started.elapsed() });
+                return Err(overdue(course));
             }
+        }
+    }
+
+    /// Anything but the reply to `id`. `Ok`: it changes nothing.
+    #[cold]
+    fn act_on(&self, message: &Message, id: u32, version: Version) -> Result<(), Box<Failure>> {
+        match message {
+            // Of a call that was given up, or made up.
+            Message::Reply(_) => {
+                tracing::debug!(peer = %self.channel.peer(), "a reply that nobody awaits");
+                Ok(())
+            }
+            Message::CloseConnection => Err(closed(&self.inbound, id).into()),
+            Message::MessageError => Err(Failure::MessageError.into()),
+            other => Err(wrong_role(other, version).into()),
         }
     }
 
@@ -168,6 +168,21 @@ impl Private {
         };
         let _ = self.channel.send_now(&[io::IoSlice::new(&octets)]);
     }
+}
+
+#[cold]
+fn overdue(course: Course<'_>) -> Box<Failure> {
+    let after = course.started.elapsed();
+    Box::new(Failure::Timeout { step: "wait for the reply", sent: true, after })
+}
+
+#[cold]
+fn lost(cause: io::Error) -> Box<Failure> {
+    Box::new(Failure::Lost { step: "receive", cause })
+}
+
+fn no_answer() -> io::Error {
+    io::Error::new(io::ErrorKind::UnexpectedEof, "the server closed the connection without an answer")
 }
 
 /// What CloseConnection means for the call `id`: that it was not executed (CORBA 3.4 part 2 §9.4.7), unless the server has

@@ -235,7 +235,7 @@ impl Shared {
             }
             Err(Turn::Refused(refused)) => Err(self.leave(&ticket, self.refusal(refused, course))),
             Err(Turn::Failed(failure)) => {
-                let failure = self.leave(&ticket, failure);
+                let failure = self.leave(&ticket, *failure);
                 match &failure {
                     Failure::Timeout { sent: false, .. } => self.flush(reactor),
                     Failure::NotSent { cause, .. } | Failure::Lost { cause, .. } => {

@@ -85,12 +85,12 @@ fn travel<'a>(
     read: &mut ReadReply<'_>,
 ) -> Result<(), SystemException> {
     let mut journey = Journey::new(target, operation)?;
+    let mut outgoing = Outgoing { operation, response, arguments };
     loop {
-        let mut outgoing = Outgoing { operation, response, arguments };
         let next = match attempt(target, &mut journey, &mut outgoing, read) {
             Ok(next) => next,
             Err(failure) => {
-                journey.failed(target, failure)?;
+                journey.failed(target, *failure)?;
                 Next::Again
             }
         };
@@ -107,52 +107,65 @@ fn attempt<'a>(
     journey: &mut Journey,
     outgoing: &mut Outgoing<'_, 'a>,
     read: &mut ReadReply<'_>,
-) -> Result<Next<Result<(), SystemException>>, Failure> {
+) -> Result<Next<Result<(), SystemException>>, Box<Failure>> {
     let course = journey.course();
     let pool = &course.candidate.pool;
-    if outgoing.response.expects_reply()
-        && let Some(mut connection) = pool.lend(course, || journey.connect_by())?
-    {
-        if connection.is_new() {
-            target.orb().client().opened();
-        }
-        match connection.call(course, outgoing) {
-            Ok(()) => {}
+    if !outgoing.response.expects_reply() {
+        return attempt_on_shared(target, journey, outgoing, read);
+    }
+    let Some(mut connection) = pool.lend(course, || journey.connect_by())? else {
+        return attempt_on_shared(target, journey, outgoing, read);
+    };
+    if connection.is_new() {
+        target.orb().client().opened();
+    }
+    if let Err(failure) = connection.call(course, outgoing) {
+        if let Failure::Encode(_) = *failure {
             // Nothing has left, so the connection is as good as before.
-            Err(failure @ Failure::Encode(_)) => {
-                pool.give_back(connection);
-                return Err(failure);
-            }
-            Err(failure) => return Err(failure),
-        }
-        let (reply, format) = connection.answer();
-        if is_for_the_caller(reply.status) {
-            journey.prefer();
-            read(journey, reply, format);
             pool.give_back(connection);
-            return Ok(Next::Done(Ok(())));
         }
+        return Err(failure);
+    }
+    let (reply, format) = connection.answer();
+    let next = if is_for_the_caller(reply.status) {
+        journey.prefer();
+        read(journey, reply, format);
+        journey.candidate().pool.give_back(connection);
+        Next::Done(Ok(()))
+    } else {
         let pool = pool.clone();
         let next = arrived(target, journey, reply, format, read);
         pool.give_back(connection);
-        return Ok(next);
-    }
+        next
+    };
+    Ok(next)
+}
+
+/// The same on the endpoint's shared connection.
+#[inline(never)]
+fn attempt_on_shared<'a>(
+    target: &ObjectRef,
+    journey: &mut Journey,
+    outgoing: &mut Outgoing<'_, 'a>,
+    read: &mut ReadReply<'_>,
+) -> Result<Next<Result<(), SystemException>>, Box<Failure>> {
+    let course = journey.course();
     let reactor = target.orb().reactor()?;
-    let ticket = pool.send_shared(course, outgoing, journey.connect_by(), reactor)?;
+    let ticket = course.candidate.pool.send_shared(course, outgoing, journey.connect_by(), reactor)?;
     match ticket.wait(course.deadline) {
         Some(Ok(Outcome::Sent)) => Ok(Next::Done(Ok(()))),
         Some(Ok(Outcome::Reply(reply, format))) => Ok(arrived(target, journey, &reply, format, read)),
-        Some(Err(failure)) => Err(failure),
+        Some(Err(failure)) => Err(failure.into()),
         None => {
             ticket.cancel(reactor);
             let after = course.started.elapsed();
-            Err(Failure::Timeout { step: "wait for the reply", sent: true, after })
+            Err(Failure::Timeout { step: "wait for the reply", sent: true, after }.into())
         }
     }
 }
 
 /// Any reply: its reader gets what is for the caller, the journey the rest.
-#[cold]
+#[inline(never)]
 fn arrived(
     target: &ObjectRef,
     journey: &mut Journey,

@@ -114,6 +114,7 @@ impl Journey {
     }
 
     /// Judges an attempt that brought no reply.
+    #[cold]
     pub(crate) fn failed(&mut self, target: &ObjectRef, failure: Failure) -> Result<(), SystemException> {
         match failure {
             // Not executed: sent again when the server closes just as the call comes.

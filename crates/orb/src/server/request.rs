@@ -36,20 +36,13 @@ pub struct Call {
 }
 
 enum Origin {
-    /// A message; there until the request ends.
-    Remote(Box<Option<Remote>>),
+    /// A message.
+    Remote(Remote),
     /// A collocated call.
     Local { key: Bytes, operation: &'static str },
-    /// It was a message, and its end has come.
-    Ended,
 }
 
-thread_local! {
-    /// The memory of the last request that ended in this thread, for the next one.
-    static SPARE: Cell<Option<Box<Option<Remote>>>> = const { Cell::new(None) };
-}
-
-/// A request as it came, where from, and what is known of it: one allocation, so that a request is moved as a pointer.
+/// A request as it came, where from, and what is known of it.
 struct Remote {
     connection: Arc<Connection>,
     request: Request,
@@ -91,9 +84,8 @@ impl Call {
     #[inline]
     pub fn operation(&self) -> &str {
         match &self.origin {
-            Origin::Remote(remote) => remote.as_ref().as_ref().map_or("", |remote| remote.request.operation()),
+            Origin::Remote(remote) => remote.request.operation(),
             Origin::Local { operation, .. } => operation,
-            Origin::Ended => "",
         }
     }
 
@@ -133,17 +125,16 @@ impl Call {
     #[inline]
     fn object_key(&self) -> &Bytes {
         match &self.origin {
-            Origin::Remote(remote) => remote.as_ref().as_ref().map_or(&NO_KEY, Remote::object_key),
+            Origin::Remote(remote) => remote.object_key(),
             Origin::Local { key, .. } => key,
-            Origin::Ended => &NO_KEY,
         }
     }
 
     #[inline]
     fn remote(&self) -> Option<&Remote> {
         match &self.origin {
-            Origin::Remote(remote) => remote.as_ref().as_ref(),
-            Origin::Local { .. } | Origin::Ended => None,
+            Origin::Remote(remote) => Some(remote),
+            Origin::Local { .. } => None,
         }
     }
 }
@@ -178,9 +169,17 @@ impl Remote {
 ///
 /// Dropped unanswered it answers by itself with `NO_RESPONSE`, so that no caller waits in vain; dropped by a panic,
 /// with `UNKNOWN`.
-pub struct ServerRequest {
-    /// Its origin is always a message.
-    call: Call,
+pub struct ServerRequest(Option<Memory>);
+
+/// Where a request stays from its first step to its last, while what is handed on is a pointer. Both are there until the
+/// request is dropped, and the call's origin is a message.
+type Memory = Box<Option<Call>>;
+
+const UNTIL_DROPPED: &str = "a request is there until it is dropped";
+
+thread_local! {
+    /// The memory of the last request that ended in this thread, for the next one.
+    static SPARE: Cell<Option<Memory>> = const { Cell::new(None) };
 }
 
 impl ServerRequest {
@@ -197,25 +196,29 @@ impl ServerRequest {
         // With the target's answer comes its return; in all other cases nobody waits for that.
         // Only the lower two bits count: the others are reserved, and TAO sets one.
         let owed = request.response.0 & 3 == zorb_giop::ResponseFlags::WITH_TARGET.0;
-        let mut remote = SPARE.take().unwrap_or_default();
-        *remote = Some(Remote {
-            connection,
-            request,
-            key,
-            code_sets,
-            owed,
-            oneway: !owed,
-            octets,
-            active: None,
-            meant: None,
+        let mut memory = SPARE.take().unwrap_or_default();
+        *memory = Some(Call {
+            orb,
+            origin: Origin::Remote(Remote {
+                connection,
+                request,
+                key,
+                code_sets,
+                owed,
+                oneway: !owed,
+                octets,
+                active: None,
+                meant: None,
+            }),
+            object_id: 0..0,
         });
-        ServerRequest { call: Call { orb, origin: Origin::Remote(remote), object_id: 0..0 } }
+        ServerRequest(Some(memory))
     }
 
     /// The operation's name on the wire.
     #[inline]
     pub fn operation(&self) -> &str {
-        self.call.operation()
+        self.call().operation()
     }
 
     /// Its octets, as they came: what generated code finds the operation by, since names that match are valid text.
@@ -227,7 +230,7 @@ impl ServerRequest {
     /// The context to hand to the servant.
     #[inline]
     pub fn call(&self) -> &Call {
-        &self.call
+        self.0.as_deref().and_then(Option::as_ref).expect(UNTIL_DROPPED)
     }
 
     /// Whether the caller waits for an answer.
@@ -239,15 +242,16 @@ impl ServerRequest {
     /// What names the object.
     #[inline]
     pub(crate) fn object_key(&self) -> &Bytes {
-        self.call.object_key()
+        self.call().object_key()
     }
 
     /// What the adapter found: where in the key the object id stands, and its count of the request, which is dropped
     /// after the reply.
     #[inline]
     pub(crate) fn set_object(&mut self, object_id: Range<usize>, active: Active) {
-        self.call.object_id = object_id;
-        if let Some(remote) = self.remote_mut() {
+        let call = self.call_mut();
+        call.object_id = object_id;
+        if let Origin::Remote(remote) = &mut call.origin {
             remote.active = Some(active);
         }
     }
@@ -265,12 +269,12 @@ impl ServerRequest {
         mut self,
         decode: impl FnOnce(&mut Decoder<'_>) -> Result<R, DecodeError>,
     ) -> Option<(ServerRequest, R)> {
-        let (format, body) = match self.remote_mut() {
-            Some(remote) => (remote.format(), mem::take(&mut remote.request.body)),
-            None => Default::default(),
+        let call = self.call_mut();
+        let (format, body) = match &mut call.origin {
+            Origin::Remote(remote) => (remote.format(), mem::take(&mut remote.request.body)),
+            Origin::Local { .. } => Default::default(),
         };
-        let mut from = Decoder::over(&body, format).with_context(&self.call.orb);
-        match decode(&mut from) {
+        match decode(&mut Decoder::over(&body, format).with_context(&call.orb)) {
             Ok(arguments) => Some((self, arguments)),
             Err(error) => {
                 self.refuse_arguments(&error);
@@ -363,7 +367,7 @@ impl ServerRequest {
     /// Whether its caller waits no more, so that it need not start. Who sent a oneway never waited.
     #[inline]
     pub(super) fn is_given_up(&self) -> bool {
-        self.expects_reply() && self.call.is_cancelled()
+        self.expects_reply() && self.call().is_cancelled()
     }
 
     /// A number that no other living request has.
@@ -387,15 +391,20 @@ impl Ordered for ServerRequest {
 impl ServerRequest {
     #[inline]
     fn remote(&self) -> Option<&Remote> {
-        self.call.remote()
+        self.call().remote()
     }
 
     #[inline]
     fn remote_mut(&mut self) -> Option<&mut Remote> {
-        match &mut self.call.origin {
-            Origin::Remote(remote) => remote.as_mut().as_mut(),
-            Origin::Local { .. } | Origin::Ended => None,
+        match &mut self.call_mut().origin {
+            Origin::Remote(remote) => Some(remote),
+            Origin::Local { .. } => None,
         }
+    }
+
+    #[inline]
+    fn call_mut(&mut self) -> &mut Call {
+        self.0.as_deref_mut().and_then(Option::as_mut).expect(UNTIL_DROPPED)
     }
 
     /// Gives the answer, once. What cannot be written becomes an exception.
@@ -430,7 +439,7 @@ impl ServerRequest {
     }
 
     fn answer_exception(&mut self, exception: &SystemException) {
-        tracing::debug!(operation = self.operation(), peer = ?self.call.peer(), %exception, "exception raised");
+        tracing::debug!(operation = self.operation(), peer = ?self.call().peer(), %exception, "exception raised");
         self.answer(ReplyStatus::SYSTEM_EXCEPTION, |to| {
             to.write_string(exception.kind.repository_id())?;
             to.write_u32(exception.minor.0);
@@ -455,14 +464,15 @@ impl Drop for ServerRequest {
         if self.expects_reply() {
             self.answer_for_the_silent();
         }
-        let Origin::Remote(mut memory) = mem::replace(&mut self.call.origin, Origin::Ended) else { return };
-        if let Some(remote) = &mut *memory {
+        if let Some(remote) = self.remote_mut() {
             drop(remote.active.take());
             let ordered = remote.oneway.then(|| remote.named_key());
             remote.connection.finished(remote.octets, ordered, remote.identity());
-            *memory = None;
         }
-        SPARE.set(Some(memory));
+        if let Some(mut memory) = self.0.take() {
+            *memory = None;
+            SPARE.set(Some(memory));
+        }
     }
 }
 

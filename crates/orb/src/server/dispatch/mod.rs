@@ -108,7 +108,7 @@ thread_local! {
     /// The request that this thread runs, by its identity.
     static RUNNING: Cell<usize> = const { Cell::new(0) };
     /// What may start because that request has ended: the same thread goes on with it.
-    static NEXT: Cell<Option<Box<ServerRequest>>> = const { Cell::new(None) };
+    static NEXT: Cell<Option<ServerRequest>> = const { Cell::new(None) };
     /// This thread is one of a server's.
     static SERVES: Cell<bool> = const { Cell::new(false) };
     /// This thread may not wait for a transport.
@@ -340,7 +340,7 @@ impl Engine {
     fn run(&self, request: ServerRequest) {
         self.run_one(request);
         while let Some(next) = NEXT.take() {
-            self.run_one(*next);
+            self.run_one(next);
         }
     }
 
@@ -360,7 +360,7 @@ impl Engine {
         let mut released = released.into_iter();
         if RUNNING.get() == ended {
             // One that waits there already is older.
-            NEXT.set(NEXT.take().or_else(|| released.next().map(Box::new)));
+            NEXT.set(NEXT.take().or_else(|| released.next()));
         }
         released.for_each(|request| self.submit(Task::Run(request)));
     }
