@@ -15,7 +15,7 @@ const NORMAL: &[(&str, &[&str])] = &[
     ("zorb-ipc", &["rustix"]),
     ("zorb-idl", &["annotate-snippets"]),
     ("zorb-build", &["zorb-idl", "proc-macro2", "quote", "prettyplease", "syn"]),
-    ("zorb-orb", &["zorb-cdr", "zorb-giop", "zorb-ipc", "bytes", "zerocopy", "tracing"]),
+    ("zorb-orb", &["zorb-cdr", "zorb-giop", "zorb-ipc", "bytes", "zerocopy", "parking_lot", "tracing"]),
     ("zorb-naming", &["zorb-orb", "zorb-giop"]),
     ("zorb", &["zorb-cdr", "zorb-giop", "zorb-orb", "zorb-naming"]),
 ];

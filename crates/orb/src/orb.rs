@@ -2,10 +2,11 @@
 
 use std::collections::HashMap;
 use std::fmt;
+use std::sync::Arc;
 use std::sync::atomic::{AtomicBool, Ordering};
-use std::sync::{Arc, Mutex, PoisonError};
 use std::time::Duration;
 
+use parking_lot::Mutex;
 use zorb_cdr::Version;
 
 use crate::client::failure::Failure;
@@ -112,20 +113,20 @@ impl Orb {
 
     /// Makes `object` known in this ORB under an initial name, in place of what was.
     pub fn register_initial_reference(&self, name: &str, object: &ObjectRef) {
-        let mut initial = self.0.initial.lock().unwrap_or_else(PoisonError::into_inner);
+        let mut initial = self.0.initial.lock();
         initial.insert(name.to_owned(), InitialSource::Object(object.clone()));
     }
 
     /// The initial names that were registered or given to the builder, sorted.
     pub fn list_initial_services(&self) -> Vec<String> {
-        let initial = self.0.initial.lock().unwrap_or_else(PoisonError::into_inner);
+        let initial = self.0.initial.lock();
         let mut names: Vec<_> = initial.keys().cloned().collect();
         names.sort();
         names
     }
 
     pub(crate) fn initial(&self, name: &str) -> Result<Initial, SystemException> {
-        let initial = self.0.initial.lock().unwrap_or_else(PoisonError::into_inner);
+        let initial = self.0.initial.lock();
         match (initial.get(name), &self.0.default_initial) {
             (Some(InitialSource::Object(object)), _) => Ok(Initial::Object(object.clone())),
             (Some(InitialSource::Text(text)), _) => Ok(Initial::Text(text.clone())),

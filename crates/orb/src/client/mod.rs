@@ -21,8 +21,10 @@ pub(crate) mod slot;
 
 use std::collections::HashMap;
 use std::sync::atomic::{AtomicBool, Ordering};
-use std::sync::{Arc, Mutex, MutexGuard, OnceLock, PoisonError};
+use std::sync::{Arc, OnceLock};
 use std::time::{Duration, Instant};
+
+use parking_lot::{Mutex, MutexGuard};
 
 use crate::transport::{Endpoint, Transport};
 use pool::Pool;
@@ -73,7 +75,7 @@ struct Pools {
 
 impl Pools {
     fn lock(&self) -> MutexGuard<'_, HashMap<Endpoint, Arc<Pool>>> {
-        self.by_endpoint.lock().unwrap_or_else(PoisonError::into_inner)
+        self.by_endpoint.lock()
     }
 
     /// Looks for unused connections after half the idle time, again and again until none is open.

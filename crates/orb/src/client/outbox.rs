@@ -6,9 +6,10 @@
 
 use std::collections::VecDeque;
 use std::io::{self, IoSlice};
-use std::sync::{Arc, Condvar, Mutex, MutexGuard, PoisonError};
+use std::sync::Arc;
 use std::time::Instant;
 
+use parking_lot::{Condvar, Mutex, MutexGuard};
 use zorb_cdr::Encoder;
 
 use super::slot::{Outcome, Slot};
@@ -75,7 +76,7 @@ impl Outbox {
     }
 
     fn lock(&self) -> MutexGuard<'_, State> {
-        self.state.lock().unwrap_or_else(PoisonError::into_inner)
+        self.state.lock()
     }
 
     /// The connection stands: waiting senders may go on.
@@ -96,7 +97,7 @@ impl Outbox {
             else {
                 return Err(Turn::Refused(Refused::Late));
             };
-            state = self.turn.wait_timeout(state, left).unwrap_or_else(PoisonError::into_inner).0;
+            self.turn.wait_for(&mut state, left);
         }
         if state.ended {
             return Err(Turn::Refused(Refused::Ended));
@@ -217,7 +218,7 @@ mod tests {
         }
 
         fn taken(&self) -> Vec<u8> {
-            self.taken.lock().unwrap().clone()
+            self.taken.lock().clone()
         }
     }
 
@@ -236,7 +237,7 @@ mod tests {
                 return Ok(0);
             }
             let octets: Vec<u8> = parts.iter().flat_map(|part| part.iter().copied()).take(3).collect();
-            self.taken.lock().unwrap().extend(&octets);
+            self.taken.lock().extend(&octets);
             Ok(octets.len())
         }
         fn arm(&self) -> Armed<'_> {

@@ -1,9 +1,11 @@
 //! The connections to one endpoint: the idle private ones, and the shared one.
 
 use std::mem;
+use std::sync::Arc;
 use std::sync::atomic::{AtomicUsize, Ordering};
-use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 use std::time::Instant;
+
+use parking_lot::{Mutex, MutexGuard};
 
 use super::Settings;
 use super::failure::Failure;
@@ -146,7 +148,7 @@ impl Pool {
 
     /// The shared connection, and whether it was made just now and has yet to be connected.
     fn shared(&self) -> (Arc<Shared>, bool) {
-        let mut current = self.shared.lock().unwrap_or_else(PoisonError::into_inner);
+        let mut current = self.shared.lock();
         if let Some(shared) = &*current
             && !shared.has_ended()
         {
@@ -176,7 +178,7 @@ impl Pool {
         let old: Vec<_> = idle.drain(..fresh).collect();
         drop(idle);
         drop(old);
-        let mut shared = self.shared.lock().unwrap_or_else(PoisonError::into_inner);
+        let mut shared = self.shared.lock();
         if let Some(unused) = shared.take_if(|shared| shared.is_idle(now, limit)) {
             unused.end(End::Closed);
         }
@@ -186,7 +188,7 @@ impl Pool {
     /// Closes every connection that no call is using.
     pub(crate) fn close(&self) {
         drop(mem::take(&mut *self.idle()));
-        let shared = self.shared.lock().unwrap_or_else(PoisonError::into_inner).take();
+        let shared = self.shared.lock().take();
         if let Some(shared) = shared {
             shared.end(End::Closed);
         }
@@ -199,6 +201,6 @@ impl Pool {
 
     #[inline]
     fn idle(&self) -> MutexGuard<'_, IdleConnections> {
-        self.idle.lock().unwrap_or_else(PoisonError::into_inner)
+        self.idle.lock()
     }
 }

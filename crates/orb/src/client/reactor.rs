@@ -3,11 +3,12 @@
 
 use std::collections::{BinaryHeap, HashMap};
 use std::io;
+use std::sync::Arc;
 use std::sync::atomic::{AtomicBool, AtomicU64, Ordering};
-use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 use std::thread::JoinHandle;
 use std::time::Instant;
 
+use parking_lot::{Mutex, MutexGuard};
 use zorb_ipc::{Epoll, Events, Interest, Trigger, Wake};
 
 use super::shared::{End, Shared};
@@ -59,7 +60,7 @@ impl Reactor {
         let running = reactor.clone();
         let thread =
             std::thread::Builder::new().name("zorb-client-reactor".into()).spawn(move || running.run())?;
-        *reactor.0.thread.lock().unwrap_or_else(PoisonError::into_inner) = Some(thread);
+        *reactor.0.thread.lock() = Some(thread);
         Ok(reactor)
     }
 
@@ -103,13 +104,7 @@ impl Reactor {
 
     /// A call that no thread watches has this deadline: the thread must not sleep beyond it.
     pub(crate) fn deadline(&self, deadline: Instant) {
-        if self
-            .0
-            .sleeps_until
-            .lock()
-            .unwrap_or_else(PoisonError::into_inner)
-            .is_none_or(|until| deadline < until)
-        {
+        if self.0.sleeps_until.lock().is_none_or(|until| deadline < until) {
             let _ = self.0.wake.wake();
         }
     }
@@ -118,7 +113,7 @@ impl Reactor {
     pub(crate) fn stop(&self) {
         self.0.stopped.store(true, Ordering::Release);
         let _ = self.0.wake.wake();
-        let thread = self.0.thread.lock().unwrap_or_else(PoisonError::into_inner).take();
+        let thread = self.0.thread.lock().take();
         if let Some(thread) = thread
             && thread.thread().id() != std::thread::current().id()
         {
@@ -127,11 +122,11 @@ impl Reactor {
     }
 
     fn members(&self) -> MutexGuard<'_, HashMap<u64, Arc<Shared>>> {
-        self.0.members.lock().unwrap_or_else(PoisonError::into_inner)
+        self.0.members.lock()
     }
 
     fn timers(&self) -> MutexGuard<'_, BinaryHeap<Timer>> {
-        self.0.timers.lock().unwrap_or_else(PoisonError::into_inner)
+        self.0.timers.lock()
     }
 
     fn change_interest(&self, shared: &Arc<Shared>, interest: Interest) {
@@ -149,7 +144,7 @@ impl Reactor {
         let mut events = Events::with_capacity(64);
         while !self.0.stopped.load(Ordering::Acquire) {
             let due = self.run_due();
-            *self.0.sleeps_until.lock().unwrap_or_else(PoisonError::into_inner) = due;
+            *self.0.sleeps_until.lock() = due;
             let timeout = due.map(|due| due.saturating_duration_since(Instant::now()));
             if let Err(error) = self.0.epoll.wait(&mut events, timeout) {
                 tracing::error!(%error, "the client reactor cannot wait");

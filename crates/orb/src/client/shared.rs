@@ -4,11 +4,12 @@
 use std::collections::{BTreeSet, HashMap};
 use std::io;
 use std::sync::atomic::{AtomicU64, AtomicUsize, Ordering};
-use std::sync::{Arc, Mutex, MutexGuard, OnceLock, PoisonError};
+use std::sync::{Arc, OnceLock};
 use std::task::{Poll, Waker};
 use std::thread::ThreadId;
 use std::time::{Duration, Instant};
 
+use parking_lot::{Mutex, MutexGuard};
 use zorb_cdr::{Encoder, Format, Version};
 use zorb_giop::{Inbound, Message, ProtocolError, message_error};
 
@@ -39,7 +40,7 @@ impl Unsettled {
     }
 
     fn lock(&self) -> MutexGuard<'_, HashMap<ThreadId, u32>> {
-        self.threads.lock().unwrap_or_else(PoisonError::into_inner)
+        self.threads.lock()
     }
 
     fn change(&self, change: impl FnOnce(&mut HashMap<ThreadId, u32>)) {
@@ -190,7 +191,7 @@ impl Shared {
     }
 
     fn calls(&self) -> MutexGuard<'_, Calls> {
-        self.calls.lock().unwrap_or_else(PoisonError::into_inner)
+        self.calls.lock()
     }
 
     pub(crate) fn has_ended(&self) -> bool {
@@ -339,7 +340,7 @@ impl Shared {
     /// The reactor says that there may be something to read. False when the connection has ended.
     pub(crate) fn readable(&self) -> bool {
         let Some(channel) = self.channel.get() else { return true };
-        let mut inbound = self.inbound.lock().unwrap_or_else(PoisonError::into_inner);
+        let mut inbound = self.inbound.lock();
         for _ in 0..READS_IN_A_ROW {
             let end = match channel.receive_now(inbound.space()) {
                 Ok(Received::Octets(count)) => {

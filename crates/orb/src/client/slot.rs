@@ -1,12 +1,13 @@
 //! Where the reply to one call on a shared connection is put, and how who waits for it learns so: a thread,
 //! a future, or a thread that serves while it waits.
 
-use std::sync::{Arc, Condvar, Mutex, PoisonError};
+use std::sync::Arc;
 use std::task::{Poll, Waker};
 use std::time::Instant;
 
 use std::os::fd::AsFd;
 
+use parking_lot::{Condvar, Mutex};
 use zorb_cdr::Format;
 use zorb_giop::Reply;
 use zorb_ipc::Wake;
@@ -40,7 +41,7 @@ struct State {
 impl Slot {
     /// Puts the outcome in and wakes who waits. A second outcome is ignored: the first decides.
     pub(crate) fn fill(&self, outcome: Result<Outcome, Failure>) {
-        let mut state = self.state.lock().unwrap_or_else(PoisonError::into_inner);
+        let mut state = self.state.lock();
         if state.outcome.is_some() {
             return;
         }
@@ -59,7 +60,7 @@ impl Slot {
 
     /// The outcome if it is there; otherwise `waker` is called when it is.
     pub(crate) fn poll(&self, waker: &Waker) -> Poll<Result<Outcome, Failure>> {
-        let mut state = self.state.lock().unwrap_or_else(PoisonError::into_inner);
+        let mut state = self.state.lock();
         match state.outcome.take() {
             Some(outcome) => Poll::Ready(outcome),
             None => {
@@ -78,13 +79,13 @@ impl Slot {
     }
 
     fn wait_blocking(&self, deadline: Instant) -> Option<Result<Outcome, Failure>> {
-        let mut state = self.state.lock().unwrap_or_else(PoisonError::into_inner);
+        let mut state = self.state.lock();
         loop {
             if let Some(outcome) = state.outcome.take() {
                 return Some(outcome);
             }
             let left = deadline.checked_duration_since(Instant::now()).filter(|left| !left.is_zero())?;
-            state = self.filled.wait_timeout(state, left).unwrap_or_else(PoisonError::into_inner).0;
+            self.filled.wait_for(&mut state, left);
         }
     }
 
@@ -96,7 +97,7 @@ impl Slot {
         let bell = Arc::new(Wake::new().ok()?);
         loop {
             {
-                let mut state = self.state.lock().unwrap_or_else(PoisonError::into_inner);
+                let mut state = self.state.lock();
                 if let Some(outcome) = state.outcome.take() {
                     return Some(outcome);
                 }

@@ -4,9 +4,10 @@
 //! found, code sets chosen. A call then only picks a candidate.
 
 use std::sync::atomic::{AtomicBool, AtomicUsize, Ordering};
-use std::sync::{Arc, Mutex, MutexGuard, OnceLock, PoisonError};
+use std::sync::{Arc, OnceLock};
 
 use bytes::Bytes;
+use parking_lot::{Mutex, MutexGuard};
 use zorb_cdr::{CodeSets, Version};
 use zorb_giop::code_sets::{CodeSetComponent, encode_context};
 use zorb_giop::{AddressingDisposition, ComponentTag, ContextId, IiopProfile, Ior, ServiceContexts, Target};
@@ -147,7 +148,7 @@ struct Forwards {
 
 impl RouteCache {
     fn forwards(&self) -> MutexGuard<'_, Forwards> {
-        self.forwards.lock().unwrap_or_else(PoisonError::into_inner)
+        self.forwards.lock()
     }
 
     /// Looks at where calls go now, and whether that is by a forward which may fail. `look` must be short.

@@ -10,8 +10,10 @@
 
 use std::collections::HashMap;
 use std::hash::{BuildHasher, DefaultHasher, Hasher};
+use std::sync::Arc;
 use std::sync::atomic::{AtomicUsize, Ordering};
-use std::sync::{Arc, Mutex, MutexGuard, PoisonError, RwLock};
+
+use parking_lot::{Mutex, MutexGuard, RwLock};
 
 use super::adapter::Adapter;
 use super::id::ObjectId;
@@ -118,7 +120,7 @@ impl ActiveMap {
                 return found;
             }
         }
-        self.shard(id).read().unwrap_or_else(PoisonError::into_inner).get(id).cloned()
+        self.shard(id).read().get(id).cloned()
     }
 
     fn shard(&self, id: &[u8]) -> &Shard {
@@ -158,7 +160,7 @@ impl ActiveMap {
         if own.is_some_and(|id| self.slots.with(id.slot, id.generation, |_| ()).is_some()) {
             return Err(Occupied::Id);
         }
-        let mut shard = self.shard(id).write().unwrap_or_else(PoisonError::into_inner);
+        let mut shard = self.shard(id).write();
         if shard.contains_key(id) {
             return Err(Occupied::Id);
         }
@@ -175,7 +177,7 @@ impl ActiveMap {
     /// Locks the identities, if they are remembered, so that id and servant are taken together.
     fn reserve(&self, servant: &Servant, unique: bool) -> Result<Option<MutexGuard<'_, Servants>>, Occupied> {
         let Some(servants) = &self.servants else { return Ok(None) };
-        let servants = servants.lock().unwrap_or_else(PoisonError::into_inner);
+        let servants = servants.lock();
         match servants.get(&servant.identity()) {
             Some(activations) if unique => Err(Occupied::Servant(activations.first.clone())),
             _ => Ok(Some(servants)),
@@ -184,11 +186,10 @@ impl ActiveMap {
 
     /// Takes an object out. Its servant is free for another id; requests may still be running.
     pub(crate) fn remove(&self, id: &[u8]) -> Option<Arc<ActiveObject>> {
-        let mut servants =
-            self.servants.as_ref().map(|servants| servants.lock().unwrap_or_else(PoisonError::into_inner));
+        let mut servants = self.servants.as_ref().map(|servants| servants.lock());
         let own = SystemId::parse(id, self.run).filter(|_| self.system_ids);
         let object = own.and_then(|id| self.slots.remove(id.slot, id.generation)).or_else(|| {
-            let removed = self.shard(id).write().unwrap_or_else(PoisonError::into_inner).remove(id)?;
+            let removed = self.shard(id).write().remove(id)?;
             self.named.fetch_sub(1, Ordering::Release);
             Some(removed)
         })?;
@@ -206,7 +207,7 @@ impl ActiveMap {
 
     /// An id under which a servant is active, and which stays its only one where ids are unique.
     pub(crate) fn name_of(&self, servant: &Servant) -> Option<Name> {
-        let servants = self.servants.as_ref()?.lock().unwrap_or_else(PoisonError::into_inner);
+        let servants = self.servants.as_ref()?.lock();
         servants.get(&servant.identity()).map(|activations| activations.first.clone())
     }
 
@@ -214,7 +215,7 @@ impl ActiveMap {
     pub(crate) fn ids(&self) -> Vec<ObjectId> {
         let mut ids = self.slots.each(|object| object.name.id(self.run));
         for shard in &self.shards {
-            let shard = shard.read().unwrap_or_else(PoisonError::into_inner);
+            let shard = shard.read();
             ids.extend(shard.keys().map(|id| ObjectId::from(&id[..])));
         }
         ids

@@ -10,8 +10,10 @@
 use std::collections::BTreeMap;
 use std::panic::{AssertUnwindSafe, catch_unwind};
 use std::sync::atomic::{AtomicBool, AtomicU8, AtomicU64, AtomicUsize, Ordering};
-use std::sync::{Arc, Mutex, PoisonError, RwLock, Weak};
+use std::sync::{Arc, Weak};
 use std::time::Instant;
+
+use parking_lot::{Mutex, RwLock};
 
 use super::active_map::{ActiveMap, ActiveObject, Name, Occupied};
 use super::adapters::Shared;
@@ -147,7 +149,7 @@ impl Adapter {
     ) -> Result<Arc<Adapter>, PoaError> {
         policies.check()?;
         let path = key::child_path(&self.path, name).ok_or(PoaError::NameTooLong)?;
-        let mut children = self.children.lock().unwrap_or_else(PoisonError::into_inner);
+        let mut children = self.children.lock();
         if !self.is_alive() {
             return Err(PoaError::Destroyed);
         }
@@ -168,17 +170,17 @@ impl Adapter {
     /// Lets requests find a persistent adapter.
     fn publish(self: &Arc<Self>) {
         if self.policies.is_persistent() && self.is_alive() {
-            let mut paths = self.shared.paths.write().unwrap_or_else(PoisonError::into_inner);
+            let mut paths = self.shared.paths.write();
             paths.insert(self.path.clone(), self.clone());
         }
     }
 
     pub(crate) fn child(&self, name: &str) -> Option<Arc<Adapter>> {
-        self.children.lock().unwrap_or_else(PoisonError::into_inner).get(name).cloned()
+        self.children.lock().get(name).cloned()
     }
 
     pub(crate) fn children(&self) -> Vec<Arc<Adapter>> {
-        self.children.lock().unwrap_or_else(PoisonError::into_inner).values().cloned().collect()
+        self.children.lock().values().cloned().collect()
     }
 
     pub(crate) fn parent(&self) -> Option<Arc<Adapter>> {
@@ -186,7 +188,7 @@ impl Adapter {
     }
 
     pub(crate) fn adapter_activator(&self) -> Option<Arc<dyn AdapterActivator>> {
-        self.helpers.read().unwrap_or_else(PoisonError::into_inner).adapter_activator.clone()
+        self.helpers.read().adapter_activator.clone()
     }
 
     /// The child `name`, made by the adapter activator if it is not there.
@@ -287,8 +289,7 @@ impl Adapter {
     /// Takes an object out of the map. Its running requests end, then its servant is etherealized.
     pub(crate) fn deactivate(self: &Arc<Self>, id: &[u8]) -> Result<(), PoaError> {
         let gone = || PoaError::ObjectNotActive { id: id.into() };
-        let activator =
-            self.helpers.read().unwrap_or_else(PoisonError::into_inner).servant_activator.is_some();
+        let activator = self.helpers.read().servant_activator.is_some();
         let object = if activator {
             if self.map.find(id).map(ActiveObject::release).is_none() {
                 return Err(gone());
@@ -316,8 +317,7 @@ impl Adapter {
 
     /// Etherealizes all objects, if there is a servant activator to do so, because the manager ends.
     pub(crate) fn clear_if_activated(self: &Arc<Self>) {
-        let activator =
-            self.helpers.read().unwrap_or_else(PoisonError::into_inner).servant_activator.is_some();
+        let activator = self.helpers.read().servant_activator.is_some();
         if activator {
             self.clear(true);
         }
@@ -325,7 +325,7 @@ impl Adapter {
 
     /// The last one that held a deactivated object has let it go.
     fn retire(self: Arc<Self>, name: Name, servant: Servant) {
-        let activator = self.helpers.read().unwrap_or_else(PoisonError::into_inner).servant_activator.clone();
+        let activator = self.helpers.read().servant_activator.clone();
         if let Some(activator) = activator {
             let id = name.id(self.id_run());
             if !self.silent.load(Ordering::SeqCst)
@@ -362,7 +362,7 @@ impl Adapter {
     pub(crate) fn destroy(self: &Arc<Self>, etherealize: bool) {
         {
             // Under the lock of the children, so that none is made that would not be met below.
-            let _children = self.children.lock().unwrap_or_else(PoisonError::into_inner);
+            let _children = self.children.lock();
             let begun = self.life.compare_exchange(ALIVE, ENDING, Ordering::SeqCst, Ordering::SeqCst);
             if begun.is_err() {
                 return;
@@ -380,21 +380,21 @@ impl Adapter {
         if self.life.load(Ordering::SeqCst) != ENDING
             || !self.traffic.is_idle()
             || self.objects.load(Ordering::SeqCst) != 0
-            || !self.children.lock().unwrap_or_else(PoisonError::into_inner).is_empty()
+            || !self.children.lock().is_empty()
             || self.life.compare_exchange(ENDING, ENDED, Ordering::SeqCst, Ordering::SeqCst).is_err()
         {
             return;
         }
         if self.policies.is_persistent() {
-            let mut paths = self.shared.paths.write().unwrap_or_else(PoisonError::into_inner);
+            let mut paths = self.shared.paths.write();
             if paths.get(&self.path).is_some_and(|there| Arc::ptr_eq(there, self)) {
                 paths.remove(&self.path);
             }
         }
         self.shared.index.remove(self.index, self.generation);
-        *self.helpers.write().unwrap_or_else(PoisonError::into_inner) = Helpers::default();
+        *self.helpers.write() = Helpers::default();
         if let Some(parent) = self.parent() {
-            parent.children.lock().unwrap_or_else(PoisonError::into_inner).remove(&self.name);
+            parent.children.lock().remove(&self.name);
             parent.traffic.notify();
             parent.settle();
         }

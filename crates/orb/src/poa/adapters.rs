@@ -11,10 +11,11 @@
 use std::collections::HashMap;
 use std::hash::{BuildHasher, RandomState};
 use std::sync::atomic::{AtomicBool, Ordering};
-use std::sync::{Arc, Mutex, OnceLock, PoisonError, RwLock, Weak};
+use std::sync::{Arc, OnceLock, Weak};
 use std::time::{Duration, Instant};
 
 use bytes::Bytes;
+use parking_lot::{Mutex, RwLock};
 use zorb_giop::Ior;
 
 use super::active_map::Seed;
@@ -108,9 +109,7 @@ impl Shared {
             Key::Transient { run, index, generation, .. } if run == self.run => {
                 self.index.with(index, generation, look)
             }
-            Key::Persistent { path, .. } => {
-                self.paths.read().unwrap_or_else(PoisonError::into_inner).get(path).map(look)
-            }
+            Key::Persistent { path, .. } => self.paths.read().get(path).map(look),
             Key::Transient { .. } | Key::Plain => None,
         }
     }
@@ -129,7 +128,7 @@ impl Adapters {
     /// The root adapter, made when first asked for.
     pub(crate) fn root(&self, orb: &Orb) -> Result<Poa, SystemException> {
         let _ = self.shared.home.set(Arc::downgrade(&orb.0));
-        let mut root = self.root.lock().unwrap_or_else(PoisonError::into_inner);
+        let mut root = self.root.lock();
         if self.ended.load(Ordering::SeqCst) {
             return Err(SystemException::BadInvOrder("the ORB was shut down").minor(Minor::omg(4)));
         }
@@ -146,7 +145,7 @@ impl Adapters {
         match Key::parse(key) {
             Key::Transient { run, .. } => run == self.shared.run,
             Key::Persistent { .. } => true,
-            Key::Plain => self.bound.read().unwrap_or_else(PoisonError::into_inner).contains_key(key),
+            Key::Plain => self.bound.read().contains_key(key),
         }
     }
 
@@ -157,7 +156,7 @@ impl Adapters {
             Some(key) => Bound::Here(key),
             None => Bound::Elsewhere(object.ior().clone()),
         };
-        self.bound.write().unwrap_or_else(PoisonError::into_inner).insert(key.into(), bound);
+        self.bound.write().insert(key.into(), bound);
     }
 
     /// The adapter of a key, if it is there.
@@ -175,7 +174,7 @@ impl Adapters {
             Key::Transient { .. } => Err(no_adapter("its adapter is gone, or the process that made it")),
             Key::Persistent { path, .. } => self.walk(path),
             Key::Plain => {
-                let bound = self.bound.read().unwrap_or_else(PoisonError::into_inner).get(key).cloned();
+                let bound = self.bound.read().get(key).cloned();
                 match bound {
                     Some(Bound::Here(key)) => Ok(Route::Key(key)),
                     Some(Bound::Elsewhere(ior)) => self
@@ -193,7 +192,7 @@ impl Adapters {
     /// Finds a persistent adapter name by name, asking adapter activators for what is missing.
     fn walk(&self, path: &[u8]) -> Result<Route, SystemException> {
         let names = key::names(path).ok_or_else(|| no_adapter("its key names no adapter"))?;
-        let root = self.root.lock().unwrap_or_else(PoisonError::into_inner).clone();
+        let root = self.root.lock().clone();
         let mut adapter = root.ok_or_else(|| no_adapter("this ORB has no adapter"))?;
         for name in &names {
             // What a manager does with requests it does with the calls of activators that they cause.
@@ -221,7 +220,7 @@ impl Adapters {
     /// Turns away the requests that managers hold, so that a server that ends need not wait for them.
     pub(crate) fn turn_away_held(&self) {
         self.ended.store(true, Ordering::SeqCst);
-        let root = self.root.lock().unwrap_or_else(PoisonError::into_inner).clone();
+        let root = self.root.lock().clone();
         if let Some(root) = root {
             root.end_gates();
         }
@@ -230,7 +229,7 @@ impl Adapters {
     /// Ends all adapters; with `wait`, returns when their requests have ended, at the latest after `within`.
     pub(crate) fn shutdown(&self, wait: bool, within: Duration) {
         self.turn_away_held();
-        let root = self.root.lock().unwrap_or_else(PoisonError::into_inner).take();
+        let root = self.root.lock().take();
         if let Some(root) = root {
             root.destroy(true);
             if wait && !super::traffic::Upcall::is_in(self.shared.run) {
@@ -254,7 +253,7 @@ impl Orb {
 /// Objects and adapters hold each other; an ORB that is dropped without a shutdown undoes that.
 impl Drop for Adapters {
     fn drop(&mut self) {
-        let root = self.root.lock().unwrap_or_else(PoisonError::into_inner).take();
+        let root = self.root.lock().take();
         if let Some(root) = root {
             root.destroy(false);
         }

@@ -1,7 +1,7 @@
 //! The servant of a request that its manager let through: active, incarnated, located, or the default one.
 
 use std::panic::{AssertUnwindSafe, catch_unwind};
-use std::sync::{Arc, PoisonError};
+use std::sync::Arc;
 use std::time::Instant;
 
 use super::active::{Active, Located};
@@ -49,7 +49,7 @@ pub(super) fn find_servant(
             Err(SystemException::ObjectNotExist(gone).minor(Minor::omg(1)).into())
         }
         RequestProcessing::DefaultServant => {
-            let helpers = adapter.helpers.read().unwrap_or_else(PoisonError::into_inner);
+            let helpers = adapter.helpers.read();
             match &helpers.default_servant {
                 Some(servant) => Ok((servant.clone(), active)),
                 None => Err(missing("default servant", 3)),
@@ -65,7 +65,7 @@ fn missing(what: &str, minor: u32) -> Refusal {
 }
 
 fn incarnate(adapter: &Arc<Adapter>, id: &[u8], active: Active) -> Result<(Servant, Active), Refusal> {
-    let helpers = adapter.helpers.read().unwrap_or_else(PoisonError::into_inner);
+    let helpers = adapter.helpers.read();
     let activator = helpers.servant_activator.clone();
     drop(helpers);
     let (Some(activator), Some(orb)) = (activator, adapter.shared.orb()) else {
@@ -106,7 +106,7 @@ fn preinvoke(
     operation: &str,
     active: Active,
 ) -> Result<(Servant, Active), Refusal> {
-    let helpers = adapter.helpers.read().unwrap_or_else(PoisonError::into_inner);
+    let helpers = adapter.helpers.read();
     let locator = helpers.servant_locator.clone();
     drop(helpers);
     let (Some(locator), Some(orb)) = (locator, adapter.shared.orb()) else {

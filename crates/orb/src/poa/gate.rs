@@ -11,7 +11,8 @@
 
 use std::collections::VecDeque;
 use std::sync::atomic::{AtomicU8, Ordering};
-use std::sync::{Mutex, PoisonError};
+
+use parking_lot::Mutex;
 
 /// What a manager does with requests for its adapters.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -64,7 +65,7 @@ impl<T> Gate<T> {
 
     /// Keeps a request that found the gate holding.
     pub(crate) fn hold(&self, request: T) -> Stopped<T> {
-        let mut held = self.held.lock().unwrap_or_else(PoisonError::into_inner);
+        let mut held = self.held.lock();
         if self.state() != ManagerState::Holding {
             Stopped::Look(request)
         } else if held.len() == self.limit {
@@ -78,7 +79,7 @@ impl<T> Gate<T> {
     /// Changes the state and gives out what was held, oldest first, unless it is to be held on. `None`: the gate is
     /// inactive, and stays so.
     pub(crate) fn change(&self, to: ManagerState) -> Option<VecDeque<T>> {
-        let mut held = self.held.lock().unwrap_or_else(PoisonError::into_inner);
+        let mut held = self.held.lock();
         if self.state() == ManagerState::Inactive {
             return None;
         }

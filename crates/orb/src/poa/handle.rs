@@ -2,7 +2,7 @@
 //! its objects are in [`objects`](super::objects).
 
 use std::fmt;
-use std::sync::{Arc, PoisonError};
+use std::sync::Arc;
 use std::time::{Duration, Instant};
 
 use super::adapter::{Adapter, Helpers};
@@ -108,7 +108,7 @@ impl Poa {
     }
 
     fn helpers<R>(&self, change: impl FnOnce(&mut Helpers) -> R) -> R {
-        change(&mut self.adapter.helpers.write().unwrap_or_else(PoisonError::into_inner))
+        change(&mut self.adapter.helpers.write())
     }
 
     fn require(&self, met: bool, operation: &'static str, needs: &'static str) -> Result<(), PoaError> {

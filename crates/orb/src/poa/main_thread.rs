@@ -1,8 +1,9 @@
 //! The queue of the main thread: upcalls of adapters that run in the thread that is in `Orb::run`.
 
 use std::collections::VecDeque;
-use std::sync::{Arc, Condvar, Mutex, PoisonError};
+use std::sync::Arc;
 
+use parking_lot::{Condvar, Mutex};
 use zorb_ipc::Wake;
 
 use super::traffic::thread;
@@ -33,12 +34,12 @@ impl<T> MainThread<T> {
 
     /// Whether this is the main thread.
     pub(crate) fn is_here(&self) -> bool {
-        self.state.lock().unwrap_or_else(PoisonError::into_inner).thread == Some(thread())
+        self.state.lock().thread == Some(thread())
     }
 
     /// Leaves a request for the main thread; gives it back if too many wait, or none will be run any more.
     pub(crate) fn push(&self, request: T) -> Result<(), T> {
-        let mut state = self.state.lock().unwrap_or_else(PoisonError::into_inner);
+        let mut state = self.state.lock();
         if state.stopped || state.queue.len() == LIMIT {
             return Err(request);
         }
@@ -54,12 +55,12 @@ impl<T> MainThread<T> {
 
     /// The next request, if there is one.
     pub(crate) fn pop(&self) -> Option<T> {
-        self.state.lock().unwrap_or_else(PoisonError::into_inner).queue.pop_front()
+        self.state.lock().queue.pop_front()
     }
 
     /// Blocks until [`stop`](Self::stop). The first thread in here is the main thread and runs what comes.
     pub(crate) fn run(&self, serve: impl Fn(T)) {
-        let mut state = self.state.lock().unwrap_or_else(PoisonError::into_inner);
+        let mut state = self.state.lock();
         let mine = state.thread.is_none();
         if mine {
             state.thread = Some(thread());
@@ -69,9 +70,9 @@ impl<T> MainThread<T> {
                 Some(request) => {
                     drop(state);
                     serve(request);
-                    state = self.state.lock().unwrap_or_else(PoisonError::into_inner);
+                    state = self.state.lock();
                 }
-                None => state = self.changed.wait(state).unwrap_or_else(PoisonError::into_inner),
+                None => self.changed.wait(&mut state),
             }
         }
         if mine {
@@ -81,7 +82,7 @@ impl<T> MainThread<T> {
 
     /// Ends `run` in all threads. What is still queued is dropped, which answers it.
     pub(crate) fn stop(&self) {
-        let mut state = self.state.lock().unwrap_or_else(PoisonError::into_inner);
+        let mut state = self.state.lock();
         state.stopped = true;
         let dropped = std::mem::take(&mut state.queue);
         drop(state);
@@ -91,7 +92,7 @@ impl<T> MainThread<T> {
 
     /// Rings `bell` whenever a request is queued, until the guard is dropped.
     pub(crate) fn ring<'m>(&'m self, bell: &'m Arc<Wake>) -> Ringing<'m, T> {
-        self.state.lock().unwrap_or_else(PoisonError::into_inner).bells.push(bell.clone());
+        self.state.lock().bells.push(bell.clone());
         Ringing { main: self, bell }
     }
 }
@@ -104,7 +105,7 @@ pub(crate) struct Ringing<'m, T> {
 
 impl<T> Drop for Ringing<'_, T> {
     fn drop(&mut self) {
-        let mut state = self.main.state.lock().unwrap_or_else(PoisonError::into_inner);
+        let mut state = self.main.state.lock();
         state.bells.retain(|bell| !Arc::ptr_eq(bell, self.bell));
     }
 }
@@ -122,7 +123,7 @@ mod tests {
             scope.spawn(|| {
                 main.run(|request| {
                     assert!(main.is_here());
-                    served.lock().unwrap().push(request);
+                    served.lock().push(request);
                     if request == 3 {
                         main.stop();
                     }
@@ -131,7 +132,7 @@ mod tests {
             assert!(!main.is_here());
             main.push(3).expect("it runs");
         });
-        assert_eq!(*served.lock().unwrap(), [1, 2, 3]);
+        assert_eq!(*served.lock(), [1, 2, 3]);
         assert_eq!(main.push(4), Err(4));
         main.run(|_| panic!("it has stopped"));
     }

@@ -2,8 +2,10 @@
 
 use std::collections::VecDeque;
 use std::fmt;
-use std::sync::{Arc, Mutex, PoisonError, Weak};
+use std::sync::{Arc, Weak};
 use std::time::{Duration, Instant};
+
+use parking_lot::Mutex;
 
 use super::adapter::Adapter;
 use super::adapters::Adapters;
@@ -30,13 +32,13 @@ impl Manager {
     }
 
     pub(crate) fn join(&self, adapter: &Arc<Adapter>) {
-        let mut adapters = self.adapters.lock().unwrap_or_else(PoisonError::into_inner);
+        let mut adapters = self.adapters.lock();
         adapters.retain(|adapter| adapter.strong_count() != 0);
         adapters.push(Arc::downgrade(adapter));
     }
 
     fn adapters(&self) -> Vec<Arc<Adapter>> {
-        let adapters = self.adapters.lock().unwrap_or_else(PoisonError::into_inner);
+        let adapters = self.adapters.lock();
         adapters.iter().filter_map(Weak::upgrade).collect()
     }
 

@@ -4,8 +4,9 @@
 
 use std::collections::HashMap;
 use std::hash::Hash;
-use std::sync::{Condvar, Mutex, PoisonError};
 use std::time::{Duration, Instant};
+
+use parking_lot::{Condvar, Mutex};
 
 use super::traffic::thread;
 
@@ -41,7 +42,7 @@ impl<K: Hash + Eq + Clone> Serial<K> {
 
     /// Takes `key` for this thread.
     pub(crate) fn begin(&self, key: K, deadline: Instant) -> Result<Work<'_, K>, Busy> {
-        let mut busy = self.busy.lock().unwrap_or_else(PoisonError::into_inner);
+        let mut busy = self.busy.lock();
         while let Some(&by) = busy.get(&key) {
             if by == thread() {
                 return Err(Busy::Here);
@@ -50,7 +51,7 @@ impl<K: Hash + Eq + Clone> Serial<K> {
             if left.is_zero() {
                 return Err(Busy::Elsewhere);
             }
-            busy = self.ended.wait_timeout(busy, left).unwrap_or_else(PoisonError::into_inner).0;
+            self.ended.wait_for(&mut busy, left);
         }
         busy.insert(key.clone(), thread());
         Ok(Work { serial: self, key: Some(key) })
@@ -58,14 +59,14 @@ impl<K: Hash + Eq + Clone> Serial<K> {
 
     /// Whether somebody has `key`.
     pub(crate) fn is_busy(&self, key: &K) -> bool {
-        self.busy.lock().unwrap_or_else(PoisonError::into_inner).contains_key(key)
+        self.busy.lock().contains_key(key)
     }
 }
 
 impl<K: Hash + Eq> Serial<K> {
     /// Gives `key` back.
     pub(crate) fn end(&self, key: &K) {
-        self.busy.lock().unwrap_or_else(PoisonError::into_inner).remove(key);
+        self.busy.lock().remove(key);
         self.ended.notify_all();
     }
 }
@@ -74,7 +75,7 @@ impl<K: Hash + Eq> Work<'_, K> {
     /// Leaves the key taken, by no thread: until [`Serial::end`], all wait.
     pub(crate) fn leave_taken(mut self) {
         if let Some(key) = self.key.take() {
-            self.serial.busy.lock().unwrap_or_else(PoisonError::into_inner).insert(key, 0);
+            self.serial.busy.lock().insert(key, 0);
         }
     }
 }

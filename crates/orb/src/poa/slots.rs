@@ -6,7 +6,9 @@
 //!
 //! A slot takes 32 octets; chunks are allocated when first needed.
 
-use std::sync::{Arc, Mutex, OnceLock, PoisonError, RwLock};
+use std::sync::{Arc, OnceLock};
+
+use parking_lot::{Mutex, RwLock};
 
 /// Slots of the first chunk: few adapters hold fewer objects than it costs nothing to have room for.
 const FIRST: u32 = 32;
@@ -56,7 +58,7 @@ impl<T> Slots<T> {
     /// Looks at the value of a slot, if that generation has it. `look` must be short: a writer may wait for it.
     #[inline]
     pub(crate) fn with<R>(&self, index: u32, generation: u32, look: impl FnOnce(&Arc<T>) -> R) -> Option<R> {
-        let entry = self.slot(index)?.0.read().unwrap_or_else(PoisonError::into_inner);
+        let entry = self.slot(index)?.0.read();
         if entry.generation != generation {
             return None;
         }
@@ -72,13 +74,13 @@ impl<T> Slots<T> {
     pub(crate) fn insert(&self, make: impl FnOnce(u32, u32) -> Arc<T>) -> Option<Arc<T>> {
         let (index, generation) = self.reserve()?;
         let value = make(index, generation);
-        let mut entry = self.slot(index)?.0.write().unwrap_or_else(PoisonError::into_inner);
+        let mut entry = self.slot(index)?.0.write();
         *entry = Entry { generation, value: Some(value.clone()) };
         Some(value)
     }
 
     fn reserve(&self) -> Option<(u32, u32)> {
-        let mut free = self.free.lock().unwrap_or_else(PoisonError::into_inner);
+        let mut free = self.free.lock();
         if let Some(reserved) = free.emptied.pop() {
             return Some(reserved);
         }
@@ -98,7 +100,7 @@ impl<T> Slots<T> {
     /// Empties a slot, if that generation has it.
     pub(crate) fn remove(&self, index: u32, generation: u32) -> Option<Arc<T>> {
         let value = {
-            let mut entry = self.slot(index)?.0.write().unwrap_or_else(PoisonError::into_inner);
+            let mut entry = self.slot(index)?.0.write();
             if entry.generation != generation {
                 return None;
             }
@@ -108,7 +110,7 @@ impl<T> Slots<T> {
         };
         // After the last generation a slot stays empty: an id must never come back.
         if generation != u32::MAX {
-            let mut free = self.free.lock().unwrap_or_else(PoisonError::into_inner);
+            let mut free = self.free.lock();
             free.emptied.push((index, generation + 1));
         }
         Some(value)
@@ -119,7 +121,7 @@ impl<T> Slots<T> {
         let slots = self.chunks.iter().map_while(OnceLock::get).flat_map(|chunk| chunk.iter());
         slots
             .filter_map(|slot| {
-                let entry = slot.0.read().unwrap_or_else(PoisonError::into_inner);
+                let entry = slot.0.read();
                 entry.value.as_deref().map(&mut look)
             })
             .collect()

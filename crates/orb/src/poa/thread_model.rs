@@ -5,7 +5,8 @@
 //! servant goes on. Nothing here knows what a request is.
 
 use std::collections::VecDeque;
-use std::sync::{Condvar, Mutex, PoisonError};
+
+use parking_lot::{Condvar, Mutex};
 
 use super::traffic::thread;
 
@@ -45,7 +46,7 @@ impl<T> Turn<T> {
 
     /// Asks for the turn.
     pub(crate) fn ask(&self, request: T) -> Asked<T> {
-        let mut state = self.state.lock().unwrap_or_else(PoisonError::into_inner);
+        let mut state = self.state.lock();
         if !state.taken && state.returning == 0 {
             state.taken = true;
             state.holder = thread();
@@ -60,18 +61,18 @@ impl<T> Turn<T> {
 
     /// Whether this thread has the turn.
     pub(crate) fn is_mine(&self) -> bool {
-        let state = self.state.lock().unwrap_or_else(PoisonError::into_inner);
+        let state = self.state.lock();
         state.taken && state.holder == thread()
     }
 
     /// This thread takes over a turn that [`pass`](Self::pass) gave out.
     pub(crate) fn adopt(&self) {
-        self.state.lock().unwrap_or_else(PoisonError::into_inner).holder = thread();
+        self.state.lock().holder = thread();
     }
 
     /// Gives the turn up. If a request is next it has the turn already: run it, anywhere.
     pub(crate) fn pass(&self) -> Option<T> {
-        let mut state = self.state.lock().unwrap_or_else(PoisonError::into_inner);
+        let mut state = self.state.lock();
         state.holder = 0;
         if state.returning == 0
             && let Some(next) = state.queue.pop_front()
@@ -86,10 +87,10 @@ impl<T> Turn<T> {
 
     /// Takes the turn back after it was lent: waits for the upcall that has it to end or to lend it in its turn.
     pub(crate) fn take_back(&self) {
-        let mut state = self.state.lock().unwrap_or_else(PoisonError::into_inner);
+        let mut state = self.state.lock();
         state.returning += 1;
         while state.taken {
-            state = self.free.wait(state).unwrap_or_else(PoisonError::into_inner);
+            self.free.wait(&mut state);
         }
         state.returning -= 1;
         state.taken = true;
@@ -135,7 +136,7 @@ mod tests {
                 turn.pass()
             });
             // Until the outer upcall is seen to wait for its turn.
-            while turn.state.lock().unwrap().returning == 0 {
+            while turn.state.lock().returning == 0 {
                 std::thread::yield_now();
             }
             assert_eq!(turn.pass(), None, "the outer upcall goes before the later request");

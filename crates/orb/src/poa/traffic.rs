@@ -6,8 +6,9 @@
 
 use std::cell::{Cell, RefCell};
 use std::sync::atomic::{AtomicU64, AtomicUsize, Ordering};
-use std::sync::{Condvar, Mutex, PoisonError};
 use std::time::Instant;
+
+use parking_lot::{Condvar, Mutex};
 
 /// As many threads as may count without meeting; more share cells. A cell takes a cache line, so eight cost 512 octets
 /// an adapter.
@@ -56,7 +57,7 @@ impl Traffic {
     pub(crate) fn notify(&self) {
         if self.watchers.load(Ordering::SeqCst) != 0 {
             // Taken so that a watcher is either before its look or in its wait.
-            drop(self.changes.lock().unwrap_or_else(PoisonError::into_inner));
+            drop(self.changes.lock());
             self.changed.notify_all();
         }
     }
@@ -64,7 +65,7 @@ impl Traffic {
     /// Waits until `done`; false if `deadline` comes first.
     pub(crate) fn wait_until(&self, deadline: Instant, done: impl Fn() -> bool) -> bool {
         self.watchers.fetch_add(1, Ordering::SeqCst);
-        let mut changes = self.changes.lock().unwrap_or_else(PoisonError::into_inner);
+        let mut changes = self.changes.lock();
         let reached = loop {
             if done() {
                 break true;
@@ -73,7 +74,7 @@ impl Traffic {
             if left.is_zero() {
                 break false;
             }
-            changes = self.changed.wait_timeout(changes, left).unwrap_or_else(PoisonError::into_inner).0;
+            self.changed.wait_for(&mut changes, left);
         };
         drop(changes);
         self.watchers.fetch_sub(1, Ordering::SeqCst);

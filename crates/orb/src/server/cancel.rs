@@ -4,7 +4,8 @@
 
 use std::collections::VecDeque;
 use std::sync::atomic::{AtomicBool, Ordering};
-use std::sync::{Mutex, MutexGuard, PoisonError};
+
+use parking_lot::{Mutex, MutexGuard};
 
 /// How many are remembered of one connection. 256: a cancellation for a request that has ended is remembered in vain, and
 /// the oldest makes room.
@@ -52,7 +53,7 @@ impl Cancelled {
     }
 
     fn ids(&self) -> MutexGuard<'_, VecDeque<u32>> {
-        self.ids.lock().unwrap_or_else(PoisonError::into_inner)
+        self.ids.lock()
     }
 }
 

@@ -25,10 +25,11 @@ mod tests;
 mod turn;
 mod writing;
 
-use std::sync::{Arc, Mutex, OnceLock, PoisonError};
+use std::sync::{Arc, OnceLock};
 use std::time::{Duration, Instant};
 
 use bytes::Bytes;
+use parking_lot::Mutex;
 use zorb_cdr::Encoder;
 use zorb_giop::code_sets::CodeSetComponent;
 use zorb_giop::{ComponentTag, IiopProfile, OrbType, TaggedComponent, TaggedProfile};
@@ -83,7 +84,7 @@ impl Server {
         if let Some(listening) = self.listening.get() {
             return Ok(listening);
         }
-        let stopped = self.starting.lock().unwrap_or_else(PoisonError::into_inner);
+        let stopped = self.starting.lock();
         if stopped.0 {
             return Err(SystemException::BadInvOrder("the ORB was shut down").minor(Minor::omg(4)));
         }
@@ -157,7 +158,7 @@ impl Server {
     /// With `wait` it returns when that is done and the threads have ended; from within an upcall, which would wait for
     /// itself, at once.
     pub(crate) fn shutdown(&self, wait: bool, within: Duration) {
-        self.starting.lock().unwrap_or_else(PoisonError::into_inner).0 = true;
+        self.starting.lock().0 = true;
         let Some(listening) = self.listening.get() else { return };
         let by = Instant::now() + within;
         listening.engine.stop(by);

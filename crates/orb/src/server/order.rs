@@ -12,9 +12,9 @@
 
 use std::collections::{BTreeMap, VecDeque};
 use std::sync::atomic::{AtomicUsize, Ordering};
-use std::sync::{Mutex, MutexGuard, PoisonError};
 
 use bytes::Bytes;
+use parking_lot::{Mutex, MutexGuard};
 
 /// What takes a place in the order.
 pub(super) trait Ordered {
@@ -78,7 +78,7 @@ impl<R: Ordered> Order<R> {
     }
 
     fn chains(&self) -> MutexGuard<'_, BTreeMap<Bytes, VecDeque<R>>> {
-        self.chains.lock().unwrap_or_else(PoisonError::into_inner)
+        self.chains.lock()
     }
 }
 

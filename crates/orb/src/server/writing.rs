@@ -7,10 +7,10 @@
 use std::collections::VecDeque;
 use std::io::{self, IoSlice};
 use std::sync::atomic::{AtomicBool, AtomicU64, Ordering};
-use std::sync::{Mutex, MutexGuard, PoisonError};
 use std::time::{Duration, Instant};
 
 use bytes::{Buf, Bytes};
+use parking_lot::{Mutex, MutexGuard};
 
 use crate::transport::Channel;
 use crate::transport::gather::send_all;
@@ -52,7 +52,7 @@ pub(super) enum Sent {
 
 impl Writing {
     fn unsent(&self) -> MutexGuard<'_, Unsent> {
-        self.unsent.lock().unwrap_or_else(PoisonError::into_inner)
+        self.unsent.lock()
     }
 
     /// Sends the parts of one message, `whole` octets together. `patience`: how long to wait for a transport that is full; `most`: octets that

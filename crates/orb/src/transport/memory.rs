@@ -15,9 +15,10 @@
 use std::collections::{HashMap, VecDeque};
 use std::io::{self, IoSlice};
 use std::os::fd::{AsFd, BorrowedFd};
-use std::sync::{Arc, Condvar, Mutex, MutexGuard, OnceLock, PoisonError};
+use std::sync::{Arc, OnceLock};
 use std::time::{Duration, Instant};
 
+use parking_lot::{Condvar, Mutex, MutexGuard};
 use zorb_giop::{IiopProfile, TaggedProfile};
 use zorb_ipc::Wake;
 
@@ -51,7 +52,7 @@ impl Memory {
     }
 
     fn listeners(&self) -> MutexGuard<'_, HashMap<String, Arc<Listener>>> {
-        self.listeners.lock().unwrap_or_else(PoisonError::into_inner)
+        self.listeners.lock()
     }
 }
 
@@ -87,7 +88,7 @@ impl Transport for Memory {
             io::Error::new(io::ErrorKind::ConnectionRefused, format!("nobody listens at {to}"))
         })?;
         let (client, server) = pair(to.clone(), endpoint("client"))?;
-        listener.waiting.lock().unwrap_or_else(PoisonError::into_inner).push_back(Arc::new(server));
+        listener.waiting.lock().push_back(Arc::new(server));
         listener.bell.wake()?;
         if let Some(accept) = listener.driver.get() {
             accept();
@@ -111,8 +112,8 @@ struct MemoryAcceptor {
 
 impl Drop for MemoryAcceptor {
     fn drop(&mut self) {
-        self.listeners.lock().unwrap_or_else(PoisonError::into_inner).remove(&self.name);
-        for channel in self.listener.waiting.lock().unwrap_or_else(PoisonError::into_inner).drain(..) {
+        self.listeners.lock().remove(&self.name);
+        for channel in self.listener.waiting.lock().drain(..) {
             channel.close();
         }
     }
@@ -121,7 +122,7 @@ impl Drop for MemoryAcceptor {
 impl Acceptor for MemoryAcceptor {
     fn accept_now(&self) -> io::Result<Option<Arc<dyn Channel>>> {
         self.listener.bell.drain()?;
-        let mut waiting = self.listener.waiting.lock().unwrap_or_else(PoisonError::into_inner);
+        let mut waiting = self.listener.waiting.lock();
         let next = waiting.pop_front();
         if !waiting.is_empty() {
             self.listener.bell.wake()?;
@@ -190,7 +191,7 @@ impl Pipe {
     }
 
     fn state(&self) -> MutexGuard<'_, State> {
-        self.state.lock().unwrap_or_else(PoisonError::into_inner)
+        self.state.lock()
     }
 
     fn take(&self, into: &mut [u8]) -> Received {
@@ -252,7 +253,7 @@ impl Pipe {
             if left.is_zero() {
                 return;
             }
-            state = self.changed.wait_timeout(state, left).unwrap_or_else(PoisonError::into_inner).0;
+            self.changed.wait_for(&mut state, left);
         }
     }
 }
@@ -270,37 +271,21 @@ impl MemoryChannel {
     fn driver(&self) -> Option<&Driver> {
         if self.connecting { self.driver.get() } else { None }
     }
-}
 
-impl Channel for MemoryChannel {
-    fn receive(&self, into: &mut [u8], deadline: Instant) -> io::Result<Received> {
-        let driver = self.driver();
-        if let Some(serve) = driver {
-            serve();
-        }
-        match self.incoming.take(into) {
-            Received::Empty => {}
-            found => return Ok(found),
-        }
+    #[cold]
+    fn wait_and_take(&self, into: &mut [u8], deadline: Instant) -> Received {
         // With a driver: another thread may have been serving, or the reply comes later.
-        let until = match driver {
+        let until = match self.driver() {
             Some(_) => deadline.min(Instant::now() + Duration::from_millis(1)),
             None => deadline,
         };
         self.incoming.wait(until, |state| state.unread() > 0 || state.ended);
-        Ok(self.incoming.take(into))
+        self.incoming.take(into)
     }
 
-    fn receive_now(&self, into: &mut [u8]) -> io::Result<Received> {
-        Ok(self.incoming.take(into))
-    }
-
-    fn send(&self, parts: &[IoSlice<'_>], deadline: Instant) -> io::Result<usize> {
+    #[cold]
+    fn wait_and_send(&self, parts: &[IoSlice<'_>], deadline: Instant) -> io::Result<usize> {
         loop {
-            let sent = self.send_now(parts)?;
-            if sent > 0 {
-                return Ok(sent);
-            }
             if Instant::now() >= deadline {
                 return Err(io::ErrorKind::TimedOut.into());
             }
@@ -308,6 +293,33 @@ impl Channel for MemoryChannel {
                 Some(serve) => serve(),
                 None => self.outgoing.wait(deadline, |state| state.unread() < CAPACITY || state.ended),
             }
+            match self.send_now(parts)? {
+                0 => {}
+                sent => return Ok(sent),
+            }
+        }
+    }
+}
+
+impl Channel for MemoryChannel {
+    fn receive(&self, into: &mut [u8], deadline: Instant) -> io::Result<Received> {
+        if let Some(serve) = self.driver() {
+            serve();
+        }
+        match self.incoming.take(into) {
+            Received::Empty => Ok(self.wait_and_take(into, deadline)),
+            found => Ok(found),
+        }
+    }
+
+    fn receive_now(&self, into: &mut [u8]) -> io::Result<Received> {
+        Ok(self.incoming.take(into))
+    }
+
+    fn send(&self, parts: &[IoSlice<'_>], deadline: Instant) -> io::Result<usize> {
+        match self.send_now(parts) {
+            Ok(0) => self.wait_and_send(parts, deadline),
+            sent => sent,
         }
     }
 

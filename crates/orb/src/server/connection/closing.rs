@@ -94,7 +94,7 @@ impl Connection {
         }
         let parked = self.times.parked.load(Ordering::Relaxed);
         if passed(parked, RELEASE)
-            && let Ok(mut reading) = self.reading.try_lock()
+            && let Some(mut reading) = self.reading.try_lock()
         {
             // Whoever reads holds the lock, so it was not read just now; if it is next, it allocates again.
             reading.inbound.release_memory();

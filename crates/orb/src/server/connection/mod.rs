@@ -16,10 +16,11 @@ mod closing;
 mod reading;
 
 use std::io::IoSlice;
+use std::sync::Arc;
 use std::sync::atomic::{AtomicBool, AtomicU8, AtomicU64, Ordering};
-use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 
 use bytes::Bytes;
+use parking_lot::{Mutex, MutexGuard};
 use zorb_cdr::{Encoder, Version};
 use zorb_giop::code_sets::ServerCodeSets;
 use zorb_giop::{Inbound, fragments};
@@ -161,11 +162,11 @@ impl Connection {
     /// Never waited for: only who has the turn reads.
     #[inline]
     pub(super) fn reading(&self) -> MutexGuard<'_, Reading> {
-        self.reading.lock().unwrap_or_else(PoisonError::into_inner)
+        self.reading.lock()
     }
 
     fn watch(&self) -> MutexGuard<'_, Watch> {
-        self.watch.lock().unwrap_or_else(PoisonError::into_inner)
+        self.watch.lock()
     }
 
     #[inline]

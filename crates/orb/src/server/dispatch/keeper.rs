@@ -20,7 +20,7 @@ use super::super::turn::Look;
 use super::queue::Task;
 use super::waits::ReactorWait;
 use super::worker::{self, Patience};
-use super::{Engine, FIRST_CONNECTION, IMPATIENT, WAKE, lock};
+use super::{Engine, FIRST_CONNECTION, IMPATIENT, WAKE};
 use crate::transport::Acceptor;
 use crate::upcall;
 
@@ -92,7 +92,7 @@ impl Keeper {
     /// Until the engine has stopped and every connection has ended.
     fn keep(self: &Rc<Self>) {
         IMPATIENT.set(true);
-        *self.acceptors.borrow_mut() = lock(&self.engine.acceptors).clone();
+        *self.acceptors.borrow_mut() = self.engine.acceptors.lock().clone();
         self.watch_acceptors();
         let mut events = Events::with_capacity(EVENTS);
         let mut body = || {
@@ -140,7 +140,7 @@ impl Keeper {
         }
         let tick = (self.ticks.get() > 0).then(|| self.look_at.get());
         let sweep = (!self.engine.connections().is_empty()).then(|| self.sweep_at.get());
-        let stop = self.engine.is_stopping().then(|| *lock(&self.engine.stop_by)).flatten();
+        let stop = self.engine.is_stopping().then(|| *self.engine.stop_by.lock()).flatten();
         [until, tick, sweep, self.accept_again.get(), stop].into_iter().flatten().min()
     }
 
@@ -311,7 +311,7 @@ impl Keeper {
     fn look_at_turns(&self) -> bool {
         let mut active = false;
         let mut taken = Vec::new();
-        for turn in lock(&self.engine.turns).iter() {
+        for turn in self.engine.turns.lock().iter() {
             match turn.look() {
                 Look::Quiet => {}
                 Look::Active => active = true,
@@ -353,9 +353,9 @@ impl Keeper {
         for acceptor in mem::take(&mut *self.acceptors.borrow_mut()) {
             let _ = self.engine.epoll.remove(acceptor.descriptor());
         }
-        lock(&self.engine.acceptors).clear();
+        self.engine.acceptors.lock().clear();
         self.accept_again.set(None);
-        let overdue = lock(&self.engine.stop_by).is_some_and(|by| now >= by);
+        let overdue = self.engine.stop_by.lock().is_some_and(|by| now >= by);
         for connection in self.all_connections() {
             match overdue {
                 true => connection.end("shutdown, and its time was up"),

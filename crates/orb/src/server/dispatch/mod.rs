@@ -22,10 +22,11 @@ use std::collections::HashMap;
 use std::io;
 use std::os::fd::BorrowedFd;
 use std::sync::atomic::{AtomicBool, AtomicU64, AtomicUsize, Ordering};
-use std::sync::{Arc, Condvar, Mutex, MutexGuard, PoisonError, Weak};
+use std::sync::{Arc, Weak};
 use std::time::{Duration, Instant};
 
 use bytes::Bytes;
+use parking_lot::{Condvar, Mutex, MutexGuard};
 use zorb_ipc::{Epoll, Interest, Trigger, Wake};
 
 use super::connection::Connection;
@@ -152,7 +153,7 @@ impl Engine {
 
     /// Begins to serve what these acceptors yield.
     pub(super) fn start(self: &Arc<Self>, acceptors: Vec<Arc<dyn Acceptor>>) -> io::Result<()> {
-        *lock(&self.acceptors) = acceptors.clone();
+        *self.acceptors.lock() = acceptors.clone();
         if self.has_keeper() {
             return keeper::start(self);
         }
@@ -228,7 +229,7 @@ impl Engine {
     }
 
     pub(super) fn connections(&self) -> MutexGuard<'_, HashMap<u64, Arc<Connection>>> {
-        lock(&self.connections)
+        self.connections.lock()
     }
 
     /// Takes in a new connection.
@@ -385,27 +386,27 @@ impl Engine {
 
     /// Stops accepting and closes every connection in order, the latest at `by`. Returns at once.
     pub(super) fn stop(self: &Arc<Self>, by: Instant) {
-        let mut stop_by = lock(&self.stop_by);
+        let mut stop_by = self.stop_by.lock();
         *stop_by = Some(stop_by.map_or(by, |earlier| earlier.min(by)));
         drop(stop_by);
         self.stopping.store(true, Ordering::SeqCst);
         if self.has_keeper() {
             return self.ring();
         }
-        lock(&self.acceptors).clear();
+        self.acceptors.lock().clear();
         let connections: Vec<_> = self.connections().values().cloned().collect();
         connections.iter().for_each(Connection::close_for_shutdown);
     }
 
     /// Waits until every thread has ended. False: `by` came first.
     pub(super) fn join(&self, by: Instant) -> bool {
-        let mut alive = lock(&self.alive);
+        let mut alive = self.alive.lock();
         while *alive > 0 {
             let left = by.saturating_duration_since(Instant::now());
             if left.is_zero() {
                 return false;
             }
-            alive = self.departed.wait_timeout(alive, left).unwrap_or_else(PoisonError::into_inner).0;
+            self.departed.wait_for(&mut alive, left);
         }
         true
     }
@@ -420,11 +421,11 @@ impl Engine {
         struct Depart(Arc<Engine>);
         impl Drop for Depart {
             fn drop(&mut self) {
-                *lock(&self.0.alive) -= 1;
+                *self.0.alive.lock() -= 1;
                 self.0.departed.notify_all();
             }
         }
-        *lock(&self.alive) += 1;
+        *self.alive.lock() += 1;
         let depart = Depart(self.clone());
         let builder = std::thread::Builder::new().name(name.into());
         let builder = match stack {
@@ -442,8 +443,4 @@ impl Engine {
 fn no_thread(why: &str) -> SystemException {
     SystemException::Transient(format!("the server has no thread for the request: {why}"))
         .minor(Minor::omg(1))
-}
-
-fn lock<T>(mutex: &Mutex<T>) -> MutexGuard<'_, T> {
-    mutex.lock().unwrap_or_else(PoisonError::into_inner)
 }

@@ -4,9 +4,11 @@
 //! requests is thus done by whoever is awake, and of long ones each gets a thread, before its neighbour's upcall starts.
 
 use std::collections::VecDeque;
+use std::sync::Arc;
 use std::sync::atomic::{AtomicUsize, Ordering};
-use std::sync::{Arc, Condvar, Mutex, MutexGuard, PoisonError};
 use std::time::{Duration, Instant};
+
+use parking_lot::{Condvar, Mutex, MutexGuard};
 
 use super::super::connection::Connection;
 use super::super::request::ServerRequest;
@@ -71,7 +73,7 @@ impl Queue {
     }
 
     fn state(&self) -> MutexGuard<'_, State> {
-        self.state.lock().unwrap_or_else(PoisonError::into_inner)
+        self.state.lock()
     }
 
     /// Puts a task in and sends for a thread. Gives the task back if the queue is full.
@@ -137,14 +139,12 @@ impl Queue {
             }
             state.idle += 1;
             self.idle.store(state.idle, Ordering::Relaxed);
-            let timed_out;
-            (state, timed_out) = match self.kept {
-                Some(kept) => {
-                    let waited = self.available.wait_timeout(state, kept);
-                    let (state, timeout) = waited.unwrap_or_else(PoisonError::into_inner);
-                    (state, timeout.timed_out())
+            let timed_out = match self.kept {
+                Some(kept) => self.available.wait_for(&mut state, kept).timed_out(),
+                None => {
+                    self.available.wait(&mut state);
+                    false
                 }
-                None => (self.available.wait(state).unwrap_or_else(PoisonError::into_inner), false),
             };
             state.idle -= 1;
             self.idle.store(state.idle, Ordering::Relaxed);

@@ -11,7 +11,7 @@ use super::super::connection::{Connection, Farewell, Next, Reading};
 use super::super::turn::Turn;
 use super::queue::Task;
 use super::waits::ThreadWait;
-use super::{Engine, lock, no_thread};
+use super::{Engine, no_thread};
 use crate::transport::Received;
 use crate::upcall::{self, Waiter};
 
@@ -77,11 +77,11 @@ pub(super) fn serve(
     let turn = Arc::new(Turn::new(connection));
     let is_watched = engine.has_threads();
     if is_watched {
-        lock(&engine.turns).push(turn.clone());
+        engine.turns.lock().push(turn.clone());
     }
     upcall::with(wait(turn.clone()), || take_turn(engine, &turn, patience));
     if is_watched {
-        lock(&engine.turns).retain(|other| !Arc::ptr_eq(other, &turn));
+        engine.turns.lock().retain(|other| !Arc::ptr_eq(other, &turn));
     }
 }
 

@@ -3,10 +3,11 @@
 use std::collections::HashMap;
 use std::io::IoSlice;
 use std::sync::atomic::{AtomicUsize, Ordering};
-use std::sync::{Arc, Barrier, Condvar, Mutex};
+use std::sync::{Arc, Barrier};
 use std::time::{Duration, Instant};
 
 use bytes::Bytes;
+use parking_lot::{Condvar, Mutex};
 use zorb_cdr::{Decoder, EncodeError, EncodeErrorKind, Encoder, Format, Version};
 use zorb_giop::{
     Addressing, Inbound, LocateReply, Message, Reply, ReplyStatus, RequestHead, ResponseFlags,
@@ -52,7 +53,7 @@ pub(super) struct Stage {
 
 impl Stage {
     pub(super) fn open(&self) {
-        *self.open.lock().unwrap() = true;
+        *self.open.lock() = true;
         self.opened.notify_all();
     }
 
@@ -96,14 +97,14 @@ impl Skeleton for Player {
             }
             "note" => {
                 let Some((request, number)) = request.arguments(|from| from.read_u32()) else { return };
-                stage.log.lock().unwrap().push(number);
+                stage.log.lock().push(number);
                 stage.logged.notify_all();
                 request.reply(|_| Ok(()));
             }
             "slow" => {
                 let Some((request, number)) = request.arguments(|from| from.read_u32()) else { return };
                 std::thread::sleep(Duration::from_millis(20));
-                stage.log.lock().unwrap().push(number);
+                stage.log.lock().push(number);
                 stage.logged.notify_all();
                 request.reply(|_| Ok(()));
             }
@@ -113,15 +114,15 @@ impl Skeleton for Player {
             }
             "wait" => {
                 stage.inside.fetch_add(1, Ordering::SeqCst);
-                let mut open = stage.open.lock().unwrap();
+                let mut open = stage.open.lock();
                 while !*open {
-                    open = stage.opened.wait(open).unwrap();
+                    stage.opened.wait(&mut open);
                 }
                 drop(open);
                 stage.inside.fetch_sub(1, Ordering::SeqCst);
                 request.reply(|_| Ok(()));
             }
-            "keep" => stage.kept.lock().unwrap().push(request),
+            "keep" => stage.kept.lock().push(request),
             "drop" => drop(request),
             "panic" => panic!("the servant's own words"),
             "half" => request.reply(|to| {
