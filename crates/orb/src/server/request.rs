@@ -35,6 +35,7 @@ pub struct Call {
     object_id: Range<usize>,
 }
 
+#[allow(clippy::large_enum_variant, reason = "a message stays in its memory, and a local call on its stack")]
 enum Origin {
     /// A message.
     Remote(Remote),
