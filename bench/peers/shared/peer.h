@@ -8,6 +8,7 @@
 #include <atomic>
 #include <barrier>
 #include <chrono>
+#include <csignal>
 #include <cstdint>
 #include <cstdlib>
 #include <cstring>
@@ -75,6 +76,7 @@ inline Settings settings(int argc, char** argv, std::initializer_list<const char
       refuse("cannot use " + argument + ": keys are transport=tcp|unix, queue=OCTETS, and for serve host=ADDRESS");
     }
   }
+  std::signal(SIGPIPE, SIG_IGN);  // a peer that is gone is an error of the call
   // Thousands of idle connections are asked for; the usual soft limit is 1,024 descriptors.
   rlimit descriptors;
   if (getrlimit(RLIMIT_NOFILE, &descriptors) == 0) {
@@ -174,6 +176,11 @@ public:
     std::lock_guard<std::mutex> guard(lock);
     check(type, buffer, length);
     ++count;
+  }
+
+  std::string type() {
+    std::lock_guard<std::mutex> guard(lock);
+    return expected;
   }
 
   uint32_t received(std::string& fault) {
