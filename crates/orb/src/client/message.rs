@@ -102,7 +102,7 @@ pub(crate) fn send(
     channel: &dyn Channel,
     message: &Encoder<'_>,
     fragment_size: Option<usize>,
-    course: Course<'_>,
+    course: &Course<'_>,
 ) -> Result<(), Box<Failure>> {
     let sent = match fragment_size {
         Some(size) if message.len() > size => send_fragments(channel, message, size, course.deadline),
@@ -115,7 +115,7 @@ pub(crate) fn send(
 }
 
 #[cold]
-fn failure_of(Unsent { sent, error }: Unsent, course: Course<'_>) -> Box<Failure> {
+fn failure_of(Unsent { sent, error }: Unsent, course: &Course<'_>) -> Box<Failure> {
     Box::new(match (sent, error.kind()) {
         (_, ErrorKind::TimedOut | ErrorKind::WouldBlock) => {
             Failure::Timeout { step: "send", sent: sent > 0, after: course.started.elapsed() }

@@ -74,7 +74,7 @@ impl Pool {
     #[inline]
     pub(crate) fn lend(
         &self,
-        course: Course<'_>,
+        course: &Course<'_>,
         connect_by: impl FnOnce() -> Instant,
     ) -> Result<Option<Box<Private>>, Box<Failure>> {
         if self.unsettled.has_mine() {
@@ -90,7 +90,7 @@ impl Pool {
 
     /// A new private connection, unless there are as many as may be.
     #[cold]
-    fn open(&self, course: Course<'_>, connect_by: Instant) -> Result<Option<Box<Private>>, Box<Failure>> {
+    fn open(&self, course: &Course<'_>, connect_by: Instant) -> Result<Option<Box<Private>>, Box<Failure>> {
         let Some(seat) = Seat::take(&self.open, self.settings.private_connections) else { return Ok(None) };
         let channel = self
             .transport
@@ -109,7 +109,7 @@ impl Pool {
     /// Sends on the shared connection, blocking; the ticket tells how it went on.
     pub(crate) fn send_shared(
         self: &Arc<Self>,
-        course: Course<'_>,
+        course: &Course<'_>,
         outgoing: &mut Outgoing<'_, '_>,
         connect_by: Instant,
         reactor: &Reactor,
@@ -125,7 +125,7 @@ impl Pool {
     /// Gives the message to the shared connection without blocking; where there is none yet, another thread connects.
     pub(crate) fn send_shared_later(
         self: &Arc<Self>,
-        course: Course<'_>,
+        course: &Course<'_>,
         outgoing: &mut Outgoing<'_, 'static>,
         connect_by: Instant,
         reactor: &Reactor,

@@ -72,7 +72,7 @@ impl Private {
     /// connection is of no more use.
     pub(crate) fn call(
         &mut self,
-        course: Course<'_>,
+        course: &Course<'_>,
         outgoing: &mut Outgoing<'_, '_>,
     ) -> Result<(), Box<Failure>> {
         self.last_used = course.started;
@@ -105,7 +105,7 @@ impl Private {
     }
 
     #[inline]
-    fn await_reply(&mut self, form: &Form<'_>, course: Course<'_>) -> Result<(), Box<Failure>> {
+    fn await_reply(&mut self, form: &Form<'_>, course: &Course<'_>) -> Result<(), Box<Failure>> {
         loop {
             if let Some(waiter) = upcall::current()
                 && let Armed::Descriptor(descriptor) = self.channel.arm()
@@ -171,7 +171,7 @@ impl Private {
 }
 
 #[cold]
-fn overdue(course: Course<'_>) -> Box<Failure> {
+fn overdue(course: &Course<'_>) -> Box<Failure> {
     let after = course.started.elapsed();
     Box::new(Failure::Timeout { step: "wait for the reply", sent: true, after })
 }

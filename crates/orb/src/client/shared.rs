@@ -209,7 +209,7 @@ impl Shared {
     /// Sends on this thread, blocking until the message has left.
     pub(crate) fn send_blocking(
         self: &Arc<Self>,
-        course: Course<'_>,
+        course: &Course<'_>,
         outgoing: &mut Outgoing<'_, '_>,
         reactor: &Reactor,
     ) -> Result<Ticket, Failure> {
@@ -253,7 +253,7 @@ impl Shared {
     /// Hands the message over without blocking; it leaves now or when the reactor can send it.
     pub(crate) fn send_later(
         self: &Arc<Self>,
-        course: Course<'_>,
+        course: &Course<'_>,
         outgoing: &mut Outgoing<'_, 'static>,
         reactor: &Reactor,
     ) -> Result<Ticket, Failure> {
@@ -281,7 +281,7 @@ impl Shared {
     /// A new id and a place for the outcome.
     fn enter<'c>(
         self: &Arc<Self>,
-        course: Course<'c>,
+        course: &Course<'c>,
         outgoing: &Outgoing<'_, '_>,
         deadline: Option<Instant>,
     ) -> Result<(Form<'c>, Ticket), Failure> {
@@ -312,7 +312,7 @@ impl Shared {
         failure
     }
 
-    fn refusal(&self, refused: Refused, course: Course<'_>) -> Failure {
+    fn refusal(&self, refused: Refused, course: &Course<'_>) -> Failure {
         match refused {
             Refused::Ended => match &self.calls().end {
                 Some(end) => end.failure(false),

@@ -79,7 +79,7 @@ impl Flight {
             arguments: &mut arguments,
         };
         let reactor = self.target.orb().reactor()?;
-        course.candidate.pool.send_shared_later(course, &mut outgoing, self.journey.connect_by(), reactor)
+        course.candidate.pool.send_shared_later(&course, &mut outgoing, self.journey.connect_by(), reactor)
     }
 
     /// The reply when it is there; sends again as often as the journey says.

@@ -7,7 +7,7 @@ use bytes::Bytes;
 
 use super::ObjectRef;
 use crate::exception::SystemException;
-use crate::poa::Active;
+use crate::poa::ActiveHere;
 use crate::server::request::{Call, panic_exception};
 use crate::skeleton::{Operation, OperationError};
 
@@ -16,7 +16,7 @@ pub struct Here<T: ?Sized> {
     servant: Arc<T>,
     call: Call,
     /// Counts the call among those in progress, so that the adapter's shutdown waits for it.
-    _active: Active,
+    _active: ActiveHere,
 }
 
 /// The servant behind `target` as a `T` (`dyn AccountServant`), or `None` if it must be called by messages.

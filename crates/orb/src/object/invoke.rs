@@ -113,13 +113,13 @@ fn attempt<'a>(
     if !outgoing.response.expects_reply() {
         return attempt_on_shared(target, journey, outgoing, read);
     }
-    let Some(mut connection) = pool.lend(course, || journey.connect_by())? else {
+    let Some(mut connection) = pool.lend(&course, || journey.connect_by())? else {
         return attempt_on_shared(target, journey, outgoing, read);
     };
     if connection.is_new() {
         target.orb().client().opened();
     }
-    if let Err(failure) = connection.call(course, outgoing) {
+    if let Err(failure) = connection.call(&course, outgoing) {
         if let Failure::Encode(_) = *failure {
             // Nothing has left, so the connection is as good as before.
             pool.give_back(connection);
@@ -151,7 +151,7 @@ fn attempt_on_shared<'a>(
 ) -> Result<Next<Result<(), SystemException>>, Box<Failure>> {
     let course = journey.course();
     let reactor = target.orb().reactor()?;
-    let ticket = course.candidate.pool.send_shared(course, outgoing, journey.connect_by(), reactor)?;
+    let ticket = course.candidate.pool.send_shared(&course, outgoing, journey.connect_by(), reactor)?;
     match ticket.wait(course.deadline) {
         Some(Ok(Outcome::Sent)) => Ok(Next::Done(Ok(()))),
         Some(Ok(Outcome::Reply(reply, format))) => Ok(arrived(target, journey, &reply, format, read)),

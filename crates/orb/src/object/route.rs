@@ -165,7 +165,11 @@ impl RouteCache {
                 return look(destination, forwards.temporary.is_some());
             }
         }
-        look(self.original.get_or_init(|| Arc::new(Destination::new(orb, ior))), false)
+        let original = self.original.get();
+        look(
+            original.unwrap_or_else(|| self.original.get_or_init(|| Arc::new(Destination::new(orb, ior)))),
+            false,
+        )
     }
 
     /// The server says that the object is elsewhere. A permanent forward replaces what the reference says.

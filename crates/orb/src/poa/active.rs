@@ -17,7 +17,12 @@ use crate::skeleton::Servant;
 pub(crate) struct Active {
     holds: Option<Holds>,
     counted: Counted,
-    upcall: Option<Upcall>,
+}
+
+/// The same for a call that runs in this thread.
+pub(crate) struct ActiveHere {
+    _active: Active,
+    _upcall: Upcall,
 }
 
 enum Holds {
@@ -39,12 +44,12 @@ pub(crate) struct Located {
 impl Active {
     /// A request on an object of the active object map.
     pub(crate) fn object(object: Arc<ActiveObject>, counted: Counted) -> Active {
-        Active { holds: Some(Holds::Object(object)), counted, upcall: None }
+        Active { holds: Some(Holds::Object(object)), counted }
     }
 
     /// A request in an adapter, so far on no object.
     pub(crate) fn adapter(adapter: Arc<Adapter>, counted: Counted) -> Active {
-        Active { holds: Some(Holds::Adapter(adapter)), counted, upcall: None }
+        Active { holds: Some(Holds::Adapter(adapter)), counted }
     }
 
     /// The request has found its object.
@@ -60,37 +65,52 @@ impl Active {
     }
 
     /// The upcall runs in this thread as long as the guard lives: for collocated calls.
-    pub(crate) fn in_this_thread(mut self, run: u64) -> Active {
-        self.upcall = Some(Upcall::enter(run));
-        self
+    pub(crate) fn in_this_thread(self, run: u64) -> ActiveHere {
+        ActiveHere { _active: self, _upcall: Upcall::enter(run) }
     }
 }
 
+/// Looks at the adapter afterwards, so that requests of living ones pay for no call.
+#[inline]
+fn leave(adapter: &Arc<Adapter>, counted: Counted) {
+    adapter.traffic.leave(counted);
+    if !adapter.is_alive() {
+        adapter.settle();
+    }
+}
+
+#[inline]
+fn leave_object(object: Arc<ActiveObject>, counted: Counted) {
+    leave(&object.adapter, counted);
+    object.release();
+}
+
 impl Drop for Active {
+    #[inline]
     fn drop(&mut self) {
-        let leave = |adapter: &Arc<Adapter>| {
-            adapter.traffic.leave(self.counted);
-            // Looked at here, so that requests of living adapters pay for no call.
-            if !adapter.is_alive() {
-                adapter.settle();
-            }
-        };
         match self.holds.take() {
-            Some(Holds::Object(object)) => {
-                leave(&object.adapter);
-                object.release();
-            }
-            Some(Holds::Adapter(adapter)) => leave(&adapter),
-            Some(Holds::Located(adapter, located)) => {
+            Some(Holds::Object(object)) => leave_object(object, self.counted),
+            Some(other) => other.leave(self.counted),
+            None => {}
+        }
+    }
+}
+
+impl Holds {
+    #[inline(never)]
+    fn leave(self, counted: Counted) {
+        match self {
+            Holds::Object(object) => leave_object(object, counted),
+            Holds::Adapter(adapter) => leave(&adapter, counted),
+            Holds::Located(adapter, located) => {
                 let Located { locator, poa, id, operation, cookie, servant } = *located;
                 let after = || locator.postinvoke(&poa, &id, &operation, cookie, servant);
                 if let Err(panic) = catch_unwind(AssertUnwindSafe(after)) {
                     let exception = panic_exception("postinvoke", &*panic);
                     tracing::error!(adapter = &*adapter.name, %exception);
                 }
-                leave(&adapter);
+                leave(&adapter, counted);
             }
-            None => {}
         }
     }
 }

@@ -120,6 +120,11 @@ impl ActiveMap {
                 return found;
             }
         }
+        self.find_named(id)
+    }
+
+    #[inline(never)]
+    fn find_named(&self, id: &[u8]) -> Option<Arc<ActiveObject>> {
         self.shard(id).read().get(id).cloned()
     }
 

@@ -44,7 +44,7 @@ mod waits;
 mod tests;
 
 pub use crate::skeleton::Servant;
-pub(crate) use active::Active;
+pub(crate) use active::{Active, ActiveHere};
 pub(crate) use adapters::{Adapters, Located};
 pub use error::PoaError;
 pub use gate::ManagerState;

@@ -13,7 +13,7 @@ use std::sync::Arc;
 
 use bytes::Bytes;
 
-use super::active::Active;
+use super::active::{Active, ActiveHere};
 use super::active_map::ActiveObject;
 use super::adapter::Adapter;
 use super::adapters::{Adapters, Located, Route};
@@ -52,7 +52,7 @@ impl Adapters {
     }
 
     /// The object, if nothing stands in its way.
-    #[inline]
+    #[inline(always)]
     fn quick(&self, key: &Key<'_>, id: &[u8]) -> Option<(Arc<ActiveObject>, Counted)> {
         let found = self.shared.with_adapter(key, |adapter| {
             if adapter.policies.thread != ThreadPolicy::OrbControlled {
@@ -172,7 +172,7 @@ impl Adapters {
         &self,
         key: &Bytes,
         operation: &'static Operation,
-    ) -> Result<Option<(Servant, Call, Active)>, SystemException> {
+    ) -> Result<Option<(Servant, Call, ActiveHere)>, SystemException> {
         let parsed = Key::parse(key);
         let range = parsed.id_range(key.len());
         let id = &key[range.clone()];

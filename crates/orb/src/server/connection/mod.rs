@@ -187,13 +187,19 @@ impl Connection {
     }
 
     /// Gives the turn to whoever the keeper finds when there is something to read.
+    #[inline]
     pub(super) fn park(self: &Arc<Self>) {
         let mut watch = self.watch();
         watch.free = true;
         if self.engine.has_keeper() {
-            self.times.parked.store(self.engine.now(), Ordering::Relaxed);
-            self.arm(watch);
+            self.leave_to_keeper(watch);
         }
+    }
+
+    #[inline(never)]
+    fn leave_to_keeper(self: &Arc<Self>, watch: MutexGuard<'_, Watch>) {
+        self.times.parked.store(self.engine.now(), Ordering::Relaxed);
+        self.arm(watch);
     }
 
     /// As [`park`](Self::park), by the reader itself.

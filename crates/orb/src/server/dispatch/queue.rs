@@ -201,6 +201,7 @@ impl Queue {
         overdue
     }
 
+    #[inline]
     pub(super) fn has_waiting(&self) -> bool {
         self.waiting.load(Ordering::SeqCst) > 0
     }

@@ -58,7 +58,9 @@ pub(super) fn serve_now(engine: &Arc<Engine>, connection: &Arc<Connection>) {
     if connection.on_event() {
         take_turn(engine, &Turn::new(connection.clone()), Patience::Returns);
     }
-    while let Some(task) = engine.queue.take() {
+    while engine.queue.has_waiting()
+        && let Some(task) = engine.queue.take()
+    {
         match task {
             Task::Read(connection) => read(engine, connection),
             Task::Run(request) => engine.run(request),
@@ -140,9 +142,8 @@ fn take_turn(engine: &Arc<Engine>, turn: &Turn, patience: Patience) {
         let mark = turn.begin();
         engine.watch_upcall();
         engine.run(request);
-        // Requests of this burst, or of others, for which no other thread has come yet.
-        while let Some(request) = engine.queue.next_request() {
-            engine.run(request);
+        if engine.queue.has_waiting() {
+            run_waiting(engine);
         }
         if !turn.end(mark) {
             // Lost; but if no other thread has had a reason to take it, it is ours again.
@@ -158,6 +159,14 @@ fn take_turn(engine: &Arc<Engine>, turn: &Turn, patience: Patience) {
             Behind::More => exhausted = false,
             Behind::Closed => return,
         }
+    }
+}
+
+/// Runs requests of this burst, or of others, for which no other thread has come yet.
+#[inline(never)]
+fn run_waiting(engine: &Arc<Engine>) {
+    while let Some(request) = engine.queue.next_request() {
+        engine.run(request);
     }
 }
 
