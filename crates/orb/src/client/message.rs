@@ -97,7 +97,7 @@ pub(crate) fn compose<'a>(
 }
 
 /// Sends a composed message, whole or in fragments, on the calling thread.
-#[inline]
+#[inline(always)]
 pub(crate) fn send(
     channel: &dyn Channel,
     message: &Encoder<'_>,

@@ -100,7 +100,7 @@ impl Pool {
     }
 
     /// The call has ended well: the connection waits for the next one.
-    #[inline]
+    #[inline(always)]
     pub(crate) fn give_back(&self, mut connection: Box<Private>) {
         connection.drop_answer();
         self.idle().push(connection);

@@ -112,7 +112,7 @@ impl ActiveMap {
     }
 
     /// The object of an id.
-    #[inline]
+    #[inline(always)]
     pub(crate) fn find(&self, id: &[u8]) -> Option<Arc<ActiveObject>> {
         if self.system_ids {
             let found = SystemId::parse(id, self.run).and_then(|id| self.slots.get(id.slot, id.generation));

@@ -104,6 +104,7 @@ impl Shared {
     }
 
     /// Looks at the adapter of a key while it cannot leave its table. `look` must be short and run no user code.
+    #[inline(always)]
     pub(crate) fn with_adapter<R>(&self, key: &Key<'_>, look: impl FnOnce(&Arc<Adapter>) -> R) -> Option<R> {
         match *key {
             Key::Transient { run, index, generation, .. } if run == self.run => {

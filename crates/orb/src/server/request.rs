@@ -478,7 +478,7 @@ impl Drop for ServerRequest {
 }
 
 /// Runs a request on its servant: the implicit operations here, all others by the skeleton.
-#[inline]
+#[inline(always)]
 pub(crate) fn invoke(servant: &dyn Skeleton, request: ServerRequest) {
     if request.operation_bytes().first() == Some(&b'_')
         && let Some(implicit) = Implicit::named(request.operation())

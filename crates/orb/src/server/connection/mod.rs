@@ -346,7 +346,7 @@ impl Connection {
         self.send_parts(&mut parts, whole);
     }
 
-    #[inline]
+    #[inline(always)]
     fn send_parts(self: &Arc<Self>, parts: &mut [IoSlice<'_>], whole: usize) {
         let most = self.engine.settings.limits.unsent_octets;
         let patience = || self.engine.patience();

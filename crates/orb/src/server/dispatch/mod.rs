@@ -345,7 +345,7 @@ impl Engine {
         }
     }
 
-    #[inline]
+    #[inline(always)]
     fn run_one(&self, request: ServerRequest) {
         if request.is_given_up() {
             return request.discard();
