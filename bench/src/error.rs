@@ -58,6 +58,11 @@ pub enum BenchError {
         /// The command that builds it.
         build: String,
     },
+    /// A picture could not be made.
+    Image {
+        /// Which one, and why.
+        what: String,
+    },
     /// The run lasted longer than it may.
     TooLong {
         /// The time it had.
@@ -96,6 +101,7 @@ impl fmt::Display for BenchError {
             BenchError::Missing { system, build } => {
                 write!(f, "{system} is left out: it is not built yet, which {build} does")
             }
+            BenchError::Image { what } => write!(f, "cannot make a picture: {what}"),
             BenchError::TooLong { limit } => {
                 write!(f, "the run did not end within {} s and was stopped", limit.as_secs())
             }

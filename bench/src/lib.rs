@@ -7,6 +7,7 @@
 //! | scenarios | [`rtt`] |
 //! | from times to a median, an interval and a verdict | [`latency`], [`statistics`] |
 //! | one result as a line of JSON | [`row`] |
+//! | a page with plots, of the lines that a run has left | [`report`] |
 //! | what a scenario is given: peers' folder, patience, who looks on | [`lab`], [`progress`] |
 //!
 //! What a number means, and what may not be compared, is decided here and nowhere else; how to lay it
@@ -26,8 +27,8 @@
 //! they are there. [`rtt`] is the shortest example. What it asks of clients beyond calls and bursts is a method of
 //! [`system::Client`] with a default that says no. Its command line is a file in `crates/cli/src/bench`.
 //!
-//! Dependencies: `hdrhistogram` (latency distributions in constant memory), `rustix` (core affinity, process
-//! groups), `serde` and `serde_json` (the JSON lines).
+//! Dependencies: `hdrhistogram` (latency distributions in constant memory), `resvg` (plots as PNG, with their
+//! words), `rustix` (core affinity, process groups), `serde` and `serde_json` (the JSON lines).
 
 #![forbid(unsafe_code)]
 
@@ -43,6 +44,7 @@ pub mod pin;
 pub mod process;
 pub mod progress;
 pub mod raw;
+pub mod report;
 pub mod row;
 pub mod rtt;
 pub mod statistics;

@@ -90,6 +90,27 @@ fn ping_tells_nobody_from_no_object() {
 }
 
 #[test]
+fn bench_report_draws_a_directory() {
+    let directory = scratch("bench-report");
+    let row = r#"{"experiment":"concurrency","system":"zorb","pin":"same","callers":8,"calls_s":100000.7}"#;
+    std::fs::write(directory.join("results.jsonl"), format!("{row}\n{{torn")).unwrap();
+    let output = zorb(&["bench", "report", directory.to_str().unwrap()]);
+    assert!(output.status.success(), "{}", text(&output.stderr));
+    let printed = text(&output.stdout);
+    assert!(printed.contains("index.html: 1 plot of 1 row\n"), "{printed}");
+    assert!(printed.contains("not measured: ttcp, rtt,"), "{printed}");
+    let remarks = text(&output.stderr);
+    assert!(
+        remarks.contains("note: results.jsonl:2: ") && remarks.contains("note: machine.json: "),
+        "{remarks}"
+    );
+    let page = std::fs::read_to_string(directory.join("index.html")).unwrap();
+    assert!(page.contains("100,001") && page.contains("<svg"), "the figure is on the page, and drawn");
+    let missing = directory.join("none");
+    assert!(refused(&["bench", "report", missing.to_str().unwrap()], 1).contains("results.jsonl"));
+}
+
+#[test]
 fn bench_rtt_writes_rows_that_scripts_can_rely_on() {
     let lines = printed(&["bench", "rtt", "--calls", "1", "--pin", "same", "--json"]);
     let rows: Vec<serde_json::Value> =

@@ -4,8 +4,11 @@
 //! ([`systems`]: who can be measured; [`surroundings`]: progress, Ctrl-C, where peers are), and the hidden subcommand
 //! that the server processes run.
 //!
+//! [`report`] draws what was measured.
+//!
 //! A further scenario is a file beside [`rtt`] with its arguments and its table, and a variant of [`Scenario`].
 
+pub(crate) mod report;
 pub(crate) mod rtt;
 pub(crate) mod surroundings;
 pub(crate) mod systems;
@@ -28,6 +31,7 @@ pub(crate) struct Arguments {
 #[derive(Debug, Subcommand)]
 enum Scenario {
     Rtt(rtt::Arguments),
+    Report(report::Arguments),
     #[command(hide = true)]
     Serve(ServeArguments),
 }
@@ -43,6 +47,7 @@ struct ServeArguments {
 pub(crate) fn run(arguments: Arguments) -> Result<(), Failure> {
     match arguments.scenario {
         Scenario::Rtt(arguments) => rtt::run(&arguments),
+        Scenario::Report(arguments) => report::run(&arguments),
         Scenario::Serve(arguments) => serve(&arguments),
     }
 }
