@@ -13,7 +13,9 @@ use std::sync::atomic::{AtomicU64, Ordering};
 use std::time::{Duration, Instant};
 
 use zorb_giop::{IiopProfile, TaggedProfile};
-use zorb_ipc::{AcceptorOptions, Resolver, ResolverOptions, TcpAcceptor, TcpConnector, TcpStream};
+use zorb_ipc::{
+    AcceptorOptions, QueueSizes, Resolver, ResolverOptions, TcpAcceptor, TcpConnector, TcpStream,
+};
 
 use super::{Acceptor, Armed, Channel, Endpoint, Idle, Received, Transport};
 
@@ -23,6 +25,7 @@ const NAME: &str = "tcp";
 pub struct Tcp {
     resolver: Resolver,
     name: Arc<str>,
+    queues: QueueSizes,
 }
 
 impl Tcp {
@@ -33,7 +36,15 @@ impl Tcp {
 
     /// With another way to turn names into addresses.
     pub fn with_resolver(resolver: Resolver) -> Tcp {
-        Tcp { resolver, name: Arc::from(NAME) }
+        Tcp { resolver, name: Arc::from(NAME), queues: QueueSizes::default() }
+    }
+
+    /// Lets the system hold so many octets for a connection in each direction (`SO_SNDBUF`, `SO_RCVBUF`), where it would
+    /// otherwise adapt them to the traffic, which is right for nearly everyone.
+    #[must_use]
+    pub fn queues(mut self, octets: usize) -> Tcp {
+        self.queues = QueueSizes { send: Some(octets), receive: Some(octets) };
+        self
     }
 }
 
@@ -60,7 +71,8 @@ impl Transport for Tcp {
         };
         let mut last = io::Error::from(io::ErrorKind::AddrNotAvailable);
         for host in hosts {
-            match TcpAcceptor::bind_in(host, ports.clone(), &AcceptorOptions::new()) {
+            let options = AcceptorOptions::new().queue_sizes(self.queues);
+            match TcpAcceptor::bind_in(host, ports.clone(), &options) {
                 Ok(acceptor) => {
                     return Ok(Box::new(TcpListening { acceptor, name: self.name.clone() }));
                 }
@@ -74,11 +86,12 @@ impl Transport for Tcp {
         let (host, port) = split(&to.address)
             .and_then(|(host, port)| Some((host, port.parse().ok()?)))
             .ok_or_else(|| malformed(&to.address, "host:port"))?;
+        let connector = TcpConnector::new().queue_sizes(self.queues);
         let stream = match host.parse::<IpAddr>() {
-            Ok(ip) => TcpConnector::new().connect(SocketAddr::new(ip, port), deadline)?,
+            Ok(ip) => connector.connect(SocketAddr::new(ip, port), deadline)?,
             Err(_) => {
                 let addresses = self.resolver.resolve_by(host, port, deadline)?;
-                TcpConnector::new().connect_any(&addresses, deadline)?
+                connector.connect_any(&addresses, deadline)?
             }
         };
         Ok(Arc::new(TcpChannel::new(stream, to.clone())))
