@@ -9,6 +9,7 @@ use crate::BenchError;
 use crate::lab::Lab;
 use crate::pin::Placement;
 use crate::process::Server;
+use crate::raw::Raw;
 use crate::system::{Client, Setting, System};
 
 /// A system that has failed in so many events is not started again: it would fail in the next one too, and
@@ -24,8 +25,41 @@ pub struct Contest<'a> {
     faults: Vec<String>,
 }
 
+/// A system that is to take part.
+pub struct Entry<'a> {
+    /// Which.
+    pub system: &'a dyn System,
+    /// Where it is served already, on another host perhaps; `None`: a server is started here.
+    pub served_at: Option<String>,
+}
+
+impl<'a> Entry<'a> {
+    /// With a server of its own here.
+    pub fn here(system: &'a dyn System) -> Entry<'a> {
+        Entry { system, served_at: None }
+    }
+}
+
+/// The server half that a client is connected to.
+pub struct Far {
+    address: String,
+    process: Option<Server>,
+}
+
+impl Far {
+    /// What it announced.
+    pub fn address(&self) -> &str {
+        &self.address
+    }
+
+    /// Its process, if that is on this machine and was started here.
+    pub fn process(&self) -> Option<u32> {
+        self.process.as_ref().map(|server| server.process().id())
+    }
+}
+
 struct Entrant<'a> {
-    system: &'a dyn System,
+    entry: Entry<'a>,
     running: Option<Running>,
     /// Whether it takes part in the present event.
     takes_part: bool,
@@ -35,26 +69,21 @@ struct Entrant<'a> {
 /// The client's end comes first: a server whose clients have gone stops sooner.
 struct Running {
     client: Box<dyn Client>,
-    server: Server,
+    far: Far,
 }
 
 impl<'a> Contest<'a> {
-    /// With these systems, the floor first. Must be called on the thread that makes the measurements, which is
+    /// With these systems, the floor first if it takes part. Must be called on the thread that makes the measurements, which is
     /// kept on the placement's client processor already.
     pub fn new(
         lab: &'a Lab<'a>,
         setting: Setting,
         placement: Placement,
-        systems: &[&'a dyn System],
+        entries: impl IntoIterator<Item = Entry<'a>>,
     ) -> Contest<'a> {
-        let entrant = |&system| Entrant { system, running: None, takes_part: false, failures: 0 };
-        Contest {
-            lab,
-            setting,
-            placement,
-            entrants: systems.iter().map(entrant).collect(),
-            faults: Vec::new(),
-        }
+        let entrant = |entry| Entrant { entry, running: None, takes_part: false, failures: 0 };
+        let entrants = entries.into_iter().map(entrant).collect();
+        Contest { lab, setting, placement, entrants, faults: Vec::new() }
     }
 
     /// Begins an event: starts those systems that are not running, and all take part again.
@@ -67,7 +96,7 @@ impl<'a> Contest<'a> {
             let entrant = &mut self.entrants[at];
             entrant.takes_part = entrant.failures < MOST_FAILURES;
             if entrant.takes_part && entrant.running.is_none() {
-                let started = start(entrant.system, self.lab, &self.setting, self.placement);
+                let started = start(&entrant.entry, self.lab, &self.setting, self.placement);
                 if let Some(running) = self.settle(at, started)? {
                     self.entrants[at].running = Some(running);
                 }
@@ -76,7 +105,7 @@ impl<'a> Contest<'a> {
         Ok(())
     }
 
-    /// How many systems there are, the floor included, running or not.
+    /// How many systems there are, running or not.
     pub fn len(&self) -> usize {
         self.entrants.len()
     }
@@ -86,20 +115,14 @@ impl<'a> Contest<'a> {
         self.entrants.is_empty()
     }
 
-    /// The system at a place, 0 being the floor.
+    /// The system at a place.
     pub fn system(&self, at: usize) -> &'a dyn System {
-        self.entrants[at].system
+        self.entrants[at].entry.system
     }
 
     /// Whether the system at a place still takes part in this event.
     pub fn takes_part(&self, at: usize) -> bool {
         self.entrants[at].takes_part
-    }
-
-    /// The server of the system at a place, while it takes part.
-    pub fn server(&self, at: usize) -> Option<&Server> {
-        let entrant = &self.entrants[at];
-        entrant.running.as_ref().filter(|_| entrant.takes_part).map(|running| &running.server)
     }
 
     /// Lets the system at a place do something, if it still takes part. `None` if it does not, or failed.
@@ -110,14 +133,14 @@ impl<'a> Contest<'a> {
     pub fn attempt<T>(
         &mut self,
         at: usize,
-        something: impl FnOnce(&mut dyn Client, &Server) -> Result<T, BenchError>,
+        something: impl FnOnce(&mut dyn Client, &Far) -> Result<T, BenchError>,
     ) -> Result<Option<T>, BenchError> {
         if self.lab.stop.requested() {
             return Err(BenchError::Stopped);
         }
         let entrant = &mut self.entrants[at];
         let Some(running) = entrant.running.as_mut().filter(|_| entrant.takes_part) else { return Ok(None) };
-        let result = something(running.client.as_mut(), &running.server);
+        let result = something(running.client.as_mut(), &running.far);
         self.settle(at, result)
     }
 
@@ -145,11 +168,11 @@ impl<'a> Contest<'a> {
             Err(error) => error,
         };
         let entrant = &mut self.entrants[at];
-        if at == 0 {
+        let name = entrant.entry.system.name();
+        if name == Raw::Plain.name() {
             return Err(error);
         }
         entrant.takes_part = false;
-        let name = entrant.system.name();
         match error {
             BenchError::Unsupported { .. } => {
                 self.lab.progress.remark(&error.to_string());
@@ -163,8 +186,8 @@ impl<'a> Contest<'a> {
                 entrant.failures = MOST_FAILURES;
             }
             error => {
-                let expired =
-                    entrant.running.as_ref().is_some_and(|running| running.server.process().expired());
+                let server = entrant.running.as_ref().and_then(|running| running.far.process.as_ref());
+                let expired = server.is_some_and(|server| server.process().expired());
                 let error = if expired { BenchError::TooLong { limit: self.lab.lifetime } } else { error };
                 let line = match error.to_string() {
                     line if line.starts_with(name) => line,
@@ -180,13 +203,16 @@ impl<'a> Contest<'a> {
     }
 }
 
-fn start(
-    system: &dyn System,
-    lab: &Lab,
-    setting: &Setting,
-    placement: Placement,
-) -> Result<Running, BenchError> {
-    let server = Server::start(system.name(), system.server(lab, setting)?, &lab.bounds(placement.server))?;
-    let client = system.connect(lab, setting, server.address(), placement.client)?;
-    Ok(Running { client, server })
+fn start(entry: &Entry, lab: &Lab, setting: &Setting, placement: Placement) -> Result<Running, BenchError> {
+    let system = entry.system;
+    let far = match &entry.served_at {
+        Some(address) => Far { address: address.clone(), process: None },
+        None => {
+            let command = system.server(lab, setting)?;
+            let server = Server::start(system.name(), command, &lab.bounds(placement.server))?;
+            Far { address: server.address().to_owned(), process: Some(server) }
+        }
+    };
+    let client = system.connect(lab, setting, &far.address, placement.client)?;
+    Ok(Running { client, far })
 }

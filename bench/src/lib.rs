@@ -4,8 +4,9 @@
 //! |---|---|
 //! | what is measured: a server half and a client half | [`system`]; ours in [`raw`], [`orb`]; programs of their own in [`peer`] |
 //! | systems side by side, their processes, and what happens when one fails | [`contest`], [`process`], [`pin`] |
-//! | scenarios | [`rtt`] |
+//! | scenarios | [`rtt`], [`ttcp`] |
 //! | from times to a median, an interval and a verdict | [`latency`], [`statistics`] |
+//! | processor time, and the machine | [`cpu`], [`machine`] |
 //! | one result as a line of JSON | [`row`] |
 //! | a page with plots, of the lines that a run has left | [`report`] |
 //! | what a scenario is given: peers' folder, patience, who looks on | [`lab`], [`progress`] |
@@ -33,12 +34,15 @@
 #![forbid(unsafe_code)]
 
 pub mod contest;
+pub mod cpu;
 mod error;
 pub mod flood;
 pub mod lab;
 pub mod latency;
+pub mod machine;
 pub mod meter;
 pub mod orb;
+mod pattern;
 pub mod peer;
 pub mod pin;
 pub mod process;
@@ -49,6 +53,7 @@ pub mod row;
 pub mod rtt;
 pub mod statistics;
 pub mod system;
+pub mod ttcp;
 
 pub use error::BenchError;
 pub use system::System;

@@ -89,7 +89,9 @@ impl System for Peer {
 
     fn server(&self, lab: &Lab, setting: &Setting) -> Result<Command, BenchError> {
         let mut command = Command::new(self.program(&lab.peers)?);
-        command.arg("serve").args(setting.words());
+        // What our own servers call `listen`, without the port: a peer's protocol has its own way to tell that.
+        let host = setting.listen.map(|address| format!("host={}", address.ip()));
+        command.arg("serve").args(Setting { listen: None, ..setting.clone() }.words()).args(host);
         Ok(command)
     }
 
@@ -101,6 +103,7 @@ impl System for Peer {
         processor: Option<usize>,
     ) -> Result<Box<dyn Client>, BenchError> {
         let mut command = Command::new(self.program(&lab.peers)?);
+        let setting = Setting { listen: None, ..setting.clone() };
         command.args(["drive", address]).args(setting.words()).args(self.words);
         let mut process = Process::start(command, &lab.bounds(processor))?;
         match process.first_line(self.name, READY_WITHIN, "`ready`")?.as_str() {

@@ -13,6 +13,11 @@ pub trait Progress: Sync {
 
     /// A line for people: a peer that is left out and why, a machine that is busy.
     fn remark(&self, text: &str);
+
+    /// Does something that prints, with the display of progress out of the way.
+    fn aside(&self, something: &mut dyn FnMut()) {
+        something();
+    }
 }
 
 /// Nobody looks on.

@@ -8,7 +8,7 @@
 use std::time::{Duration, Instant};
 
 use crate::BenchError;
-use crate::contest::Contest;
+use crate::contest::{Contest, Entry};
 use crate::lab::Lab;
 use crate::latency::Latencies;
 use crate::pin::{self, Pin};
@@ -92,10 +92,9 @@ pub fn run(
     let placement = plan.pin.placement()?;
     // A thread of its own, so that the caller's is not left pinned.
     pin::on(placement.client, || {
-        let mut all: Vec<&dyn System> = vec![&Raw];
-        all.extend(systems);
-        lab.progress.expect((plan.payloads.len() * PAIRS * all.len()) as u64);
-        let mut contest = Contest::new(lab, Setting::over(plan.transport), placement, &all);
+        let all = [&Raw::Plain as &dyn System].into_iter().chain(systems.iter().copied());
+        let mut contest = Contest::new(lab, Setting::over(plan.transport), placement, all.map(Entry::here));
+        lab.progress.expect((plan.payloads.len() * PAIRS * contest.len()) as u64);
         for &payload in &plan.payloads {
             contest.begin()?;
             finished(measure(&mut contest, plan, lab, payload)?);
@@ -108,11 +107,11 @@ fn measure(contest: &mut Contest, plan: &Plan, lab: &Lab, payload: Payload) -> R
     let setting = Setting::over(plan.transport);
     let leader = if contest.len() > 1 { 1 } else { 0 };
     let system = contest.system(leader);
-    let sizes = contest
-        .attempt(leader, |_, server| system.message_sizes(lab, &setting, server.address(), payload))?;
+    let sizes =
+        contest.attempt(leader, |_, far| system.message_sizes(lab, &setting, far.address(), payload))?;
     let messages = match sizes {
         Some(messages) => messages,
-        None => Raw.message_sizes(lab, &setting, "", payload)?,
+        None => Raw::Plain.message_sizes(lab, &setting, "", payload)?,
     };
     let call = Call { payload, messages };
     let mut sides: Vec<Side> = (0..contest.len()).map(|_| Side::default()).collect();

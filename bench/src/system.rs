@@ -8,6 +8,7 @@
 //! The other abilities have a default that says no; a scenario leaves out the systems that say it.
 
 use std::fmt;
+use std::net::SocketAddr;
 use std::process::Command;
 use std::str::FromStr;
 use std::time::{Duration, Instant};
@@ -188,25 +189,28 @@ pub fn burst(
 }
 
 /// How both halves of a system are set up: the same for all systems of a run. Its text is `KEY=VALUE` words, which
-/// every server and driver takes as arguments. A scenario that needs more adds a field and its key.
+/// every server and driver takes as arguments (a peer's driver not where to listen). A scenario that needs more adds a field and its key.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Setting {
     /// `transport=`: what messages travel over.
     pub transport: Transport,
     /// `queue=`: octets of the sockets' queues, each way; `None` leaves them to the system.
     pub queue: Option<usize>,
+    /// `listen=`: where a server of our own listens; `None`: on the loopback interface.
+    pub listen: Option<SocketAddr>,
 }
 
 impl Setting {
     /// Over this transport, all else as the system has it.
     pub fn over(transport: Transport) -> Setting {
-        Setting { transport, queue: None }
+        Setting { transport, queue: None, listen: None }
     }
 
     /// The words that say what differs from the defaults.
     pub fn words(&self) -> Vec<String> {
         let mut words = vec![format!("transport={}", self.transport.name())];
         words.extend(self.queue.map(|octets| format!("queue={octets}")));
+        words.extend(self.listen.map(|address| format!("listen={address}")));
         words
     }
 
@@ -226,7 +230,12 @@ impl Setting {
                         octets.parse().map_err(|_| wrong("expected a number of octets".to_owned()))?;
                     setting.queue = Some(octets);
                 }
-                _ => return Err(wrong("the keys are transport= and queue=".to_owned())),
+                Some(("listen", address)) => {
+                    let address =
+                        address.parse().map_err(|_| wrong("expected an address and port".to_owned()))?;
+                    setting.listen = Some(address);
+                }
+                _ => return Err(wrong("the keys are transport=, queue= and listen=".to_owned())),
             }
         }
         Ok(setting)
@@ -403,9 +412,9 @@ mod tests {
 
     #[test]
     fn settings_travel_as_words() {
-        for setting in
-            [Setting::over(Transport::Tcp), Setting { transport: Transport::Tcp, queue: Some(8192) }]
-        {
+        let listen = Some("[::1]:4711".parse().unwrap());
+        let full = Setting { transport: Transport::Tcp, queue: Some(8192), listen };
+        for setting in [Setting::over(Transport::Tcp), full] {
             let words = setting.words();
             assert_eq!(Setting::of_words(words.iter().map(String::as_str)), Ok(setting));
         }

@@ -23,6 +23,7 @@ mod idl;
 mod ior;
 mod ping;
 mod table;
+mod ttcp;
 
 use std::process::ExitCode;
 
@@ -51,6 +52,7 @@ enum Command {
     Ior(ior::Arguments),
     Ping(ping::Arguments),
     Bench(bench::Arguments),
+    Ttcp(ttcp::Arguments),
 }
 
 fn main() -> ExitCode {
@@ -60,6 +62,7 @@ fn main() -> ExitCode {
         Command::Ior(arguments) => ior::run(&arguments),
         Command::Ping(arguments) => ping::run(&arguments),
         Command::Bench(arguments) => bench::run(arguments),
+        Command::Ttcp(arguments) => ttcp::run(arguments),
     };
     outcome.map_or_else(Failure::report, |()| ExitCode::SUCCESS)
 }

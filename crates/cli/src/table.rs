@@ -101,6 +101,8 @@ pub(crate) fn bytes(count: u64) -> String {
     format!("{value:.*} {}", decimals(value), UNITS[unit])
 }
 
+pub(crate) use zorb_bench::system::octets_text as octets;
+
 /// A duration given in microseconds, with the unit that keeps it short: `12.3 µs`, `4.56 ms`, `1.20 s`.
 pub(crate) fn microseconds(us: f64) -> String {
     let (value, unit) = match us {

@@ -23,7 +23,7 @@ while read -r command first rest; do
         bursts=$((bursts + 1))
         case "$behaviour" in
         dying)
-            if [ $bursts -gt 50 ]; then
+            if [ $bursts -gt 30 ]; then
                 echo "first words" >&2
                 echo "out of luck" >&2
                 exit 7

@@ -1,62 +1,12 @@
 //! Measurements with peers that die, lie, fall silent or are not there: what fails is said, the rest goes on, and
 //! no process is left behind. The peers are a script (`fake_peer.sh`).
 
+mod common;
+
 use std::io::{BufRead, BufReader};
-use std::os::unix::fs::PermissionsExt;
-use std::path::{Path, PathBuf};
-use std::process::{Command, Output, Stdio};
+use std::process::{Command, Stdio};
 
-use serde_json::Value;
-
-/// A folder of peers, each a name and how it behaves.
-fn peers(test: &str, behaviours: &[(&str, &str)]) -> PathBuf {
-    let folder = Path::new(env!("CARGO_TARGET_TMPDIR")).join(format!("peers-{test}"));
-    let _ = std::fs::remove_dir_all(&folder);
-    for (name, behaviour) in behaviours {
-        let folder = folder.join(name);
-        std::fs::create_dir_all(&folder).unwrap();
-        std::fs::write(folder.join("behaviour"), behaviour).unwrap();
-        let program = folder.join("peer");
-        std::fs::copy(Path::new(env!("CARGO_MANIFEST_DIR")).join("tests/fake_peer.sh"), &program).unwrap();
-        std::fs::set_permissions(&program, std::fs::Permissions::from_mode(0o755)).unwrap();
-    }
-    folder
-}
-
-fn zorb(peers: &Path, arguments: &[&str]) -> Output {
-    let output = Command::new(env!("CARGO_BIN_EXE_zorb"))
-        .args(arguments)
-        .env("ZORB_PEERS_OUT", peers)
-        .stdin(Stdio::null())
-        .output()
-        .unwrap();
-    assert_eq!(processes_of(peers), [] as [String; 0], "left behind");
-    output
-}
-
-/// The command lines of processes that run a program in this folder.
-fn processes_of(peers: &Path) -> Vec<String> {
-    let folder = peers.to_str().unwrap();
-    let processes = std::fs::read_dir("/proc").unwrap();
-    let command_lines =
-        processes.filter_map(|entry| std::fs::read(entry.unwrap().path().join("cmdline")).ok());
-    command_lines
-        .map(|text| String::from_utf8_lossy(&text).replace('\0', " "))
-        .filter(|text| text.contains(folder))
-        .collect()
-}
-
-fn text(octets: &[u8]) -> &str {
-    std::str::from_utf8(octets).unwrap()
-}
-
-fn rows(output: &Output) -> Vec<Value> {
-    text(&output.stdout).lines().map(|line| serde_json::from_str(line).unwrap()).collect()
-}
-
-fn rows_of<'r>(rows: &'r [Value], system: &str) -> Vec<&'r Value> {
-    rows.iter().filter(|row| row["system"] == system).collect()
-}
+use common::{peers, processes_of, rows, rows_of, text, zorb};
 
 #[test]
 fn what_fails_is_told_and_the_rest_goes_on() {

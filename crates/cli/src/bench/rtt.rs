@@ -13,7 +13,7 @@ use zorb_bench::rtt::{self, Outcome, Plan};
 use zorb_bench::system::Transport;
 use zorb_bench::{BenchError, System};
 
-use super::surroundings::surrounded;
+use super::surroundings::{surrounded, tell_if_busy};
 use super::systems;
 use crate::failure::Failure;
 use crate::table::Table;
@@ -79,12 +79,13 @@ pub(crate) fn run(arguments: &Arguments) -> Result<(), Failure> {
     };
     let mut systems: Vec<&dyn System> = vec![&Zorb];
     systems.extend(systems::peers(&arguments.peers)?);
+    tell_if_busy(arguments.json)?;
     let mut outcomes = Vec::new();
     let mut unwritten = Ok(());
     let ended = surrounded("measuring", Duration::from_secs(arguments.patience), |lab| {
         rtt::run(&systems, &plan, lab, &mut |outcome| {
             if arguments.json && unwritten.is_ok() {
-                unwritten = print_rows(&outcome.rows);
+                lab.progress.aside(&mut || unwritten = print_rows(&outcome.rows));
                 if unwritten.is_err() {
                     lab.stop.request();
                 }

@@ -3,6 +3,7 @@
 //!
 //! Progress and remarks go to standard error. Where that is no terminal, a line each minute takes the bar's place.
 
+use std::io::{self, Write};
 use std::path::{Path, PathBuf};
 use std::process::Command;
 use std::sync::Mutex;
@@ -12,8 +13,11 @@ use indicatif::{ProgressBar, ProgressStyle};
 use signal_hook::consts::{SIGINT, SIGTERM};
 
 use zorb_bench::lab::Lab;
+use zorb_bench::machine;
 use zorb_bench::progress::{Progress, Stop};
 use zorb_bench::system::Setting;
+
+use crate::table;
 
 /// How long any process of a run may live: a full run of the slowest peers takes hours, a forgotten one not days.
 const LIFETIME: Duration = Duration::from_secs(12 * 3600);
@@ -38,7 +42,7 @@ pub(crate) fn surrounded<R>(label: &str, patience: Duration, measure: impl FnOnc
 }
 
 /// The command that serves one of our own systems in a process of its own.
-fn server_command(system: &str, setting: &Setting) -> Command {
+pub(crate) fn server_command(system: &str, setting: &Setting) -> Command {
     // `current_exe` fails only where /proc is missing; the name then leads to a clear error on start.
     let mut command = Command::new(std::env::current_exe().unwrap_or_else(|_| "zorb".into()));
     command.args(["bench", "serve", system]).args(setting.words());
@@ -54,9 +58,20 @@ pub(crate) fn peers_folder() -> PathBuf {
     }
 }
 
+/// Says if the machine is busy, before anything is measured: beside the table, or where rows go to standard output, on
+/// standard error.
+pub(crate) fn tell_if_busy(json: bool) -> io::Result<()> {
+    match machine::busy_now() {
+        Some(text) if json => eprintln!("note: {text}"),
+        Some(text) => writeln!(io::stdout(), "{}", table::wrapped(&format!("note: {text}"), 0))?,
+        None => {}
+    }
+    Ok(())
+}
+
 /// The first Ctrl-C or SIGTERM asks for an orderly end, the second ends this process at once; its children then see
 /// their input close.
-fn stop_on_signals() -> Stop {
+pub(crate) fn stop_on_signals() -> Stop {
     let stop = Stop::new();
     for signal in [SIGINT, SIGTERM] {
         // The order matters: the shutdown looks at the flag as it was before this signal. Both fail only for
@@ -108,5 +123,9 @@ impl Progress for Display {
 
     fn remark(&self, text: &str) {
         self.bar.suspend(|| eprintln!("note: {text}"));
+    }
+
+    fn aside(&self, something: &mut dyn FnMut()) {
+        self.bar.suspend(something);
     }
 }

@@ -9,24 +9,50 @@ use zorb_bench::system::Local;
 use crate::failure::Failure;
 
 /// Every system of our own, the bare socket included. A further one joins here.
-fn locals() -> Vec<Box<dyn Local>> {
-    vec![Box::new(Zorb), Box::new(Raw)]
-}
+const LOCALS: &[&dyn Local] = &[&Raw::Plain, &Raw::Framed, &Raw::Ipc, &Zorb];
 
 /// A system of our own.
 ///
 /// # Errors
 ///
 /// There is none of this name; the text lists those that there are.
-pub(crate) fn local(name: &str) -> Result<Box<dyn Local>, Failure> {
-    let mut known = Vec::new();
-    for system in locals() {
-        if system.name() == name {
-            return Ok(system);
+pub(crate) fn local(name: &str) -> Result<&'static dyn Local, Failure> {
+    LOCALS.iter().copied().find(|system| system.name() == name).ok_or_else(|| {
+        let known: Vec<_> = LOCALS.iter().map(|system| system.name()).collect();
+        Failure::usage(format!("there is no system {name:?}; there are {}", known.join(", ")))
+    })
+}
+
+/// Our own systems and the peers of a list such as `zorb,raw,tonic`, each once, the floor first.
+///
+/// # Errors
+///
+/// There is none of one of the names; the text lists those that there are.
+pub(crate) fn versions(names: &[String]) -> Result<Vec<&'static dyn System>, Failure> {
+    let mut versions: Vec<&'static dyn System> = Vec::new();
+    for name in names {
+        let version = version(name)?;
+        if !versions.iter().any(|other| other.name() == version.name()) {
+            versions.push(version);
         }
-        known.push(system.name());
     }
-    Err(Failure::usage(format!("there is no system {name:?}; there are {}", known.join(", "))))
+    versions.sort_by_key(|version| version.name() != Raw::Plain.name());
+    Ok(versions)
+}
+
+/// One of our own systems or a peer.
+///
+/// # Errors
+///
+/// There is none of this name; the text lists those that there are.
+pub(crate) fn version(name: &str) -> Result<&'static dyn System, Failure> {
+    let local = LOCALS.iter().map(|&local| local as &dyn System).find(|local| local.name() == name);
+    let peer = || Peer::named(name).map(|peer| peer as &dyn System);
+    local.or_else(peer).ok_or_else(|| {
+        let locals = LOCALS.iter().map(|local| local.name());
+        let known: Vec<_> = locals.chain(Peer::ALL.iter().map(System::name)).collect();
+        Failure::usage(format!("there is no version {name:?}; there are {}", known.join(", ")))
+    })
 }
 
 /// The peers of a list such as `omniorb,tonic`.
@@ -54,13 +80,24 @@ mod tests {
 
     #[test]
     fn systems_have_names_of_their_own() {
-        let mut names: Vec<_> = locals().iter().map(|system| system.name()).collect();
+        let mut names: Vec<_> = LOCALS.iter().map(|system| system.name()).collect();
         names.extend(Peer::ALL.iter().map(System::name));
         let all = names.len();
         names.sort_unstable();
         names.dedup();
         assert_eq!(names.len(), all);
-        assert!(local("none-such").is_err_and(|error| error.to_string().ends_with("there are zorb, raw")));
+        assert!(
+            local("none-such")
+                .is_err_and(|error| error.to_string().ends_with("there are raw, framed, ipc, zorb"))
+        );
+    }
+
+    #[test]
+    fn the_floor_comes_first_and_each_version_once() {
+        let found = versions(&["zorb", "tonic", "raw", "zorb"].map(str::to_owned)).unwrap();
+        assert_eq!(found.iter().map(|version| version.name()).collect::<Vec<_>>(), ["raw", "zorb", "tonic"]);
+        let Err(error) = versions(&["orbix".to_owned()]) else { panic!("orbix is none") };
+        assert!(error.to_string().contains("there are raw, framed, ipc, zorb, omniorb"), "{error}");
     }
 
     #[test]

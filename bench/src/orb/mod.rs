@@ -1,28 +1,33 @@
-//! zorb as a system under test: an `Echo` object, called through its generated stub.
+//! zorb as a system under test, with the defaults that every program gets: an `Echo` object ([`echo`]) and a
+//! receiver of floods ([`flood`]), called through their generated stubs. The IDL is `bench/idl/echo.idl`.
 
 #![allow(clippy::needless_pass_by_value, reason = "servants take sequences by value")]
 
-use std::net::SocketAddr;
+mod echo;
+mod flood;
+
+use std::net::{Ipv4Addr, SocketAddr};
 use std::process::Command;
 use std::sync::Arc;
 use std::time::Duration;
 
 use zorb::giop::{ComponentTag, IiopProfile, Ior};
-use zorb::{Call as Context, Interface, Orb, Sequence, SystemException};
+use zorb::transport::tcp::Tcp;
+use zorb::{Interface, Orb, OrbBuilder};
 
 use crate::BenchError;
+use crate::flood::{Flood, Flooded};
 use crate::lab::Lab;
 use crate::meter::Meter;
 use crate::system::{
-    Call, Client, Exchange, Local, MessageSizes, Payload, Setting, System, Transport, burst, fill,
-    first_difference, stamp,
+    Call, Client, Exchange, Local, MessageSizes, Payload, Setting, System, Transport, burst,
 };
 
 mod idl {
     zorb::include_idl!("echo");
 }
 
-use idl::bench::{Echo, EchoServant};
+use idl::bench::{Echo, ttcp_sequence};
 
 /// zorb, with the defaults that every program gets.
 #[derive(Debug, Clone, Copy)]
@@ -37,16 +42,12 @@ fn failed<E: std::fmt::Display>(error: E) -> BenchError {
     BenchError::System { system: NAME, what: error.to_string() }
 }
 
-/// Returns what it gets.
-struct Echoing;
-
-impl EchoServant for Echoing {
-    fn ping(&self, _cx: &Context) -> Result<(), SystemException> {
-        Ok(())
-    }
-
-    fn repeat(&self, _cx: &Context, payload: Sequence<u8>) -> Result<Sequence<u8>, SystemException> {
-        Ok(payload)
+/// An ORB's builder with the setting's transport.
+fn builder(setting: &Setting) -> OrbBuilder {
+    let Transport::Tcp = setting.transport;
+    match setting.queue {
+        None => Orb::builder(),
+        Some(octets) => Orb::builder().transport(Arc::new(Tcp::new().queues(octets))),
     }
 }
 
@@ -65,19 +66,18 @@ impl System for Zorb {
 
     fn connect(
         &self,
-        _lab: &Lab,
+        lab: &Lab,
         setting: &Setting,
         address: &str,
         _processor: Option<usize>,
     ) -> Result<Box<dyn Client>, BenchError> {
-        let Transport::Tcp = setting.transport;
-        Ok(Box::new(ZorbClient::new(address)?))
+        Ok(Box::new(ZorbClient::new(setting, address, lab.patience)?))
     }
 
     fn message_sizes(
         &self,
-        _lab: &Lab,
-        _setting: &Setting,
+        lab: &Lab,
+        setting: &Setting,
         address: &str,
         payload: Payload,
     ) -> Result<MessageSizes, BenchError> {
@@ -91,7 +91,7 @@ impl System for Zorb {
         profile.port = meter.address().port();
         profile.components.retain(|component| component.tag != ComponentTag::ALTERNATE_IIOP_ADDRESS);
         reference.profiles = vec![profile.encode().map_err(failed)?];
-        let mut client = ZorbClient::new(&reference.to_string())?;
+        let mut client = ZorbClient::new(setting, &reference.to_string(), lab.patience)?;
         let messages = MessageSizes { request: 0, reply: 0 };
         client.prepare(Call { payload, messages })?;
         let mut times = Vec::new();
@@ -101,10 +101,11 @@ impl System for Zorb {
 
 impl Local for Zorb {
     fn serve(&self, setting: &Setting, while_serving: &mut dyn FnMut(&str)) -> Result<(), BenchError> {
-        let Transport::Tcp = setting.transport;
-        let orb = Orb::builder().listen("tcp:127.0.0.1:0").build();
+        let address = setting.listen.unwrap_or(SocketAddr::new(Ipv4Addr::LOCALHOST.into(), 0));
+        let orb = builder(setting).listen(format!("tcp:{address}")).build();
         let poa = orb.root_poa().map_err(failed)?;
-        let echo = poa.activate::<Echo>(Arc::new(Echoing)).map_err(failed)?;
+        let receiver = poa.activate::<ttcp_sequence>(Arc::new(flood::Receiver::new())).map_err(failed)?;
+        let echo = poa.activate::<Echo>(Arc::new(echo::Echoing { receiver })).map_err(failed)?;
         poa.manager().activate().map_err(failed)?;
         while_serving(&echo.as_object().to_string());
         orb.shutdown(true, SHUTDOWN);
@@ -115,16 +116,19 @@ impl Local for Zorb {
 struct ZorbClient {
     echo: Echo,
     exchange: Option<Box<dyn Exchange>>,
+    flooding: Option<flood::Sender>,
+    patience: Duration,
     /// Carries the calls; ends with the client.
     _orb: Orb,
 }
 
 impl ZorbClient {
-    fn new(reference: &str) -> Result<ZorbClient, BenchError> {
-        let orb = Orb::builder().build();
+    fn new(setting: &Setting, reference: &str, patience: Duration) -> Result<ZorbClient, BenchError> {
+        let orb = builder(setting).build();
         let object = orb.string_to_object(reference).map_err(failed)?;
         let object = object.ok_or_else(|| failed("the reference is nil"))?;
-        Ok(ZorbClient { echo: Echo::from_object(object), exchange: None, _orb: orb })
+        let echo = Echo::from_object(object);
+        Ok(ZorbClient { echo, exchange: None, flooding: None, patience, _orb: orb })
     }
 }
 
@@ -134,58 +138,25 @@ impl Client for ZorbClient {
     }
 
     fn prepare(&mut self, call: Call) -> Result<(), BenchError> {
-        let echo = self.echo.clone();
-        self.exchange = Some(match call.payload {
-            Payload::Null => Box::new(Pings { echo }),
-            Payload::Octets(size) => {
-                let mut sent = vec![0; size];
-                fill(&mut sent);
-                Box::new(Echoes { echo, sent, received: Sequence::default(), number: 0 })
-            }
-        });
+        self.exchange = Some(echo::exchange(&self.echo, call.payload));
         Ok(())
     }
 
     fn burst(&mut self, calls: usize, times: &mut Vec<Duration>) -> Result<(), BenchError> {
         burst(NAME, self.exchange.as_deref_mut(), calls, times)
     }
-}
 
-struct Pings {
-    echo: Echo,
-}
-
-impl Exchange for Pings {
-    fn round_trip(&mut self) -> Result<(), BenchError> {
-        self.echo.ping().map_err(failed)
-    }
-
-    fn verify(&mut self) -> Result<(), BenchError> {
-        Ok(())
-    }
-}
-
-struct Echoes {
-    echo: Echo,
-    sent: Vec<u8>,
-    received: Sequence<u8>,
-    number: u64,
-}
-
-impl Exchange for Echoes {
-    fn round_trip(&mut self) -> Result<(), BenchError> {
-        self.received = self.echo.repeat(&self.sent).map_err(failed)?;
-        Ok(())
-    }
-
-    fn verify(&mut self) -> Result<(), BenchError> {
-        if let Some(what) = first_difference(&self.sent, &self.received) {
-            return Err(BenchError::Corrupt { system: NAME, what });
-        }
-        self.number += 1;
-        stamp(&mut self.sent, self.number);
-        // What a caller does with a result, sooner or later.
-        self.received = Sequence::default();
-        Ok(())
+    fn flood(&mut self, flood: Flood) -> Result<Flooded, BenchError> {
+        let same = |sender: &flood::Sender| sender.sends(flood);
+        let mut sender = match self.flooding.take().filter(same) {
+            Some(sender) => sender,
+            None => {
+                let receiver = self.echo.receiver().map_err(failed)?;
+                flood::Sender::new(receiver.ok_or_else(|| failed("no receiver"))?, flood, self.patience)
+            }
+        };
+        let flooded = sender.send(flood)?;
+        self.flooding = Some(sender);
+        Ok(flooded)
     }
 }

@@ -1,0 +1,79 @@
+//! Round trips: an object that returns what it gets.
+
+use zorb::{Call as Context, Sequence, SystemException};
+
+use super::idl::bench::{Echo, EchoServant, ttcp_sequence};
+use super::{NAME, failed};
+use crate::BenchError;
+use crate::system::{Exchange, Payload, fill, first_difference, stamp};
+
+/// Returns what it gets.
+pub(super) struct Echoing {
+    pub(super) receiver: ttcp_sequence,
+}
+
+impl EchoServant for Echoing {
+    fn ping(&self, _cx: &Context) -> Result<(), SystemException> {
+        Ok(())
+    }
+
+    fn repeat(&self, _cx: &Context, payload: Sequence<u8>) -> Result<Sequence<u8>, SystemException> {
+        Ok(payload)
+    }
+
+    fn receiver(&self, _cx: &Context) -> Result<Option<ttcp_sequence>, SystemException> {
+        Ok(Some(self.receiver.clone()))
+    }
+}
+
+/// Calls of one kind.
+pub(super) fn exchange(echo: &Echo, payload: Payload) -> Box<dyn Exchange> {
+    let echo = echo.clone();
+    match payload {
+        Payload::Null => Box::new(Pings { echo }),
+        Payload::Octets(size) => {
+            let mut sent = vec![0; size];
+            fill(&mut sent);
+            Box::new(Echoes { echo, sent, received: Sequence::default(), number: 0 })
+        }
+    }
+}
+
+struct Pings {
+    echo: Echo,
+}
+
+impl Exchange for Pings {
+    fn round_trip(&mut self) -> Result<(), BenchError> {
+        self.echo.ping().map_err(failed)
+    }
+
+    fn verify(&mut self) -> Result<(), BenchError> {
+        Ok(())
+    }
+}
+
+struct Echoes {
+    echo: Echo,
+    sent: Vec<u8>,
+    received: Sequence<u8>,
+    number: u64,
+}
+
+impl Exchange for Echoes {
+    fn round_trip(&mut self) -> Result<(), BenchError> {
+        self.received = self.echo.repeat(&self.sent).map_err(failed)?;
+        Ok(())
+    }
+
+    fn verify(&mut self) -> Result<(), BenchError> {
+        if let Some(what) = first_difference(&self.sent, &self.received) {
+            return Err(BenchError::Corrupt { system: NAME, what });
+        }
+        self.number += 1;
+        stamp(&mut self.sent, self.number);
+        // What a caller does with a result, sooner or later.
+        self.received = Sequence::default();
+        Ok(())
+    }
+}

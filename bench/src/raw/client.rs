@@ -1,0 +1,163 @@
+//! The near end of a socket without an ORB.
+
+use std::time::{Duration, Instant};
+
+use super::server::{HEAD, PREAMBLE, Preamble};
+use super::stream::Stream;
+use super::{Raw, Target};
+use crate::BenchError;
+use crate::flood::{Element, Flood, Flooded};
+use crate::pattern::Windows;
+use crate::system::{Call, Client, Exchange, MessageSizes, System, burst, fill, first_difference, stamp};
+
+/// The longest fault that a receiver's report may have: a line.
+const LONGEST_FAULT: usize = 1_000;
+
+/// Has a connection for round trips of one kind, and another for floods.
+pub(super) struct RawClient<S> {
+    system: Raw,
+    to: Target,
+    exchange: Option<RawExchange<S>>,
+    flooding: Option<S>,
+    /// The buffers of the last flood: the next one often has the same.
+    buffers: Option<((Element, usize), Windows<u8>)>,
+}
+
+impl<S: Stream> RawClient<S> {
+    pub(super) fn new(system: Raw, to: Target) -> RawClient<S> {
+        RawClient { system, to, exchange: None, flooding: None, buffers: None }
+    }
+
+    fn open(&self) -> Result<S, BenchError> {
+        S::of(self.to.connect()?).map_err(BenchError::io("use the connection"))
+    }
+
+    fn send(&mut self, flood: Flood) -> Result<Flooded, BenchError> {
+        let framed = self.system == Raw::Framed;
+        let mut stream = match self.flooding.take() {
+            Some(stream) => stream,
+            None => self.open()?,
+        };
+        stream
+            .set_patience(self.to.patience)
+            .map_err(BenchError::io("set the time that a transfer may take"))?;
+        let key = (flood.element, flood.elements());
+        let mut buffers = match self.buffers.take() {
+            Some((known, buffers)) if known == key => buffers,
+            _ => flood.element.windows(flood.elements()),
+        };
+        let preamble = Preamble::Flood { flood, framed }.encode();
+        let mut ready = [0];
+        stream
+            .send_all(&preamble)
+            .and_then(|()| stream.receive_exact(&mut ready))
+            .map_err(BenchError::io("begin a flood"))?;
+        // Written anew now, if the last flood has left another window, and not under the clock.
+        buffers.buffer(0);
+
+        let start = Instant::now();
+        for number in 0..flood.count {
+            let buffer = buffers.buffer(number);
+            let sent = match framed {
+                false => stream.send_all(buffer),
+                true => stream.send_framed(&head(buffer.len(), number), buffer),
+            };
+            sent.map_err(BenchError::io(format!("send buffer {number} of {}", flood.count)))?;
+        }
+        let sent = start.elapsed();
+        let mut report = [0; 8];
+        stream.receive_exact(&mut report).map_err(BenchError::io("learn that all buffers have arrived"))?;
+        let confirmed = start.elapsed();
+
+        let [executed, length] = [&report[..4], &report[4..]]
+            .map(|word| word.first_chunk().map_or(0, |&word| u32::from_le_bytes(word)));
+        let mut fault = vec![0; (length as usize).min(LONGEST_FAULT)];
+        stream.receive_exact(&mut fault).map_err(BenchError::io("learn what was wrong"))?;
+        let what = match String::from_utf8_lossy(&fault) {
+            fault if !fault.is_empty() => fault.into_owned(),
+            _ if executed != flood.count => format!("{executed} of {} buffers arrived", flood.count),
+            _ => {
+                self.flooding = Some(stream);
+                self.buffers = Some((key, buffers));
+                return Ok(Flooded { confirmed, sent: Some(sent) });
+            }
+        };
+        Err(BenchError::Corrupt { system: self.system.name(), what })
+    }
+}
+
+fn head(length: usize, number: u32) -> [u8; HEAD] {
+    let mut head = [0; HEAD];
+    head[..8].copy_from_slice(&(length as u64).to_le_bytes());
+    head[8..].copy_from_slice(&u64::from(number).to_le_bytes());
+    head
+}
+
+impl<S: Stream> Client for RawClient<S> {
+    fn system(&self) -> &'static str {
+        self.system.name()
+    }
+
+    fn prepare(&mut self, call: Call) -> Result<(), BenchError> {
+        if self.system == Raw::Framed {
+            return Err(BenchError::unsupported(self.system(), "round trips"));
+        }
+        self.exchange = Some(RawExchange::new(self.system, self.open()?, call.messages)?);
+        Ok(())
+    }
+
+    fn burst(&mut self, calls: usize, times: &mut Vec<Duration>) -> Result<(), BenchError> {
+        let exchange = self.exchange.as_mut().map(|exchange| exchange as &mut dyn Exchange);
+        burst(self.system.name(), exchange, calls, times)
+    }
+
+    fn flood(&mut self, flood: Flood) -> Result<Flooded, BenchError> {
+        self.send(flood)
+    }
+}
+
+pub(super) struct RawExchange<S> {
+    system: Raw,
+    stream: S,
+    sent: Vec<u8>,
+    pub(super) received: Vec<u8>,
+    number: u64,
+}
+
+impl<S: Stream> RawExchange<S> {
+    pub(super) fn new(
+        system: Raw,
+        mut stream: S,
+        messages: MessageSizes,
+    ) -> Result<RawExchange<S>, BenchError> {
+        let MessageSizes { request, reply } = messages;
+        let preamble: [u8; PREAMBLE] = Preamble::RoundTrips { request, reply }.encode();
+        stream.send_all(&preamble).map_err(BenchError::io("send the message sizes"))?;
+        let mut sent = vec![0; request];
+        fill(&mut sent);
+        Ok(RawExchange { system, stream, sent, received: vec![0; reply], number: 0 })
+    }
+}
+
+impl<S: Stream> Exchange for RawExchange<S> {
+    fn round_trip(&mut self) -> Result<(), BenchError> {
+        self.stream
+            .send_all(&self.sent)
+            .and_then(|()| self.stream.receive_exact(&mut self.received))
+            .map_err(BenchError::io("exchange messages with the raw server"))
+    }
+
+    fn verify(&mut self) -> Result<(), BenchError> {
+        let echoed = self.sent.len().min(self.received.len());
+        let corrupt = |what| BenchError::Corrupt { system: self.system.name(), what };
+        if let Some(what) = first_difference(&self.sent[..echoed], &self.received[..echoed]) {
+            return Err(corrupt(what));
+        }
+        if self.received[echoed..].iter().any(|&octet| octet != 0) {
+            return Err(corrupt("octets after the echo are not zero".to_owned()));
+        }
+        self.number += 1;
+        stamp(&mut self.sent, self.number);
+        Ok(())
+    }
+}

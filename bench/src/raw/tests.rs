@@ -1,0 +1,147 @@
+use super::client::{RawClient, RawExchange};
+use super::server::Preamble;
+use super::*;
+use crate::flood::{Element, Flood};
+use crate::system::{Call, Exchange, MessageSizes, Payload};
+use std::io::{Read, Write};
+use std::sync::mpsc;
+use std::thread;
+
+const LONG: Duration = Duration::from_secs(60);
+
+/// Runs `client` against a server in another thread.
+fn with_server(system: Raw, client: impl FnOnce(Target)) {
+    let (announce, announced) = mpsc::channel::<String>();
+    let (stop, stopped) = mpsc::channel::<()>();
+    let server = thread::spawn(move || {
+        system.serve(&Setting::over(Transport::Tcp), &mut |address| {
+            announce.send(address.to_owned()).unwrap();
+            let _ = stopped.recv();
+        })
+    });
+    let address = announced.recv().unwrap().parse().unwrap();
+    client(Target { address, queues: QueueSizes::default(), patience: LONG });
+    drop(stop);
+    server.join().unwrap().unwrap();
+}
+
+fn connect(to: Target) -> TcpStream {
+    let stream = bare(to.connect().unwrap()).unwrap();
+    stream.set_read_timeout(Some(LONG)).unwrap();
+    stream
+}
+
+fn echoes<S: super::stream::Stream>(system: Raw) {
+    with_server(system, |to| {
+        let mut client = RawClient::<S>::new(system, to);
+        let mut times = Vec::new();
+        assert!(matches!(client.burst(1, &mut times), Err(BenchError::System { .. })));
+        for (request, reply) in [(64, 24), (24, 64), (1, 1), (70_000, 65_600)] {
+            let messages = MessageSizes { request, reply };
+            client.prepare(Call { payload: Payload::Null, messages }).unwrap();
+            client.burst(3, &mut times).unwrap();
+        }
+        assert_eq!(times.len(), 12);
+    });
+}
+
+#[test]
+fn echoes_with_either_side_longer() {
+    echoes::<TcpStream>(Raw::Plain);
+    echoes::<zorb_ipc::TcpStream>(Raw::Ipc);
+}
+
+#[test]
+fn an_old_reply_does_not_pass() {
+    with_server(Raw::Plain, |to| {
+        let messages = MessageSizes { request: 100, reply: 100 };
+        let mut exchange = RawExchange::new(Raw::Plain, connect(to), messages).unwrap();
+        exchange.round_trip().unwrap();
+        let old = exchange.received.clone();
+        exchange.verify().unwrap();
+        exchange.received = old;
+        assert!(matches!(exchange.verify(), Err(BenchError::Corrupt { system: "raw", .. })));
+    });
+}
+
+fn floods<S: super::stream::Stream>(system: Raw) {
+    with_server(system, |to| {
+        let mut client = RawClient::<S>::new(system, to);
+        for element in Element::ALL {
+            // More buffers than a table has windows; one; and larger than the socket's queue.
+            for (octets, count) in [(100, 700), (1, 1), (1 << 20, 3)] {
+                let flooded = client.flood(Flood { element, octets, count }).unwrap();
+                assert!(flooded.sent.unwrap() <= flooded.confirmed);
+            }
+        }
+    });
+}
+
+#[test]
+fn floods_of_all_types_arrive_and_are_confirmed() {
+    floods::<TcpStream>(Raw::Plain);
+    floods::<TcpStream>(Raw::Framed);
+    floods::<zorb_ipc::TcpStream>(Raw::Ipc);
+}
+
+/// Sends a flood by hand and gives the receiver's report.
+fn reported(to: Target, flood: Flood, framed: bool, octets: &[u8]) -> (u32, String) {
+    let mut stream = connect(to);
+    stream.write_all(&Preamble::Flood { flood, framed }.encode()).unwrap();
+    stream.read_exact(&mut [0]).unwrap();
+    stream.write_all(octets).unwrap();
+    let mut report = [0; 8];
+    stream.read_exact(&mut report).unwrap();
+    let [executed, length] = [0, 4].map(|at| u32::from_le_bytes(report[at..at + 4].try_into().unwrap()));
+    let mut fault = vec![0; length as usize];
+    stream.read_exact(&mut fault).unwrap();
+    (executed, String::from_utf8(fault).unwrap())
+}
+
+#[test]
+fn corruption_and_wrong_lengths_are_reported() {
+    let flood = Flood { element: Element::Short, octets: 20, count: 2 };
+    let mut windows = flood.element.windows(10);
+    let good = [windows.buffer(0).to_vec(), windows.buffer(1).to_vec()].concat();
+    let mut bad = good.clone();
+    bad[39] ^= 0x80;
+    let cut =
+        [&20_u64.to_le_bytes()[..], &[0; 8], &good[..20], &18_u64.to_le_bytes(), &[0; 8], &good[20..38]];
+    with_server(Raw::Framed, |to| {
+        assert_eq!(reported(to, flood, false, &good), (2, String::new()));
+        assert_eq!(reported(to, flood, false, &bad).1, "buffer 1 of 2 is wrong at element 9 of 10");
+        assert_eq!(reported(to, flood, true, &cut.concat()).1, "buffer 1 of 2 has 9 elements instead of 10");
+    });
+}
+
+#[test]
+fn a_receiver_that_ends_in_the_middle_is_an_error_that_names_the_buffer() {
+    let listener = std::net::TcpListener::bind("127.0.0.1:0").unwrap();
+    let address = listener.local_addr().unwrap();
+    let ending = thread::spawn(move || {
+        let (mut stream, _) = listener.accept().unwrap();
+        stream.read_exact(&mut [0; 32]).unwrap();
+        stream.write_all(&[1]).unwrap();
+        stream.read_exact(&mut [0; 1 << 20]).unwrap();
+    });
+    let to = Target { address, queues: QueueSizes::default(), patience: LONG };
+    let mut client = RawClient::<TcpStream>::new(Raw::Plain, to);
+    let error = client.flood(Flood { element: Element::Octet, octets: 1 << 20, count: 1 << 20 }).unwrap_err();
+    assert!(error.to_string().starts_with("cannot send buffer "), "{error}");
+    ending.join().unwrap();
+}
+
+#[test]
+fn absurd_preambles_close_the_connection() {
+    with_server(Raw::Plain, |to| {
+        let absurd = [[1, u64::MAX, 1, 0], [1, 1, u64::MAX, 0], [1, 0, 1, 0], [1, 1, 0, 0], [4, 1, 1, 1]];
+        let absurd = absurd.into_iter().chain([[2, 7, 1, 1], [2, 0, u64::MAX, 1], [3, 0, 1, u64::MAX]]);
+        for words in absurd {
+            let mut stream = connect(to);
+            for word in words {
+                stream.write_all(&u64::to_le_bytes(word)).unwrap();
+            }
+            assert_eq!(stream.read(&mut [0; 8]).unwrap(), 0, "{words:?}");
+        }
+    });
+}

@@ -1,0 +1,226 @@
+//! The field's benchmark: a transmitter floods a receiver with buffers of typed data.
+//!
+//! For each type and buffer size the systems take turns, each sending the same buffers the same number of times. A flood's
+//! clock runs from the first send until the receiver has confirmed that it has executed every buffer and found each as
+//! it should be (`crate::flood`); connecting, filling the first buffers and agreeing on what is to come is before it.
+//! The time of each system's flood over that of the floor's in the same round gives a ratio.
+//!
+//! Processor time is taken from outside, of both processes, at the clock's beginning and end ([`crate::cpu`]).
+
+use std::time::Duration;
+
+use crate::BenchError;
+use crate::contest::{Contest, Entry, Far};
+use crate::cpu::{self, Spent};
+use crate::flood::{Element, Flood};
+use crate::lab::Lab;
+use crate::pin::{self, Pin, Placement};
+use crate::raw::Raw;
+use crate::row::{Figures, Parameters, Row};
+use crate::statistics::{LEAST_PAIRS, Ratio, median};
+use crate::system::{Client, Setting, System, Transport};
+
+/// A warm-up sends this part of the buffers: connections, caches and the kernel's windows have settled by then.
+const WARM_UP_PART: u32 = 8;
+
+const GIB: f64 = (1_u64 << 30) as f64;
+
+/// What is to be measured.
+#[derive(Debug, Clone)]
+pub struct Plan {
+    /// Over what.
+    pub transport: Transport,
+    /// On which processors.
+    pub pin: Pin,
+    /// Which types.
+    pub elements: Vec<Element>,
+    /// Octets of a buffer.
+    pub buffers: Vec<usize>,
+    /// Octets of a flood; at least one buffer is sent.
+    pub total: u64,
+    /// Octets of the sockets' queues; `None` leaves them to the system.
+    pub queue: Option<usize>,
+    /// Floods of each system for each type and size.
+    pub repeat: usize,
+    /// Seeds the interval's resampling.
+    pub seed: u64,
+}
+
+impl Plan {
+    /// From 1 KiB to 16 MiB in powers of two.
+    pub fn standard_buffers() -> Vec<usize> {
+        (10..=24).map(|power| 1 << power).collect()
+    }
+
+    /// The flood of a type and buffer size.
+    pub fn flood(&self, element: Element, octets: usize) -> Flood {
+        let one = Flood { element, octets, count: 1 };
+        let count = self.total.div_ceil(one.buffer() as u64).clamp(1, u32::MAX.into());
+        Flood { count: count as u32, ..one }
+    }
+
+    fn setting(&self) -> Setting {
+        Setting { queue: self.queue, ..Setting::over(self.transport) }
+    }
+}
+
+/// The figures of one type and buffer size: the systems that finished, in their order.
+#[derive(Debug, Clone)]
+pub struct Outcome {
+    /// What was sent.
+    pub flood: Flood,
+    /// One of each system; the floor is among them if it was asked for.
+    pub rows: Vec<Row>,
+}
+
+/// Measures the systems, the first being the floor, and hands on the figures of each type and size as soon as they are
+/// there.
+///
+/// Gives what went wrong with single systems, a line each.
+///
+/// # Errors
+///
+/// Any [`BenchError`] of the first system, and [`BenchError::Stopped`].
+pub fn run(
+    entries: Vec<Entry>,
+    plan: &Plan,
+    lab: &Lab,
+    finished: &mut (dyn FnMut(Outcome) + Send),
+) -> Result<Vec<String>, BenchError> {
+    let mut placement = plan.pin.placement()?;
+    if entries.iter().any(|entry| entry.served_at.is_some()) {
+        placement.server = None;
+    }
+    // A thread of its own, so that the caller's is not left pinned.
+    pin::on(placement.client, || compete(entries, plan, lab, placement, finished))?
+}
+
+fn compete(
+    entries: Vec<Entry>,
+    plan: &Plan,
+    lab: &Lab,
+    placement: Placement,
+    finished: &mut dyn FnMut(Outcome),
+) -> Result<Vec<String>, BenchError> {
+    let mut contest = Contest::new(lab, plan.setting(), placement, entries);
+    let events = plan.elements.len() * plan.buffers.len();
+    lab.progress.expect((events * plan.repeat * contest.len()) as u64);
+    for &element in &plan.elements {
+        for &octets in &plan.buffers {
+            contest.begin()?;
+            finished(measure(&mut contest, plan, lab, plan.flood(element, octets))?);
+        }
+    }
+    Ok(contest.faults())
+}
+
+fn measure(contest: &mut Contest, plan: &Plan, lab: &Lab, flood: Flood) -> Result<Outcome, BenchError> {
+    let warm_up = Flood { count: flood.count.div_ceil(WARM_UP_PART), ..flood };
+    for at in 0..contest.len() {
+        contest.attempt(at, |client, _| client.flood(warm_up))?;
+    }
+    let mut sides: Vec<Side> = (0..contest.len()).map(|_| Side::default()).collect();
+    for round in 0..plan.repeat {
+        for at in contest.order(round) {
+            if let Some(turn) = contest.attempt(at, |client, far| turn(client, far, flood))? {
+                sides[at].turns.push(turn);
+            }
+            lab.progress.step();
+        }
+    }
+    // Who still takes part has had all its turns, so that turns of the same place in their lists make pairs.
+    let floor: Vec<_> = sides[0].turns.iter().map(|turn| turn.confirmed).collect();
+    let finished = sides.iter().enumerate().filter(|&(at, _)| contest.takes_part(at));
+    let to_floor = contest.system(0).name() == Raw::Plain.name() && plan.pin != Pin::None;
+    let rows = finished.map(|(at, side)| {
+        let mut row = side.row(contest.system(at), plan, flood);
+        if to_floor {
+            side.compare(&floor, plan.seed, &mut row);
+        }
+        row
+    });
+    Ok(Outcome { flood, rows: rows.collect() })
+}
+
+/// One flood's times.
+struct Turn {
+    confirmed: Duration,
+    sent: Option<Duration>,
+    sender: Option<Duration>,
+    receiver: Option<Duration>,
+}
+
+fn turn(client: &mut dyn Client, far: &Far, flood: Flood) -> Result<Turn, BenchError> {
+    let spent_by = |process: Option<u32>| process.and_then(Spent::of);
+    let driver = client.process();
+    let (receiver, sender, own) = (spent_by(far.process()), spent_by(driver), cpu::own());
+    let flooded = client.flood(flood)?;
+    let own = cpu::own().saturating_sub(own);
+    let since = |before: Option<Spent>, process| Some(spent_by(process)?.since(&before?));
+    Ok(Turn {
+        confirmed: flooded.confirmed,
+        sent: flooded.sent,
+        sender: if driver.is_some() { since(sender, driver) } else { Some(own) },
+        receiver: since(receiver, far.process()),
+    })
+}
+
+/// One system's turns of one kind of flood.
+#[derive(Default)]
+struct Side {
+    turns: Vec<Turn>,
+}
+
+impl Side {
+    fn row(&self, system: &dyn System, plan: &Plan, flood: Flood) -> Row {
+        let gbit = flood.total() as f64 * 8.0 / 1e9;
+        let rate = |times: Option<Vec<Duration>>| {
+            let mut rates: Vec<_> = times?.iter().map(|time| gbit / time.as_secs_f64()).collect();
+            Some(rounded(median(&mut rates)))
+        };
+        let all =
+            |time: fn(&Turn) -> Option<Duration>| self.turns.iter().map(time).collect::<Option<Vec<_>>>();
+        let gib = flood.total() as f64 * self.turns.len() as f64 / GIB;
+        let each_gib =
+            |times: Option<Vec<Duration>>| Some(times?.iter().sum::<Duration>().as_secs_f64() / gib);
+        let (sender, receiver) = (each_gib(all(|turn| turn.sender)), each_gib(all(|turn| turn.receiver)));
+        Row {
+            experiment: "ttcp".to_owned(),
+            system: system.name().to_owned(),
+            transport: plan.transport.name().to_owned(),
+            messaging: system.messaging().to_owned(),
+            r#type: flood.element.name().to_owned(),
+            size: flood.octets,
+            pin: plan.pin.name().to_owned(),
+            figures: Figures::Throughput {
+                gbit_s: rate(all(|turn| Some(turn.confirmed))).unwrap_or_default(),
+                sender_gbit_s: rate(all(|turn| turn.sent)),
+                cpu_s_per_gib: sender.zip(receiver).map(|(sender, receiver)| rounded(sender + receiver)),
+                sender_cpu_s_per_gib: sender.map(rounded),
+                receiver_cpu_s_per_gib: receiver.map(rounded),
+            },
+            ratio_to_raw: None,
+            ratio_low: None,
+            ratio_high: None,
+            parameters: Parameters { queue: plan.queue, ..Parameters::default() },
+            command: None,
+        }
+    }
+
+    /// Enters the ratio of times to the floor's: with an interval if there are enough pairs.
+    fn compare(&self, floor: &[Duration], seed: u64, row: &mut Row) {
+        let pairs = self.turns.iter().zip(floor);
+        let mut ratios: Vec<_> =
+            pairs.map(|(turn, floor)| turn.confirmed.as_secs_f64() / floor.as_secs_f64()).collect();
+        if ratios.len() >= LEAST_PAIRS {
+            row.set_ratio(Ratio::of_pairs(&ratios, seed));
+        } else if !ratios.is_empty() {
+            row.set_unresolved_ratio(median(&mut ratios));
+        }
+    }
+}
+
+/// To a ten-thousandth, which is below what any run resolves.
+fn rounded(value: f64) -> f64 {
+    (value * 1e4).round() / 1e4
+}

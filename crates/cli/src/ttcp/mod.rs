@@ -1,0 +1,279 @@
+//! `zorb ttcp`: floods of typed data, side by side.
+//!
+//! The measurement is `zorb_bench::ttcp`; here are the command line ([`sizes`]: its numbers), the two halves for
+//! two hosts ([`recv`] has the receiving one), and the table ([`table`]).
+
+mod recv;
+mod sizes;
+mod table;
+
+use std::io::Write;
+use std::time::Duration;
+
+use clap::{Args, Subcommand};
+
+use zorb_bench::contest::Entry;
+use zorb_bench::flood::Element;
+use zorb_bench::lab::Lab;
+use zorb_bench::pin::Pin;
+use zorb_bench::raw::Raw;
+use zorb_bench::statistics::LEAST_PAIRS;
+use zorb_bench::system::{System, Transport};
+use zorb_bench::ttcp::{Outcome, Plan};
+
+use crate::bench::rtt::print_rows;
+use crate::bench::surroundings::{surrounded, tell_if_busy};
+use crate::bench::systems;
+use crate::failure::Failure;
+use crate::table::octets;
+use sizes::{Buffers, Octets};
+
+/// Flood a receiver with typed data, over bare sockets, zorb and its peers.
+///
+/// The field's benchmark: a transmitter sends buffers one way, as fast as it can; the receiver checks each. The
+/// clock stops when it has confirmed that every buffer was executed.
+#[derive(Debug, Args)]
+#[command(after_help = "\
+Examples:
+  zorb ttcp run --types octet,struct
+  zorb ttcp recv --listen 10.0.0.2:5001")]
+pub(crate) struct Arguments {
+    #[command(subcommand)]
+    half: Half,
+}
+
+#[derive(Debug, Subcommand)]
+enum Half {
+    Run(RunArguments),
+    Recv(recv::Arguments),
+    Send(SendArguments),
+}
+
+/// Both sides on this host, in two processes.
+///
+/// For each type and buffer size the versions take turns; each turn's time over that of the bare socket in the same
+/// round gives a ratio. Shown are the rate until all was confirmed, the rate at which the sender got rid of it, processor
+/// seconds for each GiB on both sides, and the median ratio with its 95 % bootstrap interval.
+#[derive(Debug, Args)]
+#[command(after_help = RUN_HELP)]
+struct RunArguments {
+    /// Versions: raw, framed, ipc, zorb; omniorb, jacorb, tirpc, tirpc-opaque, tonic, capnp.
+    #[arg(long, value_delimiter = ',', default_value = "raw,framed,ipc,zorb", value_name = "NAMES")]
+    versions: Vec<String>,
+
+    /// Each side on a processor of its own, both on one, or unpinned: split, same or none.
+    #[arg(long, default_value = "split", value_name = "WHERE")]
+    pin: Pin,
+
+    #[command(flatten)]
+    floods: Floods,
+}
+
+const RUN_HELP: &str = "\
+Versions: raw is a plain loop of write and read, framed puts a head before each
+buffer as a message has it, ipc is raw through typed handles, zorb calls oneway
+operations; the others are peers, built by bench/peers/build NAME.
+A ratio has an interval from 20 repetitions on, and there is none for --pin
+none: unpinned processes move between two regimes.
+Ctrl-C ends the run and shows what was measured.
+
+Examples:
+  zorb ttcp run
+  zorb ttcp run --types octet,struct --buffers 64K,1M --versions raw,zorb
+  zorb ttcp run --versions raw,zorb,omniorb --queue 64K --json > ttcp.jsonl";
+
+/// The sending side, to receivers that `zorb ttcp recv` has started elsewhere.
+///
+/// With `raw` among them there are ratios. What the receivers spend of their processors cannot be seen from here.
+#[derive(Debug, Args)]
+#[command(after_help = "\
+Example: zorb ttcp send raw=10.0.0.2:5001 zorb=IOR:0100... --types struct")]
+struct SendArguments {
+    /// Receivers, as `recv` prints them. Without a version an address is raw's, a reference is zorb's.
+    #[arg(required = true, value_name = "VERSION=ADDRESS|IOR")]
+    receivers: Vec<String>,
+
+    /// Keep the sender on one processor (split, same) or not (none).
+    #[arg(long, default_value = "split", value_name = "WHERE")]
+    pin: Pin,
+
+    #[command(flatten)]
+    floods: Floods,
+}
+
+/// What is sent.
+#[derive(Debug, Args)]
+struct Floods {
+    /// Element types: octet, char, short, long, double, struct (24 octets), struct32 (its 32-octet form).
+    #[arg(
+        long,
+        value_delimiter = ',',
+        default_value = "octet,char,short,long,double,struct,struct32",
+        value_name = "NAMES"
+    )]
+    types: Vec<Element>,
+
+    /// Buffer sizes with K or M: a list, and runs of powers of two.
+    #[arg(long, default_value = "1K..16M", value_name = "SIZES")]
+    buffers: Buffers,
+
+    /// Octets of each flood.
+    #[arg(long, default_value = "64M", value_name = "OCTETS")]
+    total: Octets,
+
+    /// Octets of the sockets' queues; by default the system adapts them.
+    #[arg(long, value_name = "OCTETS")]
+    queue: Option<Octets>,
+
+    /// Floods of each version for each type and size.
+    #[arg(long, default_value_t = LEAST_PAIRS as u32, value_parser = clap::value_parser!(u32).range(1..), value_name = "N")]
+    repeat: u32,
+
+    /// Seed of the interval's resampling.
+    #[arg(long, default_value_t = 1, value_name = "N")]
+    seed: u64,
+
+    /// Longest wait for one answer of a peer, or for a receiver that takes nothing, in seconds.
+    #[arg(long, default_value_t = Lab::PATIENCE.as_secs(), value_parser = clap::value_parser!(u64).range(1..), value_name = "SECONDS")]
+    patience: u64,
+
+    /// One JSON object a line, each as soon as it is measured, instead of the tables.
+    #[arg(long)]
+    json: bool,
+}
+
+pub(crate) fn run(arguments: Arguments) -> Result<(), Failure> {
+    match arguments.half {
+        Half::Recv(arguments) => recv::run(&arguments),
+        Half::Run(RunArguments { versions, pin, floods }) => {
+            let versions = systems::versions(&versions)?;
+            measure(versions.into_iter().map(Entry::here).collect(), pin, &floods)
+        }
+        Half::Send(SendArguments { receivers, pin, floods }) => {
+            let mut entries = receivers.iter().map(|text| receiver(text)).collect::<Result<Vec<_>, _>>()?;
+            entries.sort_by_key(|entry| entry.system.name() != Raw::Plain.name());
+            measure(entries, pin, &floods)
+        }
+    }
+}
+
+/// A receiver that is there already: `zorb=IOR:…`, `10.0.0.2:5001`.
+fn receiver(text: &str) -> Result<Entry<'static>, Failure> {
+    let is_reference = ["IOR:", "ior:", "corbaloc:", "file:"].iter().any(|scheme| text.starts_with(scheme));
+    let (version, address) = match text.split_once('=') {
+        Some(parts) if !is_reference => parts,
+        _ if is_reference => ("zorb", text),
+        _ => ("raw", text),
+    };
+    let system = systems::version(version)?;
+    if system.name() == Raw::Plain.name() && address.parse::<std::net::SocketAddr>().is_err() {
+        return Err(Failure::usage(format!(
+            "{address:?} is neither a numeric address and port nor a reference"
+        )));
+    }
+    Ok(Entry { system, served_at: Some(address.to_owned()) })
+}
+
+fn measure(entries: Vec<Entry<'static>>, pin: Pin, floods: &Floods) -> Result<(), Failure> {
+    let plan = Plan {
+        transport: Transport::Tcp,
+        pin,
+        elements: floods.types.clone(),
+        buffers: floods.buffers.0.clone(),
+        total: floods.total.0,
+        queue: floods.queue.map(|octets| octets.0 as usize),
+        repeat: floods.repeat as usize,
+        seed: floods.seed,
+    };
+    tell_if_busy(floods.json)?;
+    let mut report = Report { json: floods.json, last: None, outcomes: Vec::new() };
+    if !floods.json {
+        write!(std::io::stdout(), "{}", describe(&plan))?;
+    }
+    let mut unwritten = Ok(());
+    let ended = surrounded("flooding", Duration::from_secs(floods.patience), |lab| {
+        zorb_bench::ttcp::run(entries, &plan, lab, &mut |outcome| {
+            let mut outcome = Some(outcome);
+            lab.progress.aside(&mut || {
+                if let (Some(outcome), Ok(())) = (outcome.take(), &unwritten) {
+                    unwritten = report.add(outcome);
+                }
+            });
+            if unwritten.is_err() {
+                lab.stop.request();
+            }
+        })
+    });
+    unwritten?;
+    report.end()?;
+    Failure::of_run(ended)
+}
+
+fn describe(plan: &Plan) -> String {
+    let place = match plan.pin {
+        Pin::Same => "both sides on one processor",
+        Pin::Split => "a processor each",
+        Pin::None => "not pinned",
+    };
+    let queue = plan.queue.map(|size| format!(", socket queues of {}", octets(size))).unwrap_or_default();
+    let text = format!(
+        "Floods of {} over {}, {place}{queue}; {} of each. Gbit/s until the receiver has confirmed every buffer; \
+         sender: until it had sent the last; CPU: processor seconds for each GiB.",
+        octets(plan.total as usize),
+        plan.transport.name(),
+        plan.repeat,
+    );
+    crate::table::wrapped(&text, 0)
+}
+
+/// Prints what is measured: rows at once, tables as each type ends.
+struct Report {
+    json: bool,
+    last: Option<Element>,
+    outcomes: Vec<Outcome>,
+}
+
+impl Report {
+    fn add(&mut self, outcome: Outcome) -> std::io::Result<()> {
+        if self.json {
+            return print_rows(&outcome.rows);
+        }
+        let element = outcome.flood.element;
+        if self.last.replace(element).is_some_and(|last| last != element) {
+            self.print()?;
+        }
+        self.outcomes.push(outcome);
+        Ok(())
+    }
+
+    fn print(&mut self) -> std::io::Result<()> {
+        let outcomes = std::mem::take(&mut self.outcomes);
+        let Some(first) = outcomes.first() else { return Ok(()) };
+        let mut output = std::io::stdout().lock();
+        write!(output, "\n{}\n{}", first.flood.element, table::layout(&outcomes))?;
+        output.flush()
+    }
+
+    /// What is left, also of a run that has failed.
+    fn end(mut self) -> std::io::Result<()> {
+        self.print()
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn receivers_are_recognised() {
+        let of = |text: &str| receiver(text).map(|entry| (entry.system.name(), entry.served_at.unwrap()));
+        assert_eq!(of("zorb=IOR:00").unwrap(), ("zorb", "IOR:00".to_owned()));
+        assert_eq!(of("IOR:00").unwrap(), ("zorb", "IOR:00".to_owned()));
+        assert_eq!(of("corbaloc::h/k=v").unwrap(), ("zorb", "corbaloc::h/k=v".to_owned()));
+        assert_eq!(of("10.0.0.2:5001").unwrap(), ("raw", "10.0.0.2:5001".to_owned()));
+        assert_eq!(of("ipc=10.0.0.2:5001").unwrap().0, "ipc");
+        assert_eq!(of("tonic=10.0.0.2:5001").unwrap().0, "tonic");
+        assert!(of("raw=there").unwrap_err().to_string().contains("\"there\" is neither"));
+        assert!(of("orbix=10.0.0.2:1").unwrap_err().to_string().contains("there are raw, framed"));
+    }
+}

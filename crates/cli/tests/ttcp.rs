@@ -1,0 +1,204 @@
+//! `zorb ttcp`: rows, tables, two halves in two processes, and receivers that are not content.
+
+mod common;
+
+use std::collections::BTreeSet;
+use std::io::{BufRead, BufReader};
+use std::process::{Command, Stdio};
+
+use common::{peers, rows, rows_of, text, zorb};
+
+const TYPES: [&str; 7] = ["octet", "char", "short", "long", "double", "struct", "struct32"];
+
+#[test]
+fn every_version_sends_every_type_and_rows_come_in_order() {
+    let peers = peers("none", &[]);
+    let output = zorb(
+        &peers,
+        &[
+            "ttcp",
+            "run",
+            "--json",
+            "--buffers",
+            "1K,20000",
+            "--total",
+            "64K",
+            "--repeat",
+            "2",
+            "--pin",
+            "same",
+        ],
+    );
+    assert!(output.status.success(), "{}", text(&output.stderr));
+    let rows = rows(&output);
+    let mut order = Vec::new();
+    for element in TYPES {
+        for size in [1024, 20_000] {
+            order.extend(["raw", "framed", "ipc", "zorb"].map(|system| (system, element, size)));
+        }
+    }
+    assert_eq!(rows.len(), order.len());
+    for (row, (system, element, size)) in rows.iter().zip(order) {
+        assert_eq!(row["experiment"], "ttcp");
+        assert_eq!((&row["system"], &row["type"]), (&system.into(), &element.into()));
+        assert_eq!((&row["size"], &row["pin"]), (&size.into(), &"same".into()));
+        for rate in ["gbit_s", "sender_gbit_s"] {
+            assert!(row[rate].as_f64().unwrap() > 0.0, "{row}");
+        }
+        for cpu in ["cpu_s_per_gib", "sender_cpu_s_per_gib", "receiver_cpu_s_per_gib"] {
+            assert!(row[cpu].as_f64().unwrap() >= 0.0, "{row}");
+        }
+        // Two pairs are too few for an interval.
+        assert!(row["ratio_to_raw"].is_number() && row["ratio_low"].is_null(), "{row}");
+        assert_eq!(row.get("queue"), None);
+    }
+    assert_eq!(rows[0]["ratio_to_raw"], 1.0);
+}
+
+#[test]
+fn twenty_pairs_have_an_interval_and_queues_are_told() {
+    let peers = peers("none-either", &[]);
+    let output = zorb(
+        &peers,
+        &[
+            "ttcp",
+            "run",
+            "--json",
+            "--versions",
+            "zorb,raw",
+            "--types",
+            "struct",
+            "--buffers",
+            "8K",
+            "--total",
+            "16K",
+            "--queue",
+            "64K",
+            "--pin",
+            "same",
+        ],
+    );
+    assert!(output.status.success(), "{}", text(&output.stderr));
+    let rows = rows(&output);
+    assert_eq!(rows.len(), 2);
+    for row in &rows {
+        assert!(row["ratio_low"].is_number() && row["ratio_high"].is_number(), "{row}");
+        assert_eq!(row["queue"], 65_536);
+    }
+    assert_eq!(
+        (&rows[0]["system"], &rows[1]["system"]),
+        (&"raw".into(), &"zorb".into()),
+        "the floor is first"
+    );
+}
+
+#[test]
+fn tables_fit_and_name_what_is_not_resolved() {
+    let peers = peers("table", &[]);
+    let output = zorb(
+        &peers,
+        &["ttcp", "run", "--types", "octet,double", "--buffers", "4K", "--total", "8K", "--repeat", "1"]
+            .iter()
+            .chain(&["--pin", "same", "--versions", "raw,ipc"])
+            .copied()
+            .collect::<Vec<_>>(),
+    );
+    let shown = text(&output.stdout);
+    assert!(output.status.success(), "{}", text(&output.stderr));
+    assert!(shown.lines().all(|line| line.chars().count() <= 80), "{shown}");
+    assert!(shown.contains("\noctet\nbuffer  version") && shown.contains("\ndouble\n"), "{shown}");
+    assert_eq!(shown.matches("not resolved").count(), 2, "{shown}");
+}
+
+#[test]
+fn a_peer_that_drops_a_buffer_is_told_and_the_rest_goes_on() {
+    let peers = peers("dropping", &[("omniorb", "dropping"), ("tonic", "honest")]);
+    let output = zorb(
+        &peers,
+        &[
+            "ttcp",
+            "run",
+            "--json",
+            "--versions",
+            "raw,omniorb,tonic,capnp",
+            "--types",
+            "octet",
+            "--buffers",
+            "1K",
+            "--total",
+            "4K",
+            "--repeat",
+            "2",
+            "--pin",
+            "same",
+        ],
+    );
+    let said = text(&output.stderr);
+    assert_eq!(output.status.code(), Some(1), "{said}");
+    let rows = rows(&output);
+    assert_eq!(rows_of(&rows, "raw").len(), 1, "{said}");
+    assert_eq!(rows_of(&rows, "omniorb").len(), 0, "{said}");
+    let tonic = rows_of(&rows, "tonic");
+    // A thousand nanoseconds for 4 KiB, and no word of when the last buffer had been sent.
+    assert_eq!((&tonic[0]["gbit_s"], tonic[0]["sender_gbit_s"].is_null()), (&32.768.into(), true));
+    assert!(tonic[0]["cpu_s_per_gib"].is_number(), "a process's time is seen from outside");
+    assert!(said.contains("note: omniorb: buffer 3 never arrived"), "{said}");
+    assert!(said.contains("bench/peers/capnp/build"), "{said}");
+}
+
+#[test]
+fn what_cannot_be_is_refused_with_a_list_of_what_can() {
+    let peers = peers("refused", &[]);
+    for (arguments, reason) in [
+        (&["run", "--versions", "raw,orbix"][..], "there are raw, framed, ipc, zorb, omniorb"),
+        (&["run", "--types", "float"], "there are octet, char, short"),
+        (&["run", "--buffers", "1K..1"], "begins with the larger size"),
+        (&["run", "--buffers", "lots"], "no number of octets"),
+        (&["run", "--total", "0"], "no number of octets"),
+        (&["recv", "--listen", "localhost"], "is not a numeric address"),
+        (&["send", "there"], "neither a numeric address and port nor a reference"),
+        (&["send"], "required"),
+    ] {
+        let output = zorb(&peers, &[&["ttcp"], arguments].concat());
+        let said = text(&output.stderr);
+        assert_eq!(output.status.code(), Some(2), "{arguments:?}: {said}");
+        assert!(said.contains(reason), "{arguments:?}: {said}");
+    }
+    // An address on which nobody can listen here.
+    let output = zorb(&peers, &["ttcp", "recv", "--listen", "192.0.2.1", "--versions", "raw,zorb"]);
+    assert_eq!(output.status.code(), Some(1));
+    assert!(text(&output.stderr).contains("cannot listen on 192.0.2.1"), "{}", text(&output.stderr));
+}
+
+#[test]
+fn two_halves_in_two_processes_and_little_memory() {
+    let peers = peers("halves", &[]);
+    let mut receiver = Command::new(env!("CARGO_BIN_EXE_zorb"))
+        .args(["ttcp", "recv"])
+        .stdin(Stdio::null())
+        .stdout(Stdio::piped())
+        .stderr(Stdio::null())
+        .spawn()
+        .unwrap();
+    let mut lines = BufReader::new(receiver.stdout.take().unwrap()).lines();
+    let typed = lines.next().unwrap().unwrap();
+    let words: Vec<&str> = typed.split(' ').skip(1).collect();
+    assert_eq!(words[..2], ["ttcp", "send"], "{typed}");
+    let more = ["--json", "--types", "octet", "--buffers", "16M", "--total", "512M", "--repeat", "1"];
+    let output = zorb(&peers, &[&words[..], &more].concat());
+    assert!(output.status.success(), "{}", text(&output.stderr));
+    let rows = rows(&output);
+    let systems: BTreeSet<_> = rows.iter().map(|row| row["system"].as_str().unwrap()).collect();
+    assert_eq!(systems, ["framed", "ipc", "raw", "zorb"].into());
+    for row in &rows {
+        assert!(row["receiver_cpu_s_per_gib"].is_null() && row["sender_cpu_s_per_gib"].is_number(), "{row}");
+    }
+    // Four floods of half a GiB each have gone through it. zorb's limit on what waits on a connection is 256 MiB.
+    let status = std::fs::read_to_string(format!("/proc/{}/status", receiver.id())).unwrap();
+    let peak = status.lines().find_map(|line| line.strip_prefix("VmHWM:")).unwrap();
+    let kib: u64 = peak.trim().trim_end_matches(" kB").parse().unwrap();
+    assert!(kib < 450 << 10, "{kib} KiB");
+    let stopped = Command::new("kill").args(["-INT", &receiver.id().to_string()]).status().unwrap();
+    assert!(stopped.success());
+    assert_eq!(receiver.wait().unwrap().code(), Some(0));
+}
