@@ -42,3 +42,13 @@ need() {
 version_of() {
   dpkg-query -W -f '${Package} ${Version}\n' "$@" 2>/dev/null | paste -sd ' ' || true
 }
+
+# build_rust CRATE…: builds the Rust peer of this folder; its version is that of these crates.
+build_rust() {
+  command -v cargo >/dev/null || { echo "$name: cargo is missing: install Rust 1.95 or later with rustup" >&2; exit 1; }
+  cargo build --quiet --release --manifest-path "$here/Cargo.toml" --target-dir "$out/target"
+  local crates
+  crates=$(cargo tree --manifest-path "$here/Cargo.toml" --depth 1 --prefix none)
+  for crate; do grep "^$crate v" <<<"$crates" | head -1; done | paste -sd ' ' >"$out/version"
+  cp "$out/target/release/peer" "$out/peer"
+}
