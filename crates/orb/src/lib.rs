@@ -23,6 +23,7 @@ pub mod object;
 pub mod orb;
 pub mod poa;
 pub mod policy;
+pub mod probes;
 pub mod rt;
 pub mod server;
 pub mod skeleton;

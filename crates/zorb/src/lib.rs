@@ -12,6 +12,7 @@
 //! | [`policy`] | how long calls may take |
 //! | [`server`] | threading models and limits |
 //! | [`transport`] | what messages travel over, and how to add to it |
+//! | [`probes`] | where in a call the time goes |
 //! | [`naming`] | the naming service's client, `corbaname:` URLs |
 //! | [`cdr`], [`giop`] | values and messages as bytes, for tools |
 #![forbid(unsafe_code)]
@@ -22,7 +23,7 @@ pub use zorb_giop as giop;
 pub use zorb_naming as naming;
 pub use zorb_orb::{
     Call, Completion, Exception, Interface, IntoServant, Kind, Minor, ObjectRef, Orb, OrbBuilder,
-    SystemException, UserException, poa, policy, rt, server, transport,
+    SystemException, UserException, poa, policy, probes, rt, server, transport,
 };
 
 // The text stands in `docs`, where people look for it; here its code is run.

@@ -14,6 +14,7 @@ use super::Settings;
 use super::failure::Failure;
 use super::message::{Course, Form, Outgoing, Terms, compose, send};
 use super::pool::Seat;
+use crate::probes::{Point, passed};
 use crate::transport::{Armed, Channel, Idle, Received};
 use crate::upcall;
 
@@ -81,7 +82,9 @@ impl Private {
         let mut message = Encoder::with_buffer(mem::take(&mut self.buffer), form.format);
         compose(&mut message, &form, course.target, outgoing, fragment_size)
             .map_err(|error| Box::new(Failure::Encode(error)))?;
+        passed(Point::Composed);
         let sent = send(&*self.channel, &message, fragment_size, course);
+        passed(Point::Sent);
         self.buffer = message.into_buffer();
         sent?;
         self.terms.sent(&form);
@@ -113,7 +116,10 @@ impl Private {
                 waiter.until_readable(descriptor, course.deadline);
             }
             match self.channel.receive(self.inbound.space(), course.deadline) {
-                Ok(Received::Octets(count)) => self.inbound.received(count),
+                Ok(Received::Octets(count)) => {
+                    passed(Point::Received);
+                    self.inbound.received(count);
+                }
                 Ok(Received::Empty) if Instant::now() >= course.deadline => return Err(overdue(course)),
                 Ok(Received::Empty) => continue,
                 Ok(Received::Closed) => return Err(lost(no_answer())),
@@ -124,6 +130,7 @@ impl Private {
                     Ok(Some(Message::Reply(reply))) if reply.id == form.id => {
                         let format = Format { version: reply.version, code_sets: form.format.code_sets };
                         self.answer = Some((reply, format));
+                        passed(Point::Parsed);
                         return Ok(());
                     }
                     Ok(Some(other)) => self.act_on(&other, form.id, course.candidate.version)?,

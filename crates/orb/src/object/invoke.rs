@@ -12,6 +12,7 @@ use crate::client::message::{Outgoing, WriteArguments};
 use crate::client::slot::Outcome;
 use crate::exception::SystemException;
 use crate::policy::SyncScope;
+use crate::probes::{Point, passed};
 use crate::skeleton::{Operation, OperationError};
 
 /// A two-way call. `encode` may run more than once (after a forward or a safe retry).
@@ -84,6 +85,7 @@ fn travel<'a>(
     arguments: &mut WriteArguments<'_, 'a>,
     read: &mut ReadReply<'_>,
 ) -> Result<(), SystemException> {
+    passed(Point::Begin);
     let mut journey = Journey::new(target, operation)?;
     let mut outgoing = Outgoing { operation, response, arguments };
     loop {
@@ -116,6 +118,7 @@ fn attempt<'a>(
     let Some(mut connection) = pool.lend(&course, || journey.connect_by())? else {
         return attempt_on_shared(target, journey, outgoing, read);
     };
+    passed(Point::Connection);
     if connection.is_new() {
         target.orb().client().opened();
     }
@@ -130,7 +133,9 @@ fn attempt<'a>(
     let next = if is_for_the_caller(reply.status) {
         journey.prefer();
         read(journey, reply, format);
+        passed(Point::Decoded);
         journey.candidate().pool.give_back(connection);
+        passed(Point::End);
         Next::Done(Ok(()))
     } else {
         let pool = pool.clone();

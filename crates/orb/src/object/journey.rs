@@ -13,6 +13,7 @@ use crate::client::failure::Failure;
 use crate::client::message::Course;
 use crate::exception::{Completion, Kind, Minor, SystemException};
 use crate::marshal::decode_exception;
+use crate::probes::{Point, passed};
 
 /// Forwards that one call follows. 16: real chains have one or two; two servers that forward to each other would
 /// otherwise never end.
@@ -62,7 +63,9 @@ impl Journey {
         target.orb().check_alive()?;
         let limits = target.limits();
         let started = Instant::now();
+        passed(Point::Deadline);
         let (destination, by_forward) = target.route();
+        passed(Point::Route);
         if destination.candidates.is_empty() {
             return Err(destination.unreachable().context(operation));
         }

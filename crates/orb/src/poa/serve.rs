@@ -27,6 +27,7 @@ use super::traffic::{Counted, Upcall};
 use super::waits::{Lend, ServeMeanwhile, Token};
 use crate::exception::{Kind, Minor, SystemException};
 use crate::orb::Orb;
+use crate::probes::{Point, passed};
 use crate::server::request::{Call, ServerRequest, invoke};
 use crate::skeleton::{Operation, Servant};
 use crate::upcall;
@@ -43,6 +44,7 @@ impl Adapters {
             let orb = request.call().orb().clone();
             return orb.adapters().serve_anyway(request, None);
         };
+        passed(Point::Located);
         let _upcall = Upcall::enter(adapters.shared.run);
         // Held until the method has returned, which may be after the reply.
         let during = object.clone();

@@ -7,6 +7,7 @@ use zorb_cdr::{EncodeError, Encoder, Format, Version};
 use zorb_giop::{ReplyHead, ReplyStatus, ServiceContexts, begin_reply, finish};
 
 use super::connection::Connection;
+use crate::probes::{Point, passed};
 
 /// Memory for replies that is kept from one to the next. 64 KiB: bulk is borrowed, not copied, so that only unusual
 /// replies need more, and each thread keeps one.
@@ -39,7 +40,9 @@ pub(super) fn send<'r>(
         })
         .and_then(|()| finish(&mut message));
     if composed.is_ok() {
+        passed(Point::Replied);
         connection.send(&message);
+        passed(Point::Left);
     }
     let memory = message.into_buffer();
     if memory.capacity() <= LARGEST_KEPT {

@@ -24,6 +24,7 @@ use crate::marshal::{decode_exception, encode_exception};
 use crate::object::ObjectRef;
 use crate::orb::Orb;
 use crate::poa::{Active, Poa};
+use crate::probes::{Point, passed};
 use crate::skeleton::{Interface, OperationError, Raised, Skeleton};
 use crate::transport::Endpoint;
 
@@ -276,7 +277,10 @@ impl ServerRequest {
             Origin::Local { .. } => Default::default(),
         };
         match decode(&mut Decoder::over(&body, format).with_context(&call.orb)) {
-            Ok(arguments) => Some((self, arguments)),
+            Ok(arguments) => {
+                passed(Point::Called);
+                Some((self, arguments))
+            }
             Err(error) => {
                 self.refuse_arguments(&error);
                 None
@@ -303,6 +307,7 @@ impl ServerRequest {
         result: Result<R, E>,
         encode: impl for<'r> FnOnce(&'r R, &mut Encoder<'r>) -> Result<(), EncodeError>,
     ) {
+        passed(Point::Returned);
         match &result {
             Ok(value) => self.answer(ReplyStatus::NO_EXCEPTION, |to| encode(value, to)),
             Err(error) => match error.raised() {

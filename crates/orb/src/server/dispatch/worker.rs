@@ -12,6 +12,7 @@ use super::super::turn::Turn;
 use super::queue::Task;
 use super::waits::ThreadWait;
 use super::{Engine, no_thread};
+use crate::probes::{Point, passed};
 use crate::transport::Received;
 use crate::upcall::{self, Waiter};
 
@@ -126,6 +127,7 @@ fn take_turn(engine: &Arc<Engine>, turn: &Turn, patience: Patience) {
             };
             match received {
                 Ok(Received::Octets(count)) => {
+                    passed(Point::Readable);
                     drained = count < room;
                     connection.received(&mut reading, count);
                 }
@@ -137,11 +139,13 @@ fn take_turn(engine: &Arc<Engine>, turn: &Turn, patience: Patience) {
             }
             exhausted = false;
         };
+        passed(Point::Admitted);
         let behind = hand_on(engine, connection, &mut reading);
         drop(reading);
         let mark = turn.begin();
         engine.watch_upcall();
         engine.run(request);
+        passed(Point::Done);
         if engine.queue.has_waiting() {
             run_waiting(engine);
         }

@@ -1,0 +1,216 @@
+//! Time probes: where in a call the time goes.
+//!
+//! With the feature `probes` the steps of a call, on both sides, are stamped with the cycle counter into a ring of the
+//! thread that takes them, while recording is [switched on](record). Without the feature the marks are not there at all.
+//!
+//! ```text
+//! client  Begin ─► Deadline ─► Route ─► Connection ─► Composed ─► Sent ─►(wait)─► Received ─► Parsed ─► Decoded ─► End
+//! server           Readable ─► Admitted ─► Located ─► Called ─► Returned ─► Replied ─► Left ─► Done
+//! ```
+//!
+//! A mark says that a step has *ended*: the time between two marks of one thread belongs to the later one.
+
+/// The end of one step of a call. The numbers are those of the table in ARCHITECTURE.md, "Follow a request".
+#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash)]
+#[repr(u8)]
+#[non_exhaustive]
+pub enum Point {
+    /// Client: the stub has been called.
+    Begin = 0,
+    /// Client: deadline and policies are known.
+    Deadline,
+    /// Client: the endpoints are known.
+    Route,
+    /// Client: a connection is at hand.
+    Connection,
+    /// Client: head and arguments are written.
+    Composed,
+    /// Client: the transport has the message.
+    Sent,
+    /// Client: octets have come. Between this and `Sent` lies the wait: the network, the server, the scheduler.
+    Received,
+    /// Client: they are a reply.
+    Parsed,
+    /// Client: result or exception is read.
+    Decoded,
+    /// Client: the connection is given back.
+    End,
+    /// Server: octets have come.
+    Readable,
+    /// Server: they are a request, in its place in the order.
+    Admitted,
+    /// Server: adapter and servant are found.
+    Located,
+    /// Server: operation found and arguments read; the servant's method begins.
+    Called,
+    /// Server: the method has returned.
+    Returned,
+    /// Server: the reply is written.
+    Replied,
+    /// Server: the transport has the reply.
+    Left,
+    /// Server: the request has ended.
+    Done,
+}
+
+impl Point {
+    /// All, in the order in which a call passes them, the client's first.
+    pub const ALL: [Point; 18] = [
+        Point::Begin,
+        Point::Deadline,
+        Point::Route,
+        Point::Connection,
+        Point::Composed,
+        Point::Sent,
+        Point::Received,
+        Point::Parsed,
+        Point::Decoded,
+        Point::End,
+        Point::Readable,
+        Point::Admitted,
+        Point::Located,
+        Point::Called,
+        Point::Returned,
+        Point::Replied,
+        Point::Left,
+        Point::Done,
+    ];
+
+    /// Whether it is on the server's side.
+    pub fn is_servers(self) -> bool {
+        self >= Point::Readable
+    }
+}
+
+/// Marks the end of a step, if the feature is built in and recording is on.
+#[inline(always)]
+pub(crate) fn passed(point: Point) {
+    #[cfg(feature = "probes")]
+    recorder::passed(point);
+    #[cfg(not(feature = "probes"))]
+    let _ = point;
+}
+
+#[cfg(feature = "probes")]
+pub use recorder::{Stamp, record, take};
+
+#[cfg(feature = "probes")]
+mod recorder {
+    use std::cell::OnceCell;
+    use std::sync::Arc;
+    use std::sync::atomic::{AtomicBool, AtomicU64, AtomicUsize, Ordering};
+
+    use parking_lot::Mutex;
+
+    use super::Point;
+
+    /// Stamps that a thread keeps, the latest: some 800 calls' worth, in 256 KiB.
+    const KEPT: usize = 1 << 14;
+
+    static ON: AtomicBool = AtomicBool::new(false);
+    static RINGS: Mutex<Vec<Arc<Ring>>> = Mutex::new(Vec::new());
+
+    thread_local! {
+        static MINE: OnceCell<Arc<Ring>> = const { OnceCell::new() };
+    }
+
+    /// One thread's stamps. Written by that thread alone; atomics only so that another may read them afterwards.
+    struct Ring {
+        /// Stamps ever made.
+        made: AtomicUsize,
+        ticks: Box<[AtomicU64]>,
+        points: Box<[AtomicU64]>,
+    }
+
+    /// One mark.
+    #[derive(Clone, Copy, Debug, PartialEq, Eq)]
+    pub struct Stamp {
+        /// Which step has ended.
+        pub point: Point,
+        /// When, by [`zorb_ipc::cycles`].
+        pub ticks: u64,
+    }
+
+    /// Switches recording on or off for all threads of this process, its ORBs alike.
+    pub fn record(on: bool) {
+        ON.store(on, Ordering::SeqCst);
+    }
+
+    /// Takes what was recorded: for each thread that made marks its latest stamps, oldest first. To be asked for while no
+    /// call is under way: a thread that makes marks meanwhile may give a few that are older or newer than their place.
+    pub fn take() -> Vec<Vec<Stamp>> {
+        let rings = RINGS.lock();
+        rings.iter().map(|ring| ring.take()).filter(|stamps| !stamps.is_empty()).collect()
+    }
+
+    #[inline(always)]
+    pub(super) fn passed(point: Point) {
+        if ON.load(Ordering::Relaxed) {
+            stamp(point);
+        }
+    }
+
+    #[inline(never)]
+    fn stamp(point: Point) {
+        let ticks = zorb_ipc::cycles();
+        // A thread that ends while it is in a call makes no more marks.
+        let _ = MINE.try_with(|mine| mine.get_or_init(Ring::enrolled).put(point, ticks));
+    }
+
+    impl Ring {
+        fn enrolled() -> Arc<Ring> {
+            let zeros = || (0..KEPT).map(|_| AtomicU64::new(0)).collect();
+            let ring = Arc::new(Ring { made: AtomicUsize::new(0), ticks: zeros(), points: zeros() });
+            RINGS.lock().push(ring.clone());
+            ring
+        }
+
+        #[inline]
+        fn put(&self, point: Point, ticks: u64) {
+            let made = self.made.load(Ordering::Relaxed);
+            self.ticks[made % KEPT].store(ticks, Ordering::Relaxed);
+            self.points[made % KEPT].store(point as u64, Ordering::Relaxed);
+            self.made.store(made + 1, Ordering::Release);
+        }
+
+        fn take(&self) -> Vec<Stamp> {
+            let made = self.made.swap(0, Ordering::Acquire);
+            let first = made.saturating_sub(KEPT);
+            (first..made)
+                .map(|at| Stamp {
+                    point: Point::ALL[self.points[at % KEPT].load(Ordering::Relaxed) as usize],
+                    ticks: self.ticks[at % KEPT].load(Ordering::Relaxed),
+                })
+                .collect()
+        }
+    }
+
+    #[cfg(test)]
+    mod tests {
+        use super::*;
+
+        #[test]
+        fn marks_are_kept_in_order_and_only_while_recording() {
+            let marked = |points: &[Point]| {
+                points.iter().copied().for_each(passed);
+            };
+            let stamps = std::thread::spawn(move || {
+                marked(&[Point::Begin, Point::End]);
+                record(true);
+                marked(&[Point::Begin, Point::Deadline, Point::Sent]);
+                record(false);
+                marked(&[Point::Begin]);
+                take()
+            });
+            let stamps = stamps.join().expect("no panic");
+            let mine = stamps
+                .iter()
+                .find(|stamps| {
+                    let points: Vec<_> = stamps.iter().map(|stamp| stamp.point).collect();
+                    points == [Point::Begin, Point::Deadline, Point::Sent]
+                })
+                .expect("this thread's marks");
+            assert!(mine.is_sorted_by_key(|stamp| stamp.ticks));
+        }
+    }
+}
