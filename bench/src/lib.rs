@@ -5,6 +5,7 @@
 //! | what is measured: a server half and a client half | [`system`]; ours in [`raw`], [`orb`]; programs of their own in [`peer`] |
 //! | systems side by side, their processes, and what happens when one fails | [`contest`], [`process`], [`pin`] |
 //! | scenarios | [`rtt`], [`ttcp`] |
+//! | a call seen from within | [`whitebox`], with the marks of [`probes`] |
 //! | from times to a median, an interval and a verdict | [`latency`], [`statistics`] |
 //! | processor time, and the machine | [`cpu`], [`machine`] |
 //! | one result as a line of JSON | [`row`] |
@@ -45,6 +46,7 @@ pub mod orb;
 mod pattern;
 pub mod peer;
 pub mod pin;
+pub mod probes;
 pub mod process;
 pub mod progress;
 pub mod raw;
@@ -54,6 +56,7 @@ pub mod rtt;
 pub mod statistics;
 pub mod system;
 pub mod ttcp;
+pub mod whitebox;
 
 pub use error::BenchError;
 pub use system::System;

@@ -5,6 +5,7 @@ use zorb::{Call as Context, Sequence, SystemException};
 use super::idl::bench::{Echo, EchoServant, ttcp_sequence};
 use super::{NAME, failed};
 use crate::BenchError;
+use crate::probes;
 use crate::system::{Exchange, Payload, fill, first_difference, stamp};
 
 /// Returns what it gets.
@@ -23,6 +24,15 @@ impl EchoServant for Echoing {
 
     fn receiver(&self, _cx: &Context) -> Result<Option<ttcp_sequence>, SystemException> {
         Ok(Some(self.receiver.clone()))
+    }
+
+    fn record(&self, _cx: &Context, on: bool) -> Result<(), SystemException> {
+        probes::record(on).map_err(SystemException::NoImplement)
+    }
+
+    fn recorded(&self, _cx: &Context) -> Result<Sequence<u64>, SystemException> {
+        let recorded = probes::take().into_iter().flatten();
+        Ok(recorded.flat_map(|stamp| [stamp.point as u64, stamp.ticks]).collect::<Vec<_>>().into())
     }
 }
 

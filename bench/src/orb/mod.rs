@@ -23,7 +23,7 @@ use crate::system::{
     Call, Client, Exchange, Local, MessageSizes, Payload, Setting, System, Transport, burst,
 };
 
-mod idl {
+pub(crate) mod idl {
     zorb::include_idl!("echo");
 }
 
@@ -38,7 +38,7 @@ const NAME: &str = "zorb";
 /// How long calls in progress may take when the server ends: there are none.
 const SHUTDOWN: Duration = Duration::from_secs(1);
 
-fn failed<E: std::fmt::Display>(error: E) -> BenchError {
+pub(crate) fn failed<E: std::fmt::Display>(error: E) -> BenchError {
     BenchError::System { system: NAME, what: error.to_string() }
 }
 

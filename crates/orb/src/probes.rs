@@ -82,6 +82,20 @@ impl Point {
     }
 }
 
+/// One mark.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct Stamp {
+    /// Which step has ended.
+    pub point: Point,
+    /// When, by the cycle counter ([`ticks`]).
+    pub ticks: u64,
+}
+
+/// The clock of the stamps, now: the processor's cycle counter, the same in all processes of a machine.
+pub fn ticks() -> u64 {
+    zorb_ipc::cycles()
+}
+
 /// Marks the end of a step, if the feature is built in and recording is on.
 #[inline(always)]
 pub(crate) fn passed(point: Point) {
@@ -92,7 +106,7 @@ pub(crate) fn passed(point: Point) {
 }
 
 #[cfg(feature = "probes")]
-pub use recorder::{Stamp, record, take};
+pub use recorder::{record, take};
 
 #[cfg(feature = "probes")]
 mod recorder {
@@ -102,7 +116,7 @@ mod recorder {
 
     use parking_lot::Mutex;
 
-    use super::Point;
+    use super::{Point, Stamp};
 
     /// Stamps that a thread keeps, the latest: some 800 calls' worth, in 256 KiB.
     const KEPT: usize = 1 << 14;
@@ -120,15 +134,6 @@ mod recorder {
         made: AtomicUsize,
         ticks: Box<[AtomicU64]>,
         points: Box<[AtomicU64]>,
-    }
-
-    /// One mark.
-    #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-    pub struct Stamp {
-        /// Which step has ended.
-        pub point: Point,
-        /// When, by [`zorb_ipc::cycles`].
-        pub ticks: u64,
     }
 
     /// Switches recording on or off for all threads of this process, its ORBs alike.

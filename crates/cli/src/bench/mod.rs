@@ -12,6 +12,7 @@ pub(crate) mod report;
 pub(crate) mod rtt;
 pub(crate) mod surroundings;
 pub(crate) mod systems;
+mod whitebox;
 
 use clap::{Args, Subcommand};
 

@@ -1,6 +1,7 @@
 //! `zorb bench rtt`: round trips.
 
 use std::io::Write;
+use std::path::PathBuf;
 use std::time::Duration;
 
 use clap::Args;
@@ -14,7 +15,7 @@ use zorb_bench::system::Transport;
 use zorb_bench::{BenchError, System};
 
 use super::surroundings::{surrounded, tell_if_busy};
-use super::systems;
+use super::{systems, whitebox};
 use crate::failure::Failure;
 use crate::table::Table;
 
@@ -53,6 +54,14 @@ pub(crate) struct Arguments {
     /// One JSON object a line, each as soon as it is measured, instead of the table.
     #[arg(long)]
     json: bool,
+
+    /// Instead: how long each step of zorb's calls takes, on both sides.
+    #[arg(long, conflicts_with_all = ["peers", "calls"])]
+    probes: bool,
+
+    /// With --probes: write the first calls to FILE as a trace that Perfetto opens.
+    #[arg(long, requires = "probes", value_name = "FILE")]
+    trace: Option<PathBuf>,
 }
 
 const HELP: &str = "\
@@ -63,6 +72,9 @@ between the two regimes. Without a ratio the JSON fields are null.
 Peers are built by bench/peers/build NAME; one that is not built is left out.
 Ctrl-C ends the run and shows what was measured.
 
+Time probes (--probes) have to be built in:
+  cargo run --release --features probes -- bench rtt --probes
+
 Examples:
   zorb bench rtt
   zorb bench rtt --peers omniorb,tonic
@@ -70,6 +82,10 @@ Examples:
   zorb bench rtt --json > rtt.jsonl";
 
 pub(crate) fn run(arguments: &Arguments) -> Result<(), Failure> {
+    if arguments.probes {
+        let trace = arguments.trace.as_deref();
+        return whitebox::run(arguments.transport, arguments.pin, arguments.json, trace);
+    }
     let plan = Plan {
         transport: arguments.transport,
         pin: arguments.pin,

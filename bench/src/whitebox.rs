@@ -1,0 +1,350 @@
+//! A call seen from within: how long each of its steps takes, on both sides, by zorb's time probes.
+//!
+//! ```text
+//! client  ├ deadline ┼ route ┼ connection ┼ compose ┼ send ┼──────── wait ────────┼ parse ┼ decode ┼ give back ┤
+//! server                                     (wait) ┼ admit ┼ locate ┼ arguments ┼ method ┼ reply ┼ send ┼ end ┤
+//! ```
+//!
+//! The marks cost time themselves, some 20 ns each, so the steps add up to more than a call without them. What a
+//! step takes is the median over the calls; its share is of the sum of the medians of both sides, the client's wait
+//! left out, since the server's steps are a part of it.
+
+use std::fmt::Write as _;
+use std::time::{Duration, Instant};
+
+use zorb::{Interface, Orb};
+
+use crate::lab::Lab;
+use crate::orb::idl::bench::Echo;
+use crate::orb::{Zorb, failed};
+use crate::pin::{self, Pin};
+use crate::probes::{self, Point, Stamp};
+use crate::process::Server;
+use crate::row::{Figures, Parameters, Row};
+use crate::statistics::median;
+use crate::system::{Payload, Setting, System, Transport, fill, first_difference};
+use crate::{BenchError, orb};
+
+/// Calls that are not looked at: connections, caches and branch predictors settle in them.
+const WARM_UP: usize = 2_000;
+
+/// Calls in a trace: what a person can look at.
+const TRACED: usize = 100;
+
+/// The most calls that are looked at: what the probes keep of a thread.
+pub const MOST_CALLS: usize = 1_000;
+
+/// What is to be measured.
+#[derive(Debug, Clone)]
+pub struct Plan {
+    /// Over what.
+    pub transport: Transport,
+    /// On which processors.
+    pub pin: Pin,
+    /// Calls of each kind, at most [`MOST_CALLS`].
+    pub calls: usize,
+    /// What they carry.
+    pub payloads: Vec<Payload>,
+}
+
+/// One step of a call.
+#[derive(Debug, Clone, PartialEq)]
+pub struct Step {
+    /// The point that ends it.
+    pub point: Point,
+    /// Its place in ARCHITECTURE.md, "Follow a request".
+    pub number: u32,
+    /// What is done in it.
+    pub name: &'static str,
+    /// Median time in it.
+    pub nanoseconds: f64,
+    /// Its part of all steps; 0 for the client's wait.
+    pub share: f64,
+}
+
+/// One kind of call, from within.
+#[derive(Debug, Clone)]
+pub struct WhiteBox {
+    /// What the calls carried.
+    pub payload: Payload,
+    /// Median time of the whole call, in nanoseconds, probes included.
+    pub call: f64,
+    /// The client's steps, then the server's.
+    pub steps: Vec<Step>,
+    client: Vec<Vec<Stamp>>,
+    server: Vec<Vec<Stamp>>,
+    ticks_per_microsecond: f64,
+}
+
+/// The step that a point ends.
+fn step(point: Point) -> (u32, &'static str) {
+    match point {
+        Point::Deadline => (2, "deadline and policies"),
+        Point::Route => (3, "endpoints"),
+        Point::Connection => (4, "connection at hand"),
+        Point::Composed => (6, "head and arguments written"),
+        Point::Sent => (7, "sent (system call)"),
+        Point::Received => (8, "wait for the reply"),
+        Point::Parsed => (13, "reply recognised"),
+        Point::Decoded => (14, "result read"),
+        Point::End => (14, "connection given back"),
+        Point::Admitted => (9, "request recognised"),
+        Point::Located => (10, "adapter and servant"),
+        Point::Called => (11, "operation, arguments"),
+        Point::Returned => (11, "the servant's method"),
+        Point::Replied => (12, "reply written"),
+        Point::Left => (12, "sent (system call)"),
+        Point::Done => (12, "request ended"),
+        _ => (0, ""),
+    }
+}
+
+/// Makes the calls and takes them apart.
+///
+/// # Errors
+///
+/// [`BenchError::System`] without probes in this program or the server's, and whatever prevents the calls.
+pub fn run(plan: &Plan, lab: &Lab) -> Result<Vec<WhiteBox>, BenchError> {
+    probes::record(false).map_err(failed)?;
+    let placement = plan.pin.placement()?;
+    let setting = Setting::over(plan.transport);
+    let bounds = lab.bounds(placement.server);
+    let server = Server::start(Zorb.name(), Zorb.server(lab, &setting)?, &bounds)?;
+    lab.progress.expect(plan.payloads.len() as u64);
+    let address = server.address().to_owned();
+    pin::on(placement.client, || {
+        let orb = Orb::builder().build();
+        let object = orb.string_to_object(&address).map_err(failed)?;
+        let echo = Echo::from_object(object.ok_or_else(|| failed("the reference is nil"))?);
+        let boxes = plan.payloads.iter().map(|&payload| {
+            let seen = look_into(&echo, payload, plan.calls.clamp(1, MOST_CALLS));
+            lab.progress.step();
+            seen
+        });
+        boxes.collect()
+    })?
+}
+
+fn look_into(echo: &Echo, payload: Payload, calls: usize) -> Result<WhiteBox, BenchError> {
+    let mut sent = vec![0; payload.size()];
+    fill(&mut sent);
+    let call = || -> Result<(), BenchError> {
+        if payload == Payload::Null {
+            return echo.ping().map_err(failed);
+        }
+        let received = echo.repeat(&sent).map_err(failed)?;
+        match first_difference(&sent, &received) {
+            Some(what) => Err(BenchError::Corrupt { system: Zorb.name(), what }),
+            None => Ok(()),
+        }
+    };
+    for _ in 0..WARM_UP {
+        call()?;
+    }
+    echo.record(true).map_err(failed)?;
+    probes::take();
+    probes::record(true).map_err(orb::failed)?;
+    let (began, from) = (Instant::now(), probes::ticks());
+    for _ in 0..calls {
+        call()?;
+    }
+    // Long enough that the clocks' readings at both ends do not matter.
+    while began.elapsed() < Duration::from_millis(20) {
+        std::hint::spin_loop();
+    }
+    let ticks_per_microsecond = (probes::ticks() - from) as f64 / began.elapsed().as_secs_f64() / 1e6;
+    probes::record(false).map_err(orb::failed)?;
+    let client = calls_of(probes::take(), Point::Begin, Point::End);
+    echo.record(false).map_err(failed)?;
+    let recorded = echo.recorded().map_err(failed)?;
+    let server = calls_of(vec![stamps_of(&recorded)], Point::Readable, Point::Done);
+    if client.is_empty() || server.is_empty() {
+        return Err(failed("the probes recorded no whole call"));
+    }
+    let mut whole: Vec<f64> = client.iter().map(|call| ticks_between(call, 0, call.len() - 1)).collect();
+    let mut steps = medians(&client);
+    steps.extend(medians(&server));
+    let all: f64 =
+        steps.iter().filter(|step| step.point != Point::Received).map(|step| step.nanoseconds).sum();
+    for step in &mut steps {
+        step.share = if step.point == Point::Received { 0.0 } else { step.nanoseconds / all };
+        step.nanoseconds *= 1e3 / ticks_per_microsecond;
+    }
+    let call = median(&mut whole) * 1e3 / ticks_per_microsecond;
+    Ok(WhiteBox { payload, call, steps, client, server, ticks_per_microsecond })
+}
+
+/// What a server sent: points and ticks in turns. Points of a newer program are left out.
+fn stamps_of(recorded: &[u64]) -> Vec<Stamp> {
+    let pairs = recorded.chunks_exact(2);
+    let stamps = pairs.filter_map(|pair| {
+        let point = Point::ALL.into_iter().find(|&point| point as u64 == pair[0])?;
+        Some(Stamp { point, ticks: pair[1] })
+    });
+    stamps.collect()
+}
+
+/// The whole calls among the stamps: from `first` to `last`, each point once and in order.
+fn calls_of(threads: Vec<Vec<Stamp>>, first: Point, last: Point) -> Vec<Vec<Stamp>> {
+    let expected: Vec<_> = Point::ALL.into_iter().filter(|point| (first..=last).contains(point)).collect();
+    let mut calls = Vec::new();
+    for stamps in threads {
+        let beginnings = (0..stamps.len()).filter(|&at| stamps[at].point == first);
+        for at in beginnings {
+            let Some(call) = stamps.get(at..at + expected.len()) else { continue };
+            if call.iter().map(|stamp| stamp.point).eq(expected.iter().copied()) {
+                calls.push(call.to_vec());
+            }
+        }
+    }
+    calls
+}
+
+fn ticks_between(call: &[Stamp], from: usize, to: usize) -> f64 {
+    call[to].ticks.saturating_sub(call[from].ticks) as f64
+}
+
+/// The steps of calls that all have the same points; times in ticks.
+fn medians(calls: &[Vec<Stamp>]) -> Vec<Step> {
+    let points = calls.first().map_or(0, Vec::len);
+    let step_at = |at: usize| {
+        let mut ticks: Vec<f64> = calls.iter().map(|call| ticks_between(call, at - 1, at)).collect();
+        let point = calls[0][at].point;
+        let (number, name) = step(point);
+        Step { point, number, name, nanoseconds: median(&mut ticks), share: 0.0 }
+    };
+    (1..points).map(step_at).collect()
+}
+
+impl Step {
+    /// `client` or `server`.
+    pub fn side(&self) -> &'static str {
+        if self.point.is_servers() { "server" } else { "client" }
+    }
+}
+
+impl WhiteBox {
+    /// The steps as results.
+    pub fn rows(&self, plan: &Plan) -> Vec<Row> {
+        let row = |step: &Step| Row {
+            experiment: "whitebox".to_owned(),
+            system: Zorb.name().to_owned(),
+            transport: plan.transport.name().to_owned(),
+            messaging: Zorb.messaging().to_owned(),
+            r#type: self.payload.type_name().to_owned(),
+            size: self.payload.size(),
+            pin: plan.pin.name().to_owned(),
+            figures: Figures::Step {
+                side: step.side().to_owned(),
+                step: step.number,
+                name: step.name.to_owned(),
+                p50_ns: step.nanoseconds,
+                share: step.share,
+            },
+            ratio_to_raw: None,
+            ratio_low: None,
+            ratio_high: None,
+            parameters: Parameters::default(),
+            command: None,
+        };
+        self.steps.iter().map(row).collect()
+    }
+}
+
+/// The first calls of each kind on one line of time, as JSON in the trace event format, which Perfetto opens. Client and
+/// server stand on one clock: the cycle counter is the machine's.
+pub fn trace(boxes: &[WhiteBox]) -> String {
+    let origin = boxes.iter().flat_map(|seen| seen.client.iter().chain(&seen.server).flatten());
+    let origin = origin.map(|stamp| stamp.ticks).min().unwrap_or(0);
+    let mut events = vec![
+        r#"{"ph":"M","name":"process_name","pid":1,"args":{"name":"client"}}"#.to_owned(),
+        r#"{"ph":"M","name":"process_name","pid":2,"args":{"name":"server"}}"#.to_owned(),
+    ];
+    for seen in boxes {
+        let microseconds = |ticks: u64| ticks as f64 / seen.ticks_per_microsecond;
+        for (process, calls) in [(1, &seen.client), (2, &seen.server)] {
+            for pair in calls.iter().take(TRACED).flat_map(|call| call.windows(2)) {
+                let mut event = String::new();
+                let (begin, end) =
+                    (pair[0].ticks.saturating_sub(origin), pair[1].ticks.saturating_sub(origin));
+                let lasts = microseconds(end.saturating_sub(begin));
+                // Names are constants without characters that JSON would have escaped.
+                let _ = write!(
+                    event,
+                    r#"{{"ph":"X","name":"{}","pid":{process},"tid":1,"ts":{:.4},"dur":{lasts:.4},"args":{{"call":"{}"}}}}"#,
+                    step(pair[1].point).1,
+                    microseconds(begin),
+                    seen.payload,
+                );
+                events.push(event);
+            }
+        }
+    }
+    format!("{{\"displayTimeUnit\":\"ns\",\"traceEvents\":[\n{}\n]}}\n", events.join(",\n"))
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn call(first: Point, last: Point, from: u64, each: u64) -> Vec<Stamp> {
+        let points = Point::ALL.into_iter().filter(|point| (first..=last).contains(point));
+        points.zip(0..).map(|(point, at)| Stamp { point, ticks: from + at * each }).collect()
+    }
+
+    fn client_call(from: u64, each: u64) -> Vec<Stamp> {
+        call(Point::Begin, Point::End, from, each)
+    }
+
+    #[test]
+    fn whole_calls_are_found_among_parts() {
+        let mut stamps = client_call(0, 10)[4..].to_vec();
+        stamps.extend(client_call(1_000, 10));
+        stamps.extend(client_call(2_000, 20)[..6].to_vec());
+        stamps.extend(client_call(3_000, 30));
+        let calls = calls_of(vec![stamps], Point::Begin, Point::End);
+        assert_eq!(calls, [client_call(1_000, 10), client_call(3_000, 30)]);
+    }
+
+    #[test]
+    fn every_point_ends_a_step_that_has_a_name() {
+        for point in Point::ALL {
+            let begins = matches!(point, Point::Begin | Point::Readable);
+            assert_eq!(step(point).1.is_empty(), begins, "{point:?}");
+            assert_eq!(step(point).0 == 0, begins, "{point:?}");
+        }
+    }
+
+    #[test]
+    fn a_step_takes_the_median() {
+        let steps = medians(&[client_call(0, 10), client_call(500, 30), client_call(900, 20)]);
+        assert_eq!(steps.len(), 9);
+        assert!(steps.iter().all(|step| step.nanoseconds == 20.0), "{steps:?}");
+        assert_eq!((steps[0].point, steps[0].side()), (Point::Deadline, "client"));
+    }
+
+    #[test]
+    fn stamps_of_unknown_points_are_left_out() {
+        let sent = [Point::Readable as u64, 7, 99, 8, Point::Done as u64, 9, 3];
+        let points: Vec<_> = stamps_of(&sent).into_iter().map(|stamp| (stamp.point, stamp.ticks)).collect();
+        assert_eq!(points, [(Point::Readable, 7), (Point::Done, 9)]);
+    }
+
+    #[test]
+    fn the_trace_is_json_with_both_sides() {
+        let seen = WhiteBox {
+            payload: Payload::Null,
+            call: 1.0,
+            steps: Vec::new(),
+            client: vec![client_call(100, 10)],
+            server: vec![call(Point::Readable, Point::Done, 130, 3)],
+            ticks_per_microsecond: 2.0,
+        };
+        let trace: serde_json::Value = serde_json::from_str(&trace(&[seen])).expect("JSON");
+        let events = trace["traceEvents"].as_array().expect("a list");
+        assert_eq!(events.len(), 2 + 9 + 7);
+        assert_eq!(events[2]["ts"], 0.0);
+        assert_eq!(events[2]["dur"], 5.0);
+        assert_eq!(events[2]["name"], "deadline and policies");
+    }
+}

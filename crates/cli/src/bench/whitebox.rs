@@ -1,0 +1,58 @@
+//! `zorb bench rtt --probes`: the steps of a call, as a table and as a trace.
+
+use std::io::Write;
+use std::path::Path;
+
+use zorb_bench::lab::Lab;
+use zorb_bench::pin::Pin;
+use zorb_bench::rtt;
+use zorb_bench::system::Transport;
+use zorb_bench::whitebox::{self, MOST_CALLS, Plan, WhiteBox};
+
+use super::rtt::print_rows;
+use super::surroundings::surrounded;
+use crate::failure::Failure;
+use crate::table::Table;
+
+/// Measures, prints, and writes the trace where one is asked for.
+pub(crate) fn run(transport: Transport, pin: Pin, json: bool, trace: Option<&Path>) -> Result<(), Failure> {
+    let payloads = rtt::Plan::standard_payloads();
+    let plan = Plan { transport, pin, calls: MOST_CALLS, payloads };
+    let boxes = surrounded("looking into calls", Lab::PATIENCE, |lab| whitebox::run(&plan, lab))?;
+    if let Some(path) = trace {
+        std::fs::write(path, whitebox::trace(&boxes)).map_err(|error| Failure::file("write", path, error))?;
+    }
+    if json {
+        let rows: Vec<_> = boxes.iter().flat_map(|seen| seen.rows(&plan)).collect();
+        return Ok(print_rows(&rows)?);
+    }
+    let mut output = std::io::stdout().lock();
+    writeln!(
+        output,
+        "Steps of a call over {}, pin {}; medians of {MOST_CALLS} calls\n",
+        transport.name(),
+        pin
+    )?;
+    write!(output, "{}", layout(&boxes))?;
+    Ok(())
+}
+
+/// A line for each step, a column for each kind of call.
+fn layout(boxes: &[WhiteBox]) -> Table {
+    let heads: Vec<_> = boxes.iter().map(|seen| format!("{} ns", seen.payload)).collect();
+    let mut columns = vec!["<side", "step", "<what is done"];
+    columns.extend(heads.iter().map(String::as_str));
+    let mut table = Table::new(&columns);
+    let Some(first) = boxes.first() else { return table };
+    for (at, step) in first.steps.iter().enumerate() {
+        let mut cells = vec![step.side().to_owned(), step.number.to_string(), step.name.to_owned()];
+        let times =
+            boxes.iter().map(|seen| seen.steps.get(at).map(|step| format!("{:.0}", step.nanoseconds)));
+        cells.extend(times.map(Option::unwrap_or_default));
+        table.row(cells);
+    }
+    let mut cells = vec!["both".to_owned(), String::new(), "the whole call".to_owned()];
+    cells.extend(boxes.iter().map(|seen| format!("{:.0}", seen.call)));
+    table.row(cells);
+    table
+}
