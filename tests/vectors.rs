@@ -6,7 +6,6 @@
 use std::collections::BTreeMap;
 use std::fs;
 
-use bytes::Bytes;
 use zorb::cdr::{Body, ByteOrder, CodeSet, CodeSets, Decoder, Encoder, Format, Segment, Version};
 use zorb::giop::*;
 use zorb::rt::{Decode, Encode};
@@ -267,11 +266,11 @@ fn every_prefix_is_an_error(name: &str, spoken: &Spoken) {
     let needed = {
         let mut from = Decoder::over(&spoken.body, format(spoken.version));
         (spoken.recode)(&mut from, &mut Encoder::new(format(spoken.version))).unwrap();
-        segment.bytes.len() - from.remaining()
+        segment.octets.len() - from.remaining()
     };
     for end in (0..needed).step_by(1 + needed / 512) {
-        let bytes: Bytes = segment.bytes.slice(..end);
-        let body = Body::one(Segment { bytes, phase: segment.phase }, spoken.body.order);
+        let part = Segment { octets: segment.octets.slice(0..end), phase: segment.phase };
+        let body = Body::one(part, spoken.body.order);
         let mut from = Decoder::over(&body, format(spoken.version));
         let result = (spoken.recode)(&mut from, &mut Encoder::new(format(spoken.version)));
         assert!(matches!(result, Err(Failure::Decode(_))), "{name} cut at {end} of {needed}: {result:?}");

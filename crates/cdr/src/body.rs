@@ -7,18 +7,17 @@
 //!
 //! So each piece says how far from its alignment origin it starts; the decoder needs to know no more.
 
-use crate::ByteOrder;
-use alloc::boxed::Box;
+use crate::{ByteOrder, Octets};
+use alloc::sync::Arc;
 use alloc::vec::Vec;
-use bytes::Bytes;
 
 /// A contiguous piece of a body.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Segment {
     /// The octets. Views of sequences share them, which needs memory that is aligned as the phase says: octet 0 of
     /// phase `p` at an address of `p` modulo 8. Other memory is read just as well, by copying.
-    pub bytes: Bytes,
-    /// How far `bytes[0]` is from the point that alignment is counted from, in octets. Only its value modulo 8 counts.
+    pub octets: Octets,
+    /// How far `octets[0]` is from the point that alignment is counted from, in octets. Only its value modulo 8 counts.
     pub phase: usize,
 }
 
@@ -26,7 +25,7 @@ pub struct Segment {
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Body {
     first: Segment,
-    later: Option<Box<[Segment]>>,
+    later: Option<Arc<[Segment]>>,
     /// The byte order of its primitives.
     pub order: ByteOrder,
 }
@@ -48,7 +47,7 @@ impl Body {
 
     /// A body without octets.
     pub const fn empty() -> Self {
-        Self::one(Segment { bytes: Bytes::new(), phase: 0 }, ByteOrder::NATIVE)
+        Self::one(Segment { octets: Octets::new(), phase: 0 }, ByteOrder::NATIVE)
     }
 
     /// The first segment, empty in an empty body.
@@ -68,7 +67,7 @@ impl Body {
 
     /// The number of octets in all segments.
     pub fn len(&self) -> usize {
-        self.segments().map(|segment| segment.bytes.len()).sum()
+        self.segments().map(|segment| segment.octets.len()).sum()
     }
 
     /// Whether there are no octets.

@@ -3,7 +3,7 @@
 //! What it leaves to others: messages and their fragments, which arrive here as a list of segments. Text is in `text.rs`,
 //! runs of elements in `sequence.rs`.
 
-use crate::{Body, ByteOrder, Char, DecodeError, DecodeErrorKind, Format, LongDouble, Segment};
+use crate::{Body, ByteOrder, Char, DecodeError, DecodeErrorKind, Format, LongDouble, Octets, Segment};
 use alloc::borrow::Cow;
 use alloc::vec::Vec;
 use bytes::Bytes;
@@ -43,8 +43,7 @@ pub struct Decoder<'a> {
     at: usize,
     /// The distance of `octets[0]` from the alignment origin.
     phase: usize,
-    /// What holds `octets`, for views that share it.
-    owner: Option<&'a Bytes>,
+    owner: Owner<'a>,
     later: &'a [Segment],
     /// Octets in `later`.
     left_later: usize,
@@ -56,11 +55,19 @@ pub struct Decoder<'a> {
     depth: u32,
     context: Option<&'a dyn Any>,
     /// An encapsulation that lay in several segments, put together.
-    assembled: Bytes,
+    assembled: Octets,
+}
+
+/// What holds the octets that a decoder reads, for views that share it.
+#[derive(Clone, Copy)]
+enum Owner<'a> {
+    None,
+    Bytes(&'a Bytes),
+    Octets(&'a Octets),
 }
 
 impl<'a> Decoder<'a> {
-    fn build(octets: &'a [u8], owner: Option<&'a Bytes>, order: ByteOrder, format: Format) -> Self {
+    fn build(octets: &'a [u8], owner: Owner<'a>, order: ByteOrder, format: Format) -> Self {
         Self {
             octets,
             at: 0,
@@ -74,13 +81,13 @@ impl<'a> Decoder<'a> {
             limits: Limits::default(),
             depth: 0,
             context: None,
-            assembled: Bytes::new(),
+            assembled: Octets::new(),
         }
     }
 
     /// Reads `bytes`, whose first octet is the alignment origin. Sequences may become views that share `bytes`.
     pub fn new(bytes: &'a Bytes, order: ByteOrder, format: Format) -> Self {
-        Self::build(bytes, Some(bytes), order, format)
+        Self::build(bytes, Owner::Bytes(bytes), order, format)
     }
 
     /// Reads a received body. Sequences may become views that share its segments.
@@ -89,14 +96,14 @@ impl<'a> Decoder<'a> {
         Self {
             phase: first.phase & 7,
             later: body.later(),
-            left_later: body.later().iter().map(|segment| segment.bytes.len()).sum(),
-            ..Self::new(&first.bytes, body.order, format)
+            left_later: body.later().iter().map(|segment| segment.octets.len()).sum(),
+            ..Self::build(&first.octets, Owner::Octets(&first.octets), body.order, format)
         }
     }
 
     /// Reads a slice, whose first octet is the alignment origin. Sequences are always copied.
     pub fn from_slice(octets: &'a [u8], order: ByteOrder, format: Format) -> Self {
-        Self::build(octets, None, order, format)
+        Self::build(octets, Owner::None, order, format)
     }
 
     /// Reads an encapsulation that was received as octets (§9.3.3): its first octet is the byte order.
@@ -186,12 +193,12 @@ impl<'a> Decoder<'a> {
     fn next_segment(&mut self) -> bool {
         let Some((next, later)) = self.later.split_first() else { return false };
         self.done += self.octets.len();
-        self.octets = &next.bytes;
-        self.owner = Some(&next.bytes);
+        self.octets = &next.octets;
+        self.owner = Owner::Octets(&next.octets);
         self.at = 0;
         self.phase = next.phase & 7;
         self.later = later;
-        self.left_later -= next.bytes.len();
+        self.left_later -= next.octets.len();
         true
     }
 
@@ -408,9 +415,14 @@ impl<'a> Decoder<'a> {
         self.at = (self.at + count).min(self.octets.len());
     }
 
-    /// Octets that [`here`](Self::here) gave, shared with the segment, if it can be shared.
+    /// Octets that [`here`](Self::here) gave, shared with what holds them, if that can be shared. A receive buffer is
+    /// shared from [`VIEW_FROM`](crate::VIEW_FROM) octets on.
     pub(crate) fn share(&self, octets: &'a [u8]) -> Option<Bytes> {
-        self.owner.map(|owner| owner.slice_ref(octets))
+        match self.owner {
+            Owner::None => None,
+            Owner::Bytes(owner) => Some(owner.slice_ref(octets)),
+            Owner::Octets(owner) => owner.view(octets),
+        }
     }
 
     /// Reads `count` octets: borrowed where they lie in one segment, else copied.
@@ -428,7 +440,8 @@ impl<'a> Decoder<'a> {
         self.gather(count).map(Cow::Owned)
     }
 
-    /// Reads `count` octets as bytes of their own: shared with the segment where they lie in one, else copied.
+    /// Reads `count` octets as bytes of their own: shared with what holds them where that is possible and worth it, else
+    /// copied.
     ///
     /// # Errors
     /// [`DecodeErrorKind::Truncated`], before anything is allocated.
@@ -449,7 +462,7 @@ impl<'a> Decoder<'a> {
         Ok(octets)
     }
 
-    /// Reads a `sequence<octet>` as bytes of their own, shared with the segment where they can be.
+    /// Reads a `sequence<octet>` as bytes of their own, as [`read_bytes`](Self::read_bytes) does.
     ///
     /// # Errors
     /// [`DecodeErrorKind::LengthBeyondEnd`].
@@ -470,7 +483,7 @@ impl<'a> Decoder<'a> {
             Cow::Borrowed(octets) => (octets, self.owner),
             Cow::Owned(octets) => {
                 self.assembled = octets.into();
-                (&self.assembled, Some(&self.assembled))
+                (&self.assembled, Owner::Octets(&self.assembled))
             }
         };
         let mut inner = Decoder {

@@ -165,7 +165,7 @@ impl Encoder<'static> {
         if size_of_val(elements.as_slice()) < crate::BORROW_FROM {
             return self.write_copied_elements(&elements);
         }
-        self.write_shared_elements::<T>(Bytes::from_owner(Octets(Arc::new(elements))))
+        self.write_shared_elements::<T>(Bytes::from_owner(InMemory(Arc::new(elements))))
     }
 
     pub(crate) fn write_copied_elements<T: Element>(&mut self, elements: &[T]) -> Result<(), EncodeError> {
@@ -226,9 +226,9 @@ fn without_tail<T: Element>(octets: &[u8]) -> &[u8] {
 }
 
 /// Elements in shared memory, seen as octets.
-pub(crate) struct Octets<T>(pub(crate) Arc<Vec<T>>);
+pub(crate) struct InMemory<T>(pub(crate) Arc<Vec<T>>);
 
-impl<T: Element> AsRef<[u8]> for Octets<T> {
+impl<T: Element> AsRef<[u8]> for InMemory<T> {
     fn as_ref(&self) -> &[u8] {
         self.0.as_slice().as_bytes()
     }

@@ -3,7 +3,7 @@
 //! ```text
 //! head      │ GIOP header, request header, length │ padding, later arguments │
 //!                                                 ▲
-//! segments                                        └─ 1 MiB of octets, borrowed from the caller
+//! runs                                            └─ 1 MiB of octets, borrowed from the caller
 //! ```
 //!
 //! What it leaves to others: the contents of message headers, and sending. Text is in `text.rs`.
@@ -12,7 +12,6 @@ use crate::{ByteOrder, Char, CodeSets, EncodeError, EncodeErrorKind, Format, Lon
 use alloc::boxed::Box;
 use alloc::vec::Vec;
 use bytes::Bytes;
-use core::mem;
 
 /// From this many octets on, a run is borrowed instead of copied.
 ///
@@ -34,8 +33,9 @@ const WIDEST: usize = 23;
 #[derive(Debug)]
 pub struct Encoder<'a> {
     head: Vec<u8>,
-    segments: Vec<Inserted<'a>>,
-    /// Octets in all segments.
+    /// What stands between parts of the head. Most messages have none, and are to pay nothing for it.
+    runs: Option<Box<Runs<'a>>>,
+    /// Octets in all runs.
     inserted: usize,
     /// What to add to an offset in `head` to get its distance from the alignment origin, wrapping.
     shift: usize,
@@ -48,6 +48,9 @@ pub struct Encoder<'a> {
     fragments: Option<Box<Fragments>>,
     format: Format,
 }
+
+/// Runs outside the head, in order.
+type Runs<'a> = Vec<Inserted<'a>>;
 
 /// A run outside the head.
 #[derive(Debug)]
@@ -93,7 +96,7 @@ struct Fragment {
 #[derive(Clone, Copy, Debug)]
 pub struct Mark {
     head: usize,
-    segments: usize,
+    runs: usize,
     inserted: usize,
     shift: usize,
     pending: usize,
@@ -113,7 +116,7 @@ impl<'a> Encoder<'a> {
         buffer.clear();
         Self {
             head: buffer,
-            segments: Vec::new(),
+            runs: None,
             inserted: 0,
             shift: 0,
             watch: usize::MAX,
@@ -251,7 +254,7 @@ impl<'a> Encoder<'a> {
     /// that padding before a gap never passes it. Two kinds of fragment are larger: the first, if `octets` are in it
     /// already, and one with a run that `write_unbroken` keeps together.
     pub fn fragment_every(&mut self, octets: usize) {
-        debug_assert!(self.segments.is_empty(), "fragments are chosen before the body is written");
+        debug_assert!(self.runs().is_empty(), "fragments are chosen before the body is written");
         let size = octets.max(64) / 8 * 8;
         let current = Fragment { size, end: size.max(self.head.len()) };
         self.fragments = Some(Box::new(Fragments { current, breaks: Vec::new() }));
@@ -399,7 +402,7 @@ impl<'a> Encoder<'a> {
     fn insert(&mut self, octets: Outside<'a>) {
         self.prepare(1, 1);
         let length = octets.as_slice().len();
-        self.segments.push(Inserted { at: self.head.len(), octets });
+        self.runs.get_or_insert_default().push(Inserted { at: self.head.len(), octets });
         self.inserted += length;
         self.shift = self.shift.wrapping_add(length);
     }
@@ -470,11 +473,11 @@ impl<'a> Encoder<'a> {
     /// run: a size that is known only now. Does nothing elsewhere.
     #[inline]
     pub fn set_u32(&mut self, mut at: usize, value: u32) {
-        for segment in &self.segments {
-            if at < segment.at {
+        for run in self.runs() {
+            if at < run.at {
                 break;
             }
-            let Some(inside) = at.checked_sub(segment.octets.as_slice().len()) else { return };
+            let Some(inside) = at.checked_sub(run.octets.as_slice().len()) else { return };
             at = inside;
         }
         let place = self.head.get_mut(at..).and_then(|rest| rest.first_chunk_mut());
@@ -488,7 +491,7 @@ impl<'a> Encoder<'a> {
     pub fn mark(&self) -> Mark {
         Mark {
             head: self.head.len(),
-            segments: self.segments.len(),
+            runs: self.runs().len(),
             inserted: self.inserted,
             shift: self.shift,
             pending: self.pending,
@@ -500,7 +503,9 @@ impl<'a> Encoder<'a> {
     /// Drops what was written since `mark`: half a body, when an exception takes its place. Marks made since are void.
     pub fn rewind(&mut self, mark: Mark) {
         self.head.truncate(mark.head);
-        self.segments.truncate(mark.segments);
+        if let Some(runs) = &mut self.runs {
+            runs.truncate(mark.runs);
+        }
         self.inserted = mark.inserted;
         self.shift = mark.shift;
         self.pending = mark.pending;
@@ -514,20 +519,25 @@ impl<'a> Encoder<'a> {
         self.watch = self.next_watch();
     }
 
+    #[inline]
+    fn runs(&self) -> &[Inserted<'a>] {
+        self.runs.as_deref().map_or(&[], Vec::as_slice)
+    }
+
     /// The message, if it is one slice: nearly always.
     #[inline]
     pub fn contiguous(&self) -> Option<&[u8]> {
-        self.segments.is_empty().then_some(&self.head)
+        self.runs().is_empty().then_some(&self.head)
     }
 
     /// The message as a gather list, in order and without empty slices; usually one slice.
     pub fn slices(&self) -> impl Iterator<Item = &[u8]> {
-        let starts = core::iter::once(0).chain(self.segments.iter().map(|segment| segment.at));
-        let ends = self.segments.iter().map(Some).chain(core::iter::once(None));
+        let starts = core::iter::once(0).chain(self.runs().iter().map(|run| run.at));
+        let ends = self.runs().iter().map(Some).chain(core::iter::once(None));
         starts
             .zip(ends)
-            .flat_map(|(start, segment)| match segment {
-                Some(segment) => [&self.head[start..segment.at], segment.octets.as_slice()],
+            .flat_map(|(start, run)| match run {
+                Some(run) => [&self.head[start..run.at], run.octets.as_slice()],
                 None => [&self.head[start..], &[]],
             })
             .filter(|slice| !slice.is_empty())
@@ -535,7 +545,7 @@ impl<'a> Encoder<'a> {
 
     /// The message in one piece, copied together where it is not.
     pub fn to_bytes(self) -> Bytes {
-        if self.segments.is_empty() {
+        if self.runs().is_empty() {
             return self.head.into();
         }
         let mut whole = Vec::with_capacity(self.len());
@@ -545,22 +555,22 @@ impl<'a> Encoder<'a> {
 
     /// The buffer, to be used again.
     #[inline]
-    pub fn into_buffer(mut self) -> Vec<u8> {
-        mem::take(&mut self.head)
+    pub fn into_buffer(self) -> Vec<u8> {
+        self.head
     }
 
     /// The same message without a borrow: borrowed runs are copied.
     pub fn into_static(self) -> Encoder<'static> {
-        let own = |segment: Inserted<'a>| Inserted {
-            at: segment.at,
-            octets: Outside::Shared(match segment.octets {
+        let own = |run: Inserted<'a>| Inserted {
+            at: run.at,
+            octets: Outside::Shared(match run.octets {
                 Outside::Borrowed(octets) => Bytes::copy_from_slice(octets),
                 Outside::Shared(octets) => octets,
             }),
         };
         Encoder {
             head: self.head,
-            segments: self.segments.into_iter().map(own).collect(),
+            runs: self.runs.map(|runs| Box::new(runs.into_iter().map(own).collect())),
             inserted: self.inserted,
             shift: self.shift,
             watch: self.watch,

@@ -2,10 +2,11 @@
 //!
 //! Code set numbers come from the OSF registry (CORBA 3.4 part 2, §7.10.5).
 
+use core::cmp::Ordering;
 use core::fmt;
 
 /// A GIOP version. Orders by major, then minor.
-#[derive(Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash)]
+#[derive(Clone, Copy, PartialEq, Eq, Hash)]
 pub struct Version {
     /// The major number, 1 in every version so far.
     pub major: u8,
@@ -20,6 +21,28 @@ impl Version {
     pub const V1_1: Self = Self { major: 1, minor: 1 };
     /// GIOP 1.2: what current ORBs speak.
     pub const V1_2: Self = Self { major: 1, minor: 2 };
+}
+
+impl Version {
+    /// A number that orders as versions do, so that they compare as one.
+    #[inline]
+    const fn number(self) -> u16 {
+        u16::from_be_bytes([self.major, self.minor])
+    }
+}
+
+impl Ord for Version {
+    #[inline]
+    fn cmp(&self, other: &Self) -> Ordering {
+        self.number().cmp(&other.number())
+    }
+}
+
+impl PartialOrd for Version {
+    #[inline]
+    fn partial_cmp(&self, other: &Self) -> Option<Ordering> {
+        Some(self.cmp(other))
+    }
 }
 
 impl fmt::Display for Version {

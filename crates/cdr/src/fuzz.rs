@@ -5,7 +5,7 @@
 
 use crate::{
     Body, ByteOrder, Char, CodeSet, CodeSets, Decode, DecodeError, Decoder, Encode, EncodeError, Encoder,
-    Format, LongDouble, Padding, Segment, Sequence, Version, WChar, enumeration, tiling_struct,
+    Format, LongDouble, Octets, Padding, Segment, Sequence, Version, WChar, enumeration, tiling_struct,
 };
 use alloc::string::String;
 use alloc::vec::Vec;
@@ -128,15 +128,15 @@ pub fn values(data: &[u8]) {
     let format = Format { version, code_sets };
     let order = if settings & 1 == 0 { ByteOrder::NATIVE } else { ByteOrder::FOREIGN };
     let phase = usize::from(settings >> 4 & 7);
-    let bytes = Bytes::copy_from_slice(body);
+    let octets = Octets::from(body);
     let body = if settings & 0x80 == 0 {
-        Body::one(Segment { bytes, phase }, order)
+        Body::one(Segment { octets, phase }, order)
     } else {
-        let cut = usize::from(*cut).min(bytes.len());
-        let first = Segment { bytes: bytes.slice(..cut), phase };
+        let cut = usize::from(*cut).min(octets.len());
+        let first = Segment { octets: octets.slice(0..cut), phase };
         // Every other time as GIOP 1.1 fragments have it: alignment restarts after the fragment's header.
         let phase = if cut % 2 == 0 { phase + cut } else { 12 };
-        Body::many([first, Segment { bytes: bytes.slice(cut..), phase }].into(), order)
+        Body::many([first, Segment { octets: octets.slice(cut..octets.len()), phase }].into(), order)
     };
     let mut from = Decoder::over(&body, format);
     let whole = from.position() + from.remaining();

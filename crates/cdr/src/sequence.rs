@@ -1,13 +1,13 @@
 //! [`Sequence`]: the value of an IDL `sequence` of elements, which may lie in the message that it came in.
 //!
 //! ```text
-//!               ┌───────────── Bytes: the receive buffer, counted ─────────────┐
+//!               ┌────────────── Memory: the receive buffer, counted ───────────┐
 //!               │ GIOP header, request header │ length │ 1 MiB of elements     │
 //!               └──────────────────────────────────────┴───────────────────────┘
 //! Sequence<f64> ──────────────────────────────────────▶ &[f64]
 //! ```
 
-use crate::element::Octets;
+use crate::element::InMemory;
 use crate::{Bounded, Decode, DecodeError, Decoder, Element, Encode, EncodeError, Encoder};
 use alloc::sync::Arc;
 use alloc::vec::{self, Vec};
@@ -70,7 +70,7 @@ impl<T: Element> Sequence<T> {
     /// The elements as octets, laid out as in memory, sharing what holds them.
     fn into_octets(self) -> Bytes {
         match self.0 {
-            Storage::Owned(elements) => Bytes::from_owner(Octets(elements)),
+            Storage::Owned(elements) => Bytes::from_owner(InMemory(elements)),
             Storage::View(octets, _) => octets,
         }
     }

@@ -29,7 +29,7 @@ impl Encoder<'_> {
     /// [`EncodeErrorKind::UnsupportedCodeSet`].
     pub fn write_string(&mut self, text: &str) -> Result<(), EncodeError> {
         let error = |kind| EncodeError::new(kind, "string");
-        if text.as_bytes().contains(&0) {
+        if has_nul(text.as_bytes()) {
             return Err(error(EncodeErrorKind::NulInString));
         }
         let code_set = self.format().code_sets.char;
@@ -52,6 +52,19 @@ impl Encoder<'_> {
         }
     }
 
+    /// Writes octets as a `string`, whatever the code set: for text that is written before code sets are known.
+    ///
+    /// # Errors
+    /// [`EncodeErrorKind::NulInString`], [`EncodeErrorKind::TooLong`].
+    #[inline]
+    pub fn write_raw_string(&mut self, octets: &[u8]) -> Result<(), EncodeError> {
+        if has_nul(octets) {
+            return Err(EncodeError::new(EncodeErrorKind::NulInString, "string"));
+        }
+        self.write_terminated(octets)
+    }
+
+    #[inline]
     fn write_terminated(&mut self, octets: &[u8]) -> Result<(), EncodeError> {
         self.write_length(octets.len() + 1).map_err(|error| error.in_what("string"))?;
         self.write_octets(octets);
@@ -297,7 +310,48 @@ pub fn check_wstring_bound(text: &str, bound: u32, what: &'static str) -> Result
     if text.len() <= bound as usize { Ok(()) } else { check_bound(text.encode_utf16().count(), bound, what) }
 }
 
+/// Whether an octet is 0. Looks at eight at once, since most text is shorter than what a general search needs to get
+/// going.
+#[inline]
+fn has_nul(octets: &[u8]) -> bool {
+    // What is left over is looked at with some octets before it once more, so that it is a word too.
+    match octets.last_chunk() {
+        Some(last) => octets.as_chunks().0.iter().chain([last]).any(|&word| word_has_nul(word)),
+        None => octets.contains(&0),
+    }
+}
+
+/// Whether an octet is 0: only there does subtracting one borrow from a high bit that was clear.
+#[inline]
+fn word_has_nul(word: [u8; 8]) -> bool {
+    const ONES: u64 = u64::from_ne_bytes([0x01; 8]);
+    const HIGH: u64 = u64::from_ne_bytes([0x80; 8]);
+    let word = u64::from_ne_bytes(word);
+    word.wrapping_sub(ONES) & !word & HIGH != 0
+}
+
 /// Whether a code unit at the start of text would pass for a byte order mark.
 fn is_mark(unit: u16) -> bool {
     unit == BIG_ENDIAN_MARK || unit == LITTLE_ENDIAN_MARK
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use alloc::vec;
+
+    #[test]
+    fn a_nul_is_seen_wherever_it_stands() {
+        for octet in [1, 0x7f, 0x80, 0x81, 0xff] {
+            for length in 0..40 {
+                let mut octets = vec![octet; length];
+                assert!(!has_nul(&octets));
+                for at in 0..length {
+                    octets[at] = 0;
+                    assert!(has_nul(&octets), "at {at} of {length}");
+                    octets[at] = octet;
+                }
+            }
+        }
+    }
 }

@@ -3,7 +3,7 @@
 
 use zorb_cdr::{
     BORROW_FROM, Body, ByteOrder, Decode, DecodeErrorKind, Decoder, Encode, EncodeError, EncodeErrorKind,
-    Encoder, FRAGMENT_HEADER, Format, Limits, LongDouble, Segment, Sequence, Version,
+    Encoder, FRAGMENT_HEADER, Format, Limits, LongDouble, Octets, Segment, Sequence, Version,
 };
 
 fn encoder<'a>() -> Encoder<'a> {
@@ -21,10 +21,10 @@ fn primitives_stand_at_multiples_of_their_size() {
     to.write_f64(5.0);
     to.write_u8(6);
     to.write_long_double(LongDouble::from(7.0));
-    let octets = to.to_bytes();
+    let octets = Octets::from(&to.to_bytes()[..]);
     assert_eq!(octets.len(), 24 + 8 + 16);
     for phase in [8, 16] {
-        let body = Body::one(Segment { bytes: octets.clone(), phase }, ByteOrder::NATIVE);
+        let body = Body::one(Segment { octets: octets.clone(), phase }, ByteOrder::NATIVE);
         let mut from = Decoder::over(&body, Format::default());
         assert_eq!(from.read_u8(), Ok(1));
         assert_eq!(from.read_i16(), Ok(2));
@@ -153,11 +153,11 @@ fn encapsulations_align_from_their_own_start() {
     .unwrap();
     to.write_u32(4);
     to.write_f64(5.0);
-    let octets = to.to_bytes();
+    let octets = Octets::from(&to.to_bytes()[..]);
     for cut in [0, 1, 5, 9, 13, 20, 30, 1000, octets.len()] {
-        let first = Segment { bytes: octets.slice(..cut), phase: 0 };
-        let body =
-            Body::many(vec![first, Segment { bytes: octets.slice(cut..), phase: cut }], ByteOrder::NATIVE);
+        let first = Segment { octets: octets.slice(0..cut), phase: 0 };
+        let second = Segment { octets: octets.slice(cut..octets.len()), phase: cut };
+        let body = Body::many(vec![first, second], ByteOrder::NATIVE);
         let mut from = Decoder::over(&body, Format::default());
         assert_eq!(from.read_u8(), Ok(1));
         let mut inner = from.encapsulation().unwrap();
@@ -209,12 +209,12 @@ fn a_failed_encapsulation_leaves_the_encoder_sound() {
 /// A GIOP 1.1 message cut at its breaks, as a receiver has it.
 fn received(message: Encoder<'_>) -> Body {
     let breaks = message.breaks().to_vec();
-    let octets = message.to_bytes();
+    let octets = Octets::from(&message.to_bytes()[..]);
     let mut start = 0;
     let mut segments = vec![];
     for (index, end) in breaks.iter().copied().chain([octets.len()]).enumerate() {
         let header = if index == 0 { 0 } else { FRAGMENT_HEADER };
-        segments.push(Segment { bytes: octets.slice(start + header..end), phase: header });
+        segments.push(Segment { octets: octets.slice(start + header..end), phase: header });
         start = end;
     }
     Body::many(segments, ByteOrder::NATIVE)
@@ -276,12 +276,12 @@ fn fragments_of_giop_1_1() {
 
 #[test]
 fn a_primitive_over_two_segments() {
-    let octets = bytes::Bytes::from_static(&[1, 0, 0, 0, 0xaa, 0xbb, 0xcc, 0xdd]);
+    let octets = Octets::from(&[1, 0, 0, 0, 0xaa, 0xbb, 0xcc, 0xdd][..]);
     for cut in 0..=8 {
         let segments = vec![
-            Segment { bytes: octets.slice(..cut), phase: 0 },
-            Segment { bytes: bytes::Bytes::new(), phase: cut },
-            Segment { bytes: octets.slice(cut..), phase: cut },
+            Segment { octets: octets.slice(0..cut), phase: 0 },
+            Segment { octets: Octets::new(), phase: cut },
+            Segment { octets: octets.slice(cut..8), phase: cut },
         ];
         let body = Body::many(segments, ByteOrder::Big);
         let mut from = Decoder::over(&body, Format::default());

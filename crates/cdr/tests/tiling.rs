@@ -17,7 +17,7 @@
 
 use zorb_cdr::{
     BORROW_FROM, Body, ByteOrder, Char, CodeSets, Decode, DecodeError, DecodeErrorKind, Decoder, Encode,
-    EncodeError, EncodeErrorKind, Encoder, Format, Padding, Segment, Sequence, Version, check_bound,
+    EncodeError, EncodeErrorKind, Encoder, Format, Octets, Padding, Segment, Sequence, Version, check_bound,
     enumeration, tiling_struct,
 };
 
@@ -376,7 +376,8 @@ where
                     assert!(!clean.iter().zip(&reference.octets).skip(phase).any(differs));
                 }
                 let received = aligned(reference.octets.clone());
-                let body = Body::one(Segment { bytes: received.slice(phase..), phase }, order);
+                let whole = Segment { octets: received.slice(phase..received.len()), phase };
+                let body = Body::one(whole, order);
                 let mut from = Decoder::over(&body, UNICODE);
                 let read: Sequence<T> = Decode::decode(&mut from).unwrap();
                 assert_eq!(read, elements, "phase {phase}, {order:?}");
@@ -387,7 +388,7 @@ where
                 for cut in phase..end {
                     // 400 elements have ten thousand prefixes.
                     if count < 10 || cut % 307 == 0 {
-                        let body = Body::one(Segment { bytes: received.slice(phase..cut), phase }, order);
+                        let body = Body::one(Segment { octets: received.slice(phase..cut), phase }, order);
                         assert!(Sequence::<T>::decode(&mut Decoder::over(&body, UNICODE)).is_err());
                     }
                 }
@@ -395,7 +396,7 @@ where
                 for cut in (phase..end).filter(|cut| count < 10 || cut % 307 == 0) {
                     let segment = |range: std::ops::Range<usize>| Segment {
                         phase: range.start,
-                        bytes: received.slice(range),
+                        octets: received.slice(range),
                     };
                     let body = Body::many(vec![segment(phase..cut), segment(cut..end)], order);
                     assert_eq!(Sequence::<T>::decode(&mut Decoder::over(&body, UNICODE)).unwrap(), elements);
@@ -405,12 +406,12 @@ where
     }
 }
 
-/// Bytes whose first octet is at a multiple of 8, as receive buffers are.
-fn aligned(octets: Vec<u8>) -> bytes::Bytes {
+/// Octets whose first octet is at a multiple of 8, as receive buffers are.
+fn aligned(octets: Vec<u8>) -> Octets {
     let mut space = vec![0; octets.len() + 8];
     let skip = space.as_ptr().align_offset(8);
     space[skip..skip + octets.len()].copy_from_slice(&octets);
-    bytes::Bytes::from(space).slice(skip..skip + octets.len())
+    Octets::from(space).slice(skip..skip + octets.len())
 }
 
 fn written<'a>(phase: usize, fill: impl FnOnce(&mut Encoder<'a>) -> Result<(), EncodeError>) -> Vec<u8> {
@@ -490,13 +491,16 @@ fn large_runs_are_borrowed_and_viewed() {
     assert_eq!(slices.len(), 2);
     assert_eq!(slices[1].as_ptr(), elements.as_ptr().cast());
     let received = aligned(to.to_bytes().to_vec());
-    let mut from = Decoder::new(&received, ByteOrder::NATIVE, UNICODE);
-    from.read_u32().unwrap();
-    let read: Sequence<BinStruct> = Decode::decode(&mut from).unwrap();
-    assert!(read.is_view());
-    assert_eq!(read.as_ptr().cast(), received[8..].as_ptr());
-    assert_eq!(read, elements);
-    assert_eq!(read.clone().into_vec(), elements);
+    let bytes = received.to_bytes();
+    let body = Body::one(Segment { octets: received.clone(), phase: 0 }, ByteOrder::NATIVE);
+    for mut from in [Decoder::over(&body, UNICODE), Decoder::new(&bytes, ByteOrder::NATIVE, UNICODE)] {
+        from.read_u32().unwrap();
+        let read: Sequence<BinStruct> = Decode::decode(&mut from).unwrap();
+        assert!(read.is_view());
+        assert_eq!(read.as_ptr().cast(), received[8..].as_ptr());
+        assert_eq!(read, elements);
+        assert_eq!(read.clone().into_vec(), elements);
+    }
     assert!(elements.len() * size_of::<BinStruct>() >= BORROW_FROM);
 }
 
@@ -506,8 +510,8 @@ fn what_a_peer_left_in_padding_goes_no_further() {
     let elements: Vec<BinStruct> = (0..1000).map(bin).collect();
     reference.put(1000u32.to_le_bytes());
     elements.iter().for_each(|element| reference.bin(element));
-    let received = aligned(reference.octets);
-    let mut from = Decoder::new(&received, ByteOrder::NATIVE, UNICODE);
+    let body = Body::one(Segment { octets: aligned(reference.octets), phase: 0 }, ByteOrder::NATIVE);
+    let mut from = Decoder::over(&body, UNICODE);
     from.read_u32().unwrap();
     let read: Sequence<BinStruct> = Decode::decode(&mut from).unwrap();
     assert!(!read.is_view());

@@ -3,7 +3,7 @@
 //! zorb acts on one of them ([`ContextId::CODE_SETS`](crate::ContextId::CODE_SETS), see [`code_sets`](crate::code_sets));
 //! all others, known or not, pass through as the octets that came.
 
-use alloc::boxed::Box;
+use alloc::sync::Arc;
 use alloc::vec::Vec;
 
 use bytes::Bytes;
@@ -15,15 +15,14 @@ use crate::ContextId;
 pub struct ServiceContext {
     /// What the data mean.
     pub id: ContextId,
-    /// As a rule an encapsulation. Received data are a range of the receive buffer.
+    /// As a rule an encapsulation. Large received data keep the memory that they came in.
     pub data: Bytes,
 }
 
 /// The service contexts of a message, in the order of the wire. An empty list, which nearly every message has,
 /// allocates nothing and takes one word.
 #[derive(Clone, Default, PartialEq, Eq)]
-#[allow(clippy::box_collection, reason = "most messages have none, and every message is moved")]
-pub struct ServiceContexts(Option<Box<Vec<ServiceContext>>>);
+pub struct ServiceContexts(Option<Arc<Vec<ServiceContext>>>);
 
 impl ServiceContexts {
     /// No contexts.
@@ -34,7 +33,7 @@ impl ServiceContexts {
 
     /// Appends a context.
     pub fn push(&mut self, id: ContextId, data: Bytes) {
-        self.0.get_or_insert_default().push(ServiceContext { id, data });
+        Arc::make_mut(self.0.get_or_insert_default()).push(ServiceContext { id, data });
     }
 
     /// The data of the first context with this id.
@@ -62,7 +61,7 @@ impl core::fmt::Debug for ServiceContexts {
 impl FromIterator<ServiceContext> for ServiceContexts {
     fn from_iter<I: IntoIterator<Item = ServiceContext>>(contexts: I) -> Self {
         let contexts: Vec<_> = contexts.into_iter().collect();
-        Self((!contexts.is_empty()).then(|| Box::new(contexts)))
+        Self((!contexts.is_empty()).then(|| Arc::new(contexts)))
     }
 }
 
@@ -71,7 +70,7 @@ impl IntoIterator for ServiceContexts {
     type IntoIter = alloc::vec::IntoIter<ServiceContext>;
 
     fn into_iter(self) -> Self::IntoIter {
-        self.0.map_or_else(Vec::new, |contexts| *contexts).into_iter()
+        self.0.map_or_else(Vec::new, Arc::unwrap_or_clone).into_iter()
     }
 }
 

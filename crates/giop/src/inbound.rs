@@ -33,7 +33,6 @@ use crate::{Limits, Message, MessageType, ProtocolError};
 use buffer::ReceiveBuffer;
 use cursor::Cursor;
 use reassembly::Reassembly;
-use usual::{UsualReply, UsualRequest};
 
 /// The receiving half of a connection: give it what arrives, take the messages.
 pub struct Inbound {
@@ -130,14 +129,9 @@ impl Inbound {
 
     #[inline]
     fn advance(&mut self) -> Result<Option<Message>, ProtocolError> {
-        let octets = self.buffer.unparsed();
-        if let Some(request) = UsualRequest::at(octets, &self.limits) {
+        if let Some(message) = usual::take(&mut self.buffer, &self.limits) {
             self.expected = HEADER_SIZE;
-            return Ok(Some(Message::Request(request.take(&mut self.buffer))));
-        }
-        if let Some(reply) = UsualReply::at(octets, &self.limits) {
-            self.expected = HEADER_SIZE;
-            return Ok(Some(Message::Reply(reply.take(&mut self.buffer))));
+            return Ok(Some(message));
         }
         self.advance_generally()
     }
@@ -146,15 +140,15 @@ impl Inbound {
     #[inline(never)]
     fn advance_generally(&mut self) -> Result<Option<Message>, ProtocolError> {
         while let Some(header) = self.complete()? {
-            let start = self.buffer.take(header.total());
-            let (memory, range) = (self.buffer.memory(), start..start + header.total());
+            let message = self.buffer.share(0, header.total());
+            self.buffer.take(header.total());
             if header.more_fragments || header.message == MessageType::FRAGMENT {
-                if let Some((header, whole)) = self.reassembly.add(header, &memory[range], &self.limits)? {
+                if let Some((header, whole)) = self.reassembly.add(header, &message, &self.limits)? {
                     return heads::decode(Cursor::over(&header, &whole), &self.limits);
                 }
                 continue;
             }
-            let message = heads::decode(Cursor::new(&header, memory, range), &self.limits)?;
+            let message = heads::decode(Cursor::new(&header, &message), &self.limits)?;
             if let Some(Message::CancelRequest { id }) = message {
                 self.reassembly.cancel(id);
             }

@@ -31,8 +31,8 @@
 //! | what a peer may make us hold | `limits.rs` |
 //! | fuzz bodies | [`fuzz`] |
 //!
-//! Dependencies: `zorb-cdr` for values; `bytes`, because messages are handed out as counted ranges of the buffer that
-//! they were received in.
+//! Dependencies: `zorb-cdr` for values, and for the memory that messages are received into; `bytes` for the octets that
+//! references and contexts keep.
 //!
 //! # A message there and back
 //!

@@ -5,8 +5,7 @@
 
 use alloc::boxed::Box;
 
-use bytes::Bytes;
-use zorb_cdr::{Body, Version};
+use zorb_cdr::{Body, Octets, Version};
 
 use crate::{
     IiopProfile, Ior, LocateStatus, MessageType, ReplyStatus, ResponseFlags, ServiceContexts, TaggedProfile,
@@ -66,7 +65,7 @@ pub struct Request {
     pub contexts: ServiceContexts,
     /// The arguments.
     pub body: Body,
-    pub(crate) operation: Bytes,
+    pub(crate) operation: Octets,
 }
 
 impl Request {
@@ -129,7 +128,7 @@ pub struct LocateReply {
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub enum Target {
     /// By the object key.
-    ObjectKey(Bytes),
+    ObjectKey(Octets),
     /// By one profile of its reference.
     Profile(Box<TaggedProfile>),
     /// By its whole reference.
@@ -146,7 +145,7 @@ impl Target {
     /// (IIOP). A server that gets `None` answers NEEDS_ADDRESSING_MODE with
     /// [`KEY_ADDR`](crate::AddressingDisposition::KEY_ADDR).
     #[must_use]
-    pub fn object_key(&self) -> Option<Bytes> {
+    pub fn object_key(&self) -> Option<Octets> {
         match self {
             Self::ObjectKey(key) => Some(key.clone()),
             Self::Profile(profile) => profile_key(profile),
@@ -157,6 +156,6 @@ impl Target {
     }
 }
 
-fn profile_key(profile: &TaggedProfile) -> Option<Bytes> {
-    IiopProfile::decode(profile).ok().map(|profile| profile.object_key)
+fn profile_key(profile: &TaggedProfile) -> Option<Octets> {
+    IiopProfile::decode(profile).ok().map(|profile| profile.object_key[..].into())
 }

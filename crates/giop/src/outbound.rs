@@ -82,20 +82,30 @@ impl<'h> From<&'h Target> for Addressing<'h> {
 /// A name, key or context that CDR cannot carry, or a target that the version cannot name.
 #[inline]
 pub fn begin_request(to: &mut Encoder<'_>, head: &RequestHead<'_>) -> Result<(), EncodeError> {
-    let version = header(to, MessageType::REQUEST);
-    if version >= Version::V1_2 {
-        let response = [head.response.0, 0, 0, 0];
-        to.write_octets([head.id.to_ne_bytes(), response, disposition(head.target)].as_flattened());
-        write_target(to, head.target)?;
-        write_name(to, head.operation, "operation name")?;
-        write_contexts(to, head.contexts)?;
-        to.align_before_next(8);
-        return Ok(());
+    if to.format().version < Version::V1_2 {
+        return begin_request_before_1_2(to, head);
     }
+    let [magic, kind, size] = header(to, MessageType::REQUEST);
+    let [disposition, first] = target_start(head.target)?;
+    let response = [head.response.0, 0, 0, 0];
+    to.write_octets([magic, kind, size, head.id.to_ne_bytes(), response, disposition, first].as_flattened());
+    write_target_rest(to, head.target)?;
+    write_name(to, head.operation, "operation name")?;
+    to.write_length(head.contexts.len())?;
+    write_contexts(to, head.contexts)?;
+    to.align_before_next(8);
+    Ok(())
+}
+
+#[cold]
+fn begin_request_before_1_2(to: &mut Encoder<'_>, head: &RequestHead<'_>) -> Result<(), EncodeError> {
+    let header = header(to, MessageType::REQUEST);
+    to.write_octets(header.as_flattened());
+    to.write_length(head.contexts.len())?;
     write_contexts(to, head.contexts)?;
     to.write_u32(head.id);
     to.write_bool(head.response.expects_reply());
-    if version == Version::V1_1 {
+    if to.format().version == Version::V1_1 {
         to.write_octets(&[0; 3]);
     }
     write_key(to, head.target)?;
@@ -111,16 +121,19 @@ pub fn begin_request(to: &mut Encoder<'_>, head: &RequestHead<'_>) -> Result<(),
 /// A context that CDR cannot carry.
 #[inline]
 pub fn begin_reply(to: &mut Encoder<'_>, head: &ReplyHead<'_>) -> Result<(), EncodeError> {
-    let version = header(to, MessageType::REPLY);
-    if version >= Version::V1_2 {
-        to.write_octets([head.id.to_ne_bytes(), head.status.0.to_ne_bytes()].as_flattened());
+    let [magic, kind, size] = header(to, MessageType::REPLY);
+    let contexts = length(head.contexts.len())?;
+    if to.format().version < Version::V1_2 {
+        to.write_octets([magic, kind, size, contexts].as_flattened());
         write_contexts(to, head.contexts)?;
-        to.align_before_next(8);
+        to.write_u32(head.id);
+        to.write_u32(head.status.0);
         return Ok(());
     }
+    let (id, status) = (head.id.to_ne_bytes(), head.status.0.to_ne_bytes());
+    to.write_octets([magic, kind, size, id, status, contexts].as_flattened());
     write_contexts(to, head.contexts)?;
-    to.write_u32(head.id);
-    to.write_u32(head.status.0);
+    to.align_before_next(8);
     Ok(())
 }
 
@@ -133,27 +146,26 @@ pub fn begin_locate_request(
     id: u32,
     target: Addressing<'_>,
 ) -> Result<(), EncodeError> {
-    let version = header(to, MessageType::LOCATE_REQUEST);
+    let header = header(to, MessageType::LOCATE_REQUEST);
+    to.write_octets(header.as_flattened());
     to.write_u32(id);
-    if version < Version::V1_2 {
+    if to.format().version < Version::V1_2 {
         return write_key(to, target);
     }
-    to.write_octets(&disposition(target));
-    write_target(to, target)
+    to.write_octets(target_start(target)?.as_flattened());
+    write_target_rest(to, target)
 }
 
 /// Begins a LocateReply in an empty encoder. What the status asks for follows, unaligned, then [`finish`].
 pub fn begin_locate_reply(to: &mut Encoder<'_>, id: u32, status: LocateStatus) {
-    header(to, MessageType::LOCATE_REPLY);
-    to.write_u32(id);
-    to.write_u32(status.0);
+    let [magic, kind, size] = header(to, MessageType::LOCATE_REPLY);
+    to.write_octets([magic, kind, size, id.to_ne_bytes(), status.0.to_ne_bytes()].as_flattened());
 }
 
 /// Writes a whole CancelRequest into an empty encoder.
 pub fn write_cancel_request(to: &mut Encoder<'_>, id: u32) {
-    header(to, MessageType::CANCEL_REQUEST);
-    to.write_u32(id);
-    to.set_u32(SIZE_AT, 4);
+    let [magic, kind, _] = header(to, MessageType::CANCEL_REQUEST);
+    to.write_octets([magic, kind, 4u32.to_ne_bytes(), id.to_ne_bytes()].as_flattened());
 }
 
 /// A whole CloseConnection.
@@ -186,12 +198,22 @@ const fn empty(version: Version, message: MessageType) -> Header {
     Header { version, order: ByteOrder::NATIVE, more_fragments: false, message, size: 0 }
 }
 
+/// The header of a message that the encoder is to hold, its size still 0.
 #[inline]
-fn header(to: &mut Encoder<'_>, message: MessageType) -> Version {
+fn header(to: &Encoder<'_>, message: MessageType) -> [[u8; 4]; 3] {
     debug_assert!(to.is_empty(), "a message begins in an empty encoder");
-    let version = to.format().version;
-    to.write_octets(&empty(version, message).to_octets());
-    version
+    let header = empty(to.format().version, message).to_octets();
+    let (words, _) = header.as_chunks();
+    [words[0], words[1], words[2]]
+}
+
+/// The length of a sequence as it is written.
+#[inline]
+fn length(length: usize) -> Result<[u8; 4], EncodeError> {
+    match u32::try_from(length) {
+        Ok(length) => Ok(length.to_ne_bytes()),
+        Err(_) => Err(EncodeError::new(EncodeErrorKind::TooLong(length), "sequence")),
+    }
 }
 
 #[inline]
@@ -204,27 +226,17 @@ fn write_octet_sequence(to: &mut Encoder<'_>, octets: &[u8]) -> Result<(), Encod
 /// Names in heads are written before code sets are known: IDL identifiers and repository ids are ASCII.
 #[inline]
 fn write_name(to: &mut Encoder<'_>, name: &str, what: &'static str) -> Result<(), EncodeError> {
-    if name.as_bytes().contains(&0) {
-        return Err(EncodeError::new(EncodeErrorKind::NulInString, what));
-    }
-    to.write_length(name.len().saturating_add(1))?;
-    to.write_octets(name.as_bytes());
-    to.write_u8(0);
-    Ok(())
+    to.write_raw_string(name.as_bytes()).map_err(|error| error.in_what(what))
 }
 
-#[inline(always)]
+/// What follows the number of contexts.
+#[inline]
 fn write_contexts(to: &mut Encoder<'_>, contexts: &ServiceContexts) -> Result<(), EncodeError> {
-    if contexts.is_empty() {
-        to.write_u32(0);
-        return Ok(());
-    }
-    write_some_contexts(to, contexts)
+    if contexts.is_empty() { Ok(()) } else { write_some_contexts(to, contexts) }
 }
 
 #[cold]
 fn write_some_contexts(to: &mut Encoder<'_>, contexts: &[ServiceContext]) -> Result<(), EncodeError> {
-    to.write_length(contexts.len())?;
     for context in contexts {
         to.write_u32(context.id.0);
         write_octet_sequence(to, &context.data)?;
@@ -232,36 +244,43 @@ fn write_some_contexts(to: &mut Encoder<'_>, contexts: &[ServiceContext]) -> Res
     Ok(())
 }
 
-/// The discriminator of a `TargetAddress` (1.2), and the padding after it: each arm begins with an `unsigned long`.
+/// What a `TargetAddress` (1.2) begins with: its discriminator and padding after it, then an `unsigned long`, whichever the
+/// arm.
 #[inline]
-fn disposition(target: Addressing<'_>) -> [u8; 4] {
-    let disposition = match target {
-        Addressing::ObjectKey(_) => AddressingDisposition::KEY_ADDR,
-        Addressing::Profile(_) => AddressingDisposition::PROFILE_ADDR,
-        Addressing::Reference { .. } => AddressingDisposition::REFERENCE_ADDR,
+fn target_start(target: Addressing<'_>) -> Result<[[u8; 4]; 2], EncodeError> {
+    let (disposition, first) = match target {
+        Addressing::ObjectKey(key) => (AddressingDisposition::KEY_ADDR, length(key.len())?),
+        Addressing::Profile(profile) => (AddressingDisposition::PROFILE_ADDR, profile.tag.0.to_ne_bytes()),
+        Addressing::Reference { selected, .. } => {
+            (AddressingDisposition::REFERENCE_ADDR, selected.to_ne_bytes())
+        }
     };
-    let [first, second] = disposition.0.to_ne_bytes();
-    [first, second, 0, 0]
+    let [high, low] = disposition.0.to_ne_bytes();
+    Ok([[high, low, 0, 0], first])
 }
 
-/// The arm of a `TargetAddress` (1.2), after its [`disposition`].
+/// The rest of a `TargetAddress` (1.2), after its [start](target_start).
 #[inline]
-fn write_target(to: &mut Encoder<'_>, target: Addressing<'_>) -> Result<(), EncodeError> {
+fn write_target_rest(to: &mut Encoder<'_>, target: Addressing<'_>) -> Result<(), EncodeError> {
     match target {
-        Addressing::ObjectKey(key) => write_octet_sequence(to, key),
-        Addressing::Profile(profile) => write_profile(to, profile),
-        Addressing::Reference { selected, ior } => {
-            to.write_u32(selected);
-            write_name(to, &ior.type_id, "type id")?;
-            to.write_length(ior.profiles.len())?;
-            ior.profiles.iter().try_for_each(|profile| write_profile(to, profile))
+        Addressing::ObjectKey(key) => {
+            to.write_octets(key);
+            Ok(())
         }
+        Addressing::Profile(profile) => write_octet_sequence(to, &profile.data),
+        Addressing::Reference { ior, .. } => write_reference(to, ior),
     }
 }
 
-fn write_profile(to: &mut Encoder<'_>, profile: &TaggedProfile) -> Result<(), EncodeError> {
-    to.write_u32(profile.tag.0);
-    write_octet_sequence(to, &profile.data)
+#[cold]
+fn write_reference(to: &mut Encoder<'_>, ior: &Ior) -> Result<(), EncodeError> {
+    write_name(to, &ior.type_id, "type id")?;
+    to.write_length(ior.profiles.len())?;
+    for profile in &ior.profiles {
+        to.write_u32(profile.tag.0);
+        write_octet_sequence(to, &profile.data)?;
+    }
+    Ok(())
 }
 
 /// The object key (1.0, 1.1).

@@ -40,7 +40,7 @@ fn pieces(message: &Encoder<'_>, size: usize) -> Vec<Vec<u8>> {
 fn body_of(inbound: &mut Inbound) -> Vec<u8> {
     match inbound.next() {
         Ok(Some(Message::Request(request))) => {
-            request.body.segments().flat_map(|segment| segment.bytes.to_vec()).collect()
+            request.body.segments().flat_map(|segment| segment.octets.to_vec()).collect()
         }
         other => panic!("{other:?}"),
     }
@@ -124,7 +124,7 @@ fn a_message_begins_where_memory_is_aligned() {
         put(&mut inbound, &octets);
         let Ok(Some(Message::Request(request))) = inbound.next() else { panic!() };
         let first = request.body.first();
-        assert_eq!(first.bytes.as_ptr().align_offset(8), 0);
+        assert_eq!(first.octets.as_ptr().align_offset(8), 0);
         assert_eq!(first.phase, 0);
     }
 }

@@ -14,143 +14,85 @@
 //! a message larger than the buffer, a buffer of the message's size takes over, granted piece by piece as
 //! octets really arrive ([`Limits::first_grant`](crate::Limits::first_grant)).
 
-use core::ops::Range;
+use alloc::vec;
 
-use bytes::{Bytes, BytesMut};
+use zorb_cdr::{Memory, Octets};
 
 /// CDR's largest alignment.
 const ALIGNMENT: usize = 8;
 
-/// Messages in a row that would have fitted the ordinary buffer, after which a larger one is given back: long enough
+/// Reads in a row without a message larger than the ordinary buffer, after which a larger one is given back: long enough
 /// that a mix of small and large calls keeps it, short enough that it is soon gone.
-const SMALL_MESSAGES_BEFORE_SHRINKING: u32 = 64;
-
-enum Storage {
-    /// Only we see it.
-    Writable(BytesMut),
-    /// Ranges of it may be in others' hands.
-    Shared(Bytes),
-}
+const SMALL_READS_BEFORE_SHRINKING: u32 = 64;
 
 pub(super) struct ReceiveBuffer {
-    storage: Storage,
+    memory: Memory,
     base: usize,
     start: usize,
     end: usize,
     ordinary: usize,
     first_grant: usize,
-    /// Messages since one needed more than the ordinary buffer.
-    small_messages: u32,
+    /// Reads into a larger buffer than the ordinary one since a message needed it.
+    small_reads: u32,
 }
 
 impl ReceiveBuffer {
     /// Allocates nothing until the first [`space`](Self::space).
     pub(super) fn new(ordinary: usize, first_grant: usize) -> Self {
         Self {
-            storage: Storage::Writable(BytesMut::new()),
+            memory: Memory::new(),
             base: 0,
             start: 0,
             end: 0,
             ordinary: ordinary.max(64),
             first_grant: first_grant.max(64),
-            small_messages: 0,
+            small_reads: 0,
         }
     }
 
     /// What was received and not yet taken.
     #[inline]
     pub(super) fn unparsed(&self) -> &[u8] {
-        match &self.storage {
-            Storage::Writable(bytes) => &bytes[self.start..self.end],
-            Storage::Shared(bytes) => &bytes[self.start..self.end],
-        }
+        &self.memory[self.start..self.end]
     }
 
-    /// Takes `n` octets from the front of what is unparsed, where the caller has seen them, and tells where in the
-    /// [`memory`](Self::memory) they start.
+    /// `n` octets of what is unparsed, from `at` on, to be kept.
     #[inline]
-    pub(super) fn take(&mut self, n: usize) -> usize {
-        let start = self.start;
+    pub(super) fn share(&self, at: usize, n: usize) -> Octets {
+        self.memory.octets(self.start + at, n)
+    }
+
+    /// Goes past `n` octets of what is unparsed, where the caller has seen them.
+    #[inline]
+    pub(super) fn take(&mut self, n: usize) {
         self.start += n;
-        self.small_messages = if n > self.ordinary { 0 } else { self.small_messages.saturating_add(1) };
-        start
-    }
-
-    /// The memory, of which anyone may keep ranges: what was taken stays there until [`space`](Self::space).
-    #[inline]
-    pub(super) fn memory(&mut self) -> &Bytes {
-        if let Storage::Writable(_) = &self.storage {
-            self.freeze();
+        if n > self.ordinary {
+            self.small_reads = 0;
         }
-        match &self.storage {
-            Storage::Shared(bytes) => bytes,
-            Storage::Writable(_) => unreachable!("frozen above"),
-        }
-    }
-
-    /// Not inlined, like all that happens once a message and no oftener: what happens oftener stays small.
-    #[inline(never)]
-    fn freeze(&mut self) {
-        if let Storage::Writable(bytes) = &mut self.storage {
-            self.storage = Storage::Shared(core::mem::take(bytes).freeze());
-        }
-    }
-
-    /// Keeps a range of a message that starts at `start`. An empty one keeps nothing.
-    #[inline]
-    pub(super) fn share(&mut self, start: usize, range: Range<usize>) -> Bytes {
-        if range.is_empty() {
-            return Bytes::new();
-        }
-        self.share_some(start + range.start, start + range.end)
-    }
-
-    #[inline(never)]
-    fn share_some(&mut self, from: usize, to: usize) -> Bytes {
-        self.memory().slice(from..to)
     }
 
     /// Where the next octets go; never empty. `message` is the size of the message that `unparsed` begins with, as far
     /// as it is known.
     #[inline]
     pub(super) fn space(&mut self, message: usize) -> &mut [u8] {
-        if let Storage::Shared(_) = &self.storage {
-            self.make_writable();
-        }
-        let pending = self.end - self.start;
-        if pending == 0 {
+        if self.start == self.end {
             self.start = self.base;
             self.end = self.base;
         }
-        let capacity = self.capacity();
-        let shrinks = pending == 0
-            && capacity > self.ordinary
-            && self.small_messages >= SMALL_MESSAGES_BEFORE_SHRINKING;
-        // At least an octet of room, also when the caller has left complete messages lying.
-        let message = message.max(pending + 1);
-        let fits = message <= capacity;
-        if shrinks || !fits {
-            self.make_room(message, shrinks);
-        } else if self.start != self.base
-            && (!(self.start - self.base).is_multiple_of(ALIGNMENT)
-                || self.start - self.base + message > capacity)
-        {
-            self.move_to_front();
+        let is_usual = self.end == self.base && self.capacity() == self.ordinary;
+        if !is_usual || self.memory.is_shared() {
+            self.prepare(message);
         }
-        match &mut self.storage {
-            Storage::Writable(bytes) => &mut bytes[self.end..],
-            Storage::Shared(_) => unreachable!("made writable above"),
+        match self.memory.get_mut() {
+            Some(memory) => &mut memory[self.end..],
+            None => unreachable!("prepared above"),
         }
     }
 
     /// Says that the first `n` octets of the last [`space`](Self::space) now hold what arrived.
     #[inline]
     pub(super) fn received(&mut self, n: usize) {
-        let length = match &self.storage {
-            Storage::Writable(bytes) => bytes.len(),
-            Storage::Shared(_) => self.end,
-        };
-        self.end = length.min(self.end.saturating_add(n));
+        self.end = self.memory.len().min(self.end.saturating_add(n));
     }
 
     /// Forgets what is unparsed.
@@ -164,37 +106,46 @@ impl ReceiveBuffer {
         if pending == 0 {
             *self = Self::new(self.ordinary, self.first_grant);
         } else if pending.saturating_mul(2) < self.capacity() {
-            let old = core::mem::replace(&mut self.storage, Storage::Writable(BytesMut::new()));
-            match &old {
-                Storage::Writable(bytes) => self.replace(pending, bytes),
-                Storage::Shared(bytes) => self.replace(pending, bytes),
-            }
+            self.replace(pending);
         }
     }
 
     /// Octets from `base` to the end of the memory.
+    #[inline]
     fn capacity(&self) -> usize {
-        match &self.storage {
-            Storage::Writable(bytes) => bytes.len() - self.base,
-            Storage::Shared(bytes) => bytes.len() - self.base,
+        self.memory.len() - self.base
+    }
+
+    /// Makes memory that only we see, with an aligned start for what is unparsed, and room behind it.
+    #[inline(never)]
+    fn prepare(&mut self, message: usize) {
+        if self.memory.is_shared() {
+            self.begin_anew();
+        }
+        let pending = self.end - self.start;
+        let capacity = self.capacity();
+        let shrinks =
+            pending == 0 && capacity > self.ordinary && self.small_reads >= SMALL_READS_BEFORE_SHRINKING;
+        self.small_reads = self.small_reads.saturating_add(1);
+        // At least an octet of room, also when the caller has left complete messages lying.
+        let message = message.max(pending + 1);
+        let fits = message <= capacity;
+        if shrinks || !fits {
+            self.make_room(message, shrinks);
+        } else if self.start != self.base
+            && (!(self.start - self.base).is_multiple_of(ALIGNMENT)
+                || self.start - self.base + message > capacity)
+        {
+            self.move_to_front();
         }
     }
 
-    /// Takes the buffer back when no handle on it lives, else begins a new one with what is unparsed.
-    #[inline(never)]
-    fn make_writable(&mut self) {
-        if let Storage::Shared(bytes) = &mut self.storage {
-            match core::mem::take(bytes).try_into_mut() {
-                Ok(bytes) => self.storage = Storage::Writable(bytes),
-                Err(held) => {
-                    // After a large message, room for another, so that it is read in place: as large as may be granted
-                    // to one that has only been announced.
-                    let again = if self.small_messages == 0 { held.len() - self.base } else { 0 };
-                    let size = self.ordinary.max(self.end - self.start).max(again.min(self.first_grant));
-                    self.replace(size, &held);
-                }
-            }
-        }
+    /// Leaves the memory to who has handles on it.
+    fn begin_anew(&mut self) {
+        // After a large message, room for another, so that it is read in place: as large as may be granted to one that
+        // has only been announced.
+        let again = if self.small_reads == 0 { self.capacity().min(self.first_grant) } else { 0 };
+        self.replace(self.ordinary.max(self.end - self.start).max(again));
     }
 
     /// Grows (or shrinks) to what the message needs and its sender has so far earned.
@@ -207,31 +158,26 @@ impl ReceiveBuffer {
             // Not yet filled what it was granted before.
             return self.move_to_front();
         }
-        if let Storage::Writable(bytes) = &mut self.storage {
-            let old = core::mem::take(bytes);
-            self.replace(size, &old);
-        }
+        self.replace(size);
     }
 
-    /// A new buffer that begins with the unparsed octets of `old`.
+    /// New memory that begins with what is unparsed.
     #[cold]
-    fn replace(&mut self, size: usize, old: &[u8]) {
-        let mut bytes = BytesMut::zeroed(size + ALIGNMENT);
-        // Splitting makes the count that `freeze` and `try_into_mut` then pass to and fro without allocating.
-        let base = bytes.as_ptr().align_offset(ALIGNMENT).min(ALIGNMENT);
-        drop(bytes.split_off(base + size));
-        let pending = &old[self.start..self.end];
-        bytes[base..base + pending.len()].copy_from_slice(pending);
-        self.end = base + pending.len();
-        self.start = base;
-        self.base = base;
-        self.storage = Storage::Writable(bytes);
+    fn replace(&mut self, size: usize) {
+        let mut octets = vec![0; size + ALIGNMENT];
+        let base = octets.as_ptr().align_offset(ALIGNMENT).min(ALIGNMENT);
+        octets.truncate(base + size);
+        let pending = self.unparsed();
+        let end = base + pending.len();
+        octets[base..end].copy_from_slice(pending);
+        self.memory = octets.into();
+        (self.base, self.start, self.end) = (base, base, end);
     }
 
     #[cold]
     fn move_to_front(&mut self) {
-        if let Storage::Writable(bytes) = &mut self.storage {
-            bytes.copy_within(self.start..self.end, self.base);
+        if let Some(memory) = self.memory.get_mut() {
+            memory.copy_within(self.start..self.end, self.base);
             self.end = self.base + (self.end - self.start);
             self.start = self.base;
         }
@@ -244,9 +190,10 @@ mod tests {
     use alloc::vec::Vec;
 
     /// Takes a message and keeps it.
-    fn take(buffer: &mut ReceiveBuffer, n: usize) -> Bytes {
-        let start = buffer.take(n);
-        buffer.share(start, 0..n)
+    fn take(buffer: &mut ReceiveBuffer, n: usize) -> Octets {
+        let octets = buffer.share(0, n);
+        buffer.take(n);
+        octets
     }
 
     fn put(buffer: &mut ReceiveBuffer, octets: &[u8], message: usize) -> *const u8 {
@@ -350,7 +297,7 @@ mod tests {
         put(&mut buffer, &[1; 2000], 2000);
         drop(take(&mut buffer, 2000));
         assert!(buffer.space(12).len() >= 2000);
-        for _ in 0..=SMALL_MESSAGES_BEFORE_SHRINKING {
+        for _ in 0..=SMALL_READS_BEFORE_SHRINKING {
             put(&mut buffer, b"small", 5);
             drop(take(&mut buffer, 5));
         }

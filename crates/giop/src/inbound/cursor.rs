@@ -4,10 +4,9 @@
 //! restarts with each fragment and a primitive is never split, while octets and characters may go on in the next one
 //! (§9.4.9).
 
-use core::ops::Range;
+use alloc::vec::Vec;
 
-use bytes::{Bytes, BytesMut};
-use zorb_cdr::{Body, ByteOrder, Segment};
+use zorb_cdr::{Body, ByteOrder, Octets, Segment};
 
 use crate::ProtocolError;
 use crate::header::{HEADER_SIZE, Header};
@@ -15,15 +14,13 @@ use crate::header::{HEADER_SIZE, Header};
 pub(super) struct Cursor<'a> {
     /// Whose head it is.
     header: &'a Header,
-    /// What the current segment lies in; what is kept of the message shares it.
-    memory: &'a Bytes,
-    /// The memory up to the segment's end.
-    octets: &'a [u8],
+    /// The current segment.
+    octets: &'a Octets,
     /// What of that was read.
     at: usize,
-    /// What to add to an offset in `octets` to get its distance from the alignment origin, wrapping.
+    /// How far the segment is from the alignment origin.
     phase: usize,
-    /// What to add to an offset in `octets` to get its distance from the start of the message, wrapping.
+    /// Octets before the segment in its message or fragment.
     before: usize,
     following: &'a [Segment],
     /// Octets in `following`.
@@ -31,19 +28,17 @@ pub(super) struct Cursor<'a> {
 }
 
 impl<'a> Cursor<'a> {
-    /// Begins after the header of a message that lies in `range` of `memory`.
-    pub(super) fn new(header: &'a Header, memory: &'a Bytes, range: Range<usize>) -> Self {
-        let octets = &memory[..range.end];
-        let origin = range.start.wrapping_neg();
-        let at = octets.len().min(range.start + HEADER_SIZE);
-        Self { header, memory, octets, at, phase: origin, before: origin, following: &[], left_later: 0 }
+    /// Begins after the header of a message.
+    pub(super) fn new(header: &'a Header, message: &'a Octets) -> Self {
+        let at = message.len().min(HEADER_SIZE);
+        Self { header, octets: message, at, phase: 0, before: 0, following: &[], left_later: 0 }
     }
 
     /// Begins after the header of a message put together from fragments.
     pub(super) fn over(header: &'a Header, message: &'a Body) -> Self {
-        let first = &message.first().bytes;
+        let first = &message.first().octets;
         let left_later = message.len() - first.len();
-        Self { following: message.later(), left_later, ..Self::new(header, first, 0..first.len()) }
+        Self { following: message.later(), left_later, ..Self::new(header, first) }
     }
 
     /// Whose head it is.
@@ -55,7 +50,7 @@ impl<'a> Cursor<'a> {
     #[cold]
     pub(super) fn stopped(&self, what: &'static str) -> ProtocolError {
         let &Header { message, version, .. } = self.header;
-        ProtocolError::Malformed { message, what, at: self.before.wrapping_add(self.at), version }
+        ProtocolError::Malformed { message, what, at: self.before + self.at, version }
     }
 
     /// Octets left in all segments.
@@ -68,13 +63,12 @@ impl<'a> Cursor<'a> {
     fn next_segment(&mut self) -> bool {
         let Some((next, following)) = self.following.split_first() else { return false };
         // A fragment's segment begins after its header, so its phase tells what stood before it.
-        self.memory = &next.bytes;
-        self.octets = self.memory;
+        self.octets = &next.octets;
         self.at = 0;
         self.phase = next.phase;
         self.before = HEADER_SIZE;
         self.following = following;
-        self.left_later -= next.bytes.len();
+        self.left_later -= next.octets.len();
         true
     }
 
@@ -134,13 +128,13 @@ impl<'a> Cursor<'a> {
     }
 
     /// A `sequence<octet>`: a range of the message, or a copy if fragments divide it.
-    pub(super) fn octets(&mut self, what: &'static str) -> Result<Bytes, ProtocolError> {
+    pub(super) fn octets(&mut self, what: &'static str) -> Result<Octets, ProtocolError> {
         let length = self.count(1, what)?;
         self.take(length, what)
     }
 
     /// A string without its NUL: a range of the message, or a copy if fragments divide it.
-    pub(super) fn string(&mut self, what: &'static str) -> Result<Bytes, ProtocolError> {
+    pub(super) fn string(&mut self, what: &'static str) -> Result<Octets, ProtocolError> {
         let Some(length) = self.count(1, what)?.checked_sub(1) else { return Err(self.stopped(what)) };
         let text = self.take(length, what)?;
         match self.u8(what)? {
@@ -149,19 +143,19 @@ impl<'a> Cursor<'a> {
         }
     }
 
-    fn take(&mut self, length: usize, what: &'static str) -> Result<Bytes, ProtocolError> {
+    fn take(&mut self, length: usize, what: &'static str) -> Result<Octets, ProtocolError> {
         if length <= self.octets.len() - self.at {
             let from = self.at;
             self.at += length;
-            return Ok(self.memory.slice(from..self.at));
+            return Ok(self.octets.slice(from..self.at));
         }
         self.take_divided(length, what)
     }
 
     #[cold]
-    fn take_divided(&mut self, length: usize, what: &'static str) -> Result<Bytes, ProtocolError> {
+    fn take_divided(&mut self, length: usize, what: &'static str) -> Result<Octets, ProtocolError> {
         // `count` has seen that this much is there.
-        let mut whole = BytesMut::with_capacity(length.min(self.remaining()));
+        let mut whole = Vec::with_capacity(length.min(self.remaining()));
         while whole.len() < length {
             let rest = &self.octets[self.at..];
             let part = &rest[..rest.len().min(length - whole.len())];
@@ -171,7 +165,7 @@ impl<'a> Cursor<'a> {
                 return Err(self.stopped(what));
             }
         }
-        Ok(whole.freeze())
+        Ok(whole.into())
     }
 
     /// Passes over padding before a body that starts at a multiple of `to`, if there is a body.
@@ -179,10 +173,13 @@ impl<'a> Cursor<'a> {
         self.at = self.aligned(to).min(self.octets.len());
     }
 
-    /// All that is left, as a body.
+    /// All that is left, as a body. None of it keeps nothing.
     pub(super) fn into_body(self) -> Body {
+        if self.remaining() == 0 {
+            return Body::one(Segment { octets: Octets::new(), phase: 0 }, self.header.order);
+        }
         let rest = Segment {
-            bytes: self.memory.slice(self.at..self.octets.len()),
+            octets: self.octets.slice(self.at..self.octets.len()),
             phase: self.at.wrapping_add(self.phase) & 7,
         };
         match self.following {

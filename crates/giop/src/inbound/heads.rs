@@ -15,7 +15,7 @@ use alloc::boxed::Box;
 use alloc::string::String;
 use alloc::vec::Vec;
 
-use zorb_cdr::Version;
+use zorb_cdr::{Octets, Version};
 
 use super::cursor::Cursor;
 use crate::header::Header;
@@ -116,11 +116,7 @@ fn locate_reply(mut from: Cursor<'_>, version: Version) -> Result<Option<Message
     Ok(Some(Message::LocateReply(LocateReply { version, id, status, body: from.into_body() })))
 }
 
-fn operation(
-    from: &mut Cursor<'_>,
-    version: Version,
-    limits: &Limits,
-) -> Result<bytes::Bytes, ProtocolError> {
+fn operation(from: &mut Cursor<'_>, version: Version, limits: &Limits) -> Result<Octets, ProtocolError> {
     let name = from.string("operation name")?;
     // Its NUL counts too.
     if name.len() >= limits.max_operation {
@@ -150,7 +146,7 @@ fn some_contexts(from: &mut Cursor<'_>, count: usize) -> Result<ServiceContexts,
     (0..count)
         .map(|_| {
             let id = ContextId(from.u32("service context")?);
-            Ok(ServiceContext { id, data: from.octets("service context")? })
+            Ok(ServiceContext { id, data: from.octets("service context")?.to_bytes() })
         })
         .collect()
 }
@@ -177,5 +173,8 @@ fn reference(from: &mut Cursor<'_>) -> Result<Target, ProtocolError> {
 }
 
 fn profile(from: &mut Cursor<'_>) -> Result<TaggedProfile, ProtocolError> {
-    Ok(TaggedProfile { tag: ProfileTag(from.u32("profile tag")?), data: from.octets("profile data")? })
+    Ok(TaggedProfile {
+        tag: ProfileTag(from.u32("profile tag")?),
+        data: from.octets("profile data")?.to_bytes(),
+    })
 }

@@ -13,8 +13,7 @@
 
 use alloc::vec::Vec;
 
-use bytes::{Bytes, BytesMut};
-use zorb_cdr::{Body, ByteOrder, Segment, Version};
+use zorb_cdr::{Body, ByteOrder, Octets, Segment, Version};
 
 use crate::header::{HEADER_SIZE, Header};
 use crate::{Limits, MessageType, ProtocolError};
@@ -29,7 +28,7 @@ const HEADER_AND_ID: usize = HEADER_SIZE + 4;
 #[derive(Default)]
 pub(super) struct Reassembly {
     /// GIOP 1.2: few at a time, so a list.
-    by_id: Vec<(u32, Assembly<BytesMut>)>,
+    by_id: Vec<(u32, Assembly<Vec<u8>>)>,
     /// GIOP 1.1: one at a time.
     without_id: Option<Assembly<Vec<Segment>>>,
     /// What all of them are charged.
@@ -115,7 +114,7 @@ impl Reassembly {
             }
             let mut assembly = Assembly { header, parts: Vec::new(), octets: 0, charged: 0 };
             assembly.charge(message.len(), &mut self.charged, limits)?;
-            assembly.parts.push(Segment { bytes: Bytes::copy_from_slice(message), phase: 0 });
+            assembly.parts.push(Segment { octets: Octets::from(message), phase: 0 });
             self.without_id = Some(assembly);
             return Ok(());
         }
@@ -123,7 +122,7 @@ impl Reassembly {
         if self.by_id.iter().any(|&(known, _)| known == id) {
             return Err(ProtocolError::AlreadyFragmented { id: Some(id) });
         }
-        let mut assembly = Assembly { header, parts: BytesMut::new(), octets: 0, charged: 0 };
+        let mut assembly = Assembly { header, parts: Vec::new(), octets: 0, charged: 0 };
         assembly.charge(message.len(), &mut self.charged, limits)?;
         assembly.parts.extend_from_slice(message);
         self.by_id.push((id, assembly));
@@ -143,7 +142,7 @@ impl Reassembly {
         let data = &fragment[HEADER_SIZE..];
         assembly.charge(data.len(), &mut self.charged, limits)?;
         if !data.is_empty() {
-            assembly.parts.push(Segment { bytes: Bytes::copy_from_slice(data), phase: HEADER_SIZE % 8 });
+            assembly.parts.push(Segment { octets: Octets::from(data), phase: HEADER_SIZE % 8 });
         }
         if header.more_fragments {
             return Ok(None);
@@ -174,7 +173,7 @@ impl Reassembly {
         }
         let (_, Assembly { header, parts, charged, .. }) = self.by_id.swap_remove(index);
         self.charged -= charged;
-        Ok(Some((header, Body::one(Segment { bytes: parts.freeze(), phase: 0 }, header.order))))
+        Ok(Some((header, Body::one(Segment { octets: parts.into(), phase: 0 }, header.order))))
     }
 
     /// Drops what has come of a request that its sender will not complete.

@@ -10,136 +10,106 @@
 //! What looks otherwise in any way is read by `heads.rs`, which can read everything and says what is wrong. A test in
 //! `inbound.rs` holds the two to the same results.
 
-use core::ops::Range;
-
 use zorb_cdr::{Body, ByteOrder, Segment, Version};
 
 use super::buffer::ReceiveBuffer;
 use super::heads::BODY_ALIGNMENT;
 use crate::header::{HEADER_SIZE, Header};
 use crate::{
-    AddressingDisposition, Limits, MessageType, Reply, ReplyStatus, Request, ResponseFlags, ServiceContexts,
-    Target,
+    AddressingDisposition, Limits, Message, MessageType, Reply, ReplyStatus, Request, ResponseFlags,
+    ServiceContexts, Target,
 };
 
-/// What such messages begin with: all of the header but its size.
-const REQUEST: [u8; 8] = first_octets(MessageType::REQUEST);
-const REPLY: [u8; 8] = first_octets(MessageType::REPLY);
+/// Octets before what differs in length: six words.
+const HEAD: usize = 24;
 
-const fn first_octets(message: MessageType) -> [u8; 8] {
+/// Four octets, where numbers of the wire stand.
+type Word = [u8; 4];
+
+/// What such messages begin with: all of the header but its size.
+const REQUEST: [Word; 2] = first_words(MessageType::REQUEST);
+const REPLY: [Word; 2] = first_words(MessageType::REPLY);
+
+/// The number of service contexts in them.
+const NONE: Word = [0; 4];
+
+const fn first_words(message: MessageType) -> [Word; 2] {
     let (version, order) = (Version::V1_2, ByteOrder::NATIVE);
     let [g, i, o, p, major, minor, flags, message, ..] =
         Header { version, order, more_fragments: false, message, size: 0 }.to_octets();
-    [g, i, o, p, major, minor, flags, message]
+    [[g, i, o, p], [major, minor, flags, message]]
 }
 
-/// The message of this kind that `octets` begin with, if all of it is there.
-#[inline]
-fn whole<'m>(octets: &'m [u8], first: &[u8; 8], limits: &Limits) -> Option<&'m [u8]> {
-    if octets.first_chunk() != Some(first) {
+/// Takes a usual message from the front of the buffer, if that is what lies there. Always inlined: so the message is made
+/// where the caller wants it, and not moved there.
+#[inline(always)]
+pub(super) fn take(buffer: &mut ReceiveBuffer, limits: &Limits) -> Option<Message> {
+    let octets = buffer.unparsed();
+    let &[magic, kind, size, id, fifth, sixth] = octets.as_chunks().0.first_chunk()?;
+    let total = usize::try_from(u32::from_ne_bytes(size)).ok()?.checked_add(HEADER_SIZE)?;
+    if total > limits.max_message {
         return None;
     }
-    let total = usize::try_from(u32_at(octets, 8)?).ok()?.checked_add(HEADER_SIZE)?;
-    if total <= limits.max_message { octets.get(..total) } else { None }
-}
-
-/// A usual Request in front of a receive buffer. Offsets count from its start.
-pub(super) struct UsualRequest {
-    id: u32,
-    response: ResponseFlags,
-    key: Range<usize>,
-    /// Without its NUL.
-    operation: Range<usize>,
-    rest: Range<usize>,
-}
-
-impl UsualRequest {
-    /// Finds one at the start of `octets`.
-    #[inline]
-    pub(super) fn at(octets: &[u8], limits: &Limits) -> Option<Self> {
-        let octets = whole(octets, &REQUEST, limits)?;
-        let (id, &response, disposition) = (u32_at(octets, 12)?, octets.get(16)?, octets.get(20..22)?);
-        let key = sequence_at(octets, 24)?;
-        let operation = sequence_at(octets, key.end)?;
-        let contexts = sequence_at(octets, operation.end)?;
-        let (&0, name) = octets[operation.clone()].split_last()? else { return None };
-        let is_usual = disposition == AddressingDisposition::KEY_ADDR.0.to_ne_bytes()
-            && contexts.is_empty()
-            && name.len() < limits.max_operation;
-        is_usual.then_some(Self {
-            id,
-            response: ResponseFlags(response),
-            key,
-            operation: operation.start..operation.start + name.len(),
-            rest: contexts.end..octets.len(),
-        })
-    }
-
-    /// Takes it from the buffer.
-    #[inline]
-    pub(super) fn take(self, buffer: &mut ReceiveBuffer) -> Request {
-        let start = buffer.take(self.rest.end);
-        Request {
-            version: Version::V1_2,
-            id: self.id,
-            response: self.response,
-            target: Target::ObjectKey(buffer.share(start, self.key)),
-            operation: buffer.share(start, self.operation),
-            contexts: ServiceContexts::new(),
-            body: body(buffer, start, self.rest),
-        }
-    }
-}
-
-/// A usual Reply in front of a receive buffer. Offsets count from its start.
-pub(super) struct UsualReply {
-    id: u32,
-    status: ReplyStatus,
-    rest: Range<usize>,
-}
-
-impl UsualReply {
-    /// Finds one at the start of `octets`.
-    #[inline]
-    pub(super) fn at(octets: &[u8], limits: &Limits) -> Option<Self> {
-        let octets = whole(octets, &REPLY, limits)?;
-        let (id, status) = (u32_at(octets, 12)?, ReplyStatus(u32_at(octets, 16)?));
-        let contexts = sequence_at(octets, 20)?;
-        contexts.is_empty().then_some(Self { id, status, rest: contexts.end..octets.len() })
-    }
-
-    /// Takes it from the buffer.
-    #[inline]
-    pub(super) fn take(self, buffer: &mut ReceiveBuffer) -> Reply {
-        let start = buffer.take(self.rest.end);
-        Reply {
-            version: Version::V1_2,
-            id: self.id,
-            status: self.status,
-            contexts: ServiceContexts::new(),
-            body: body(buffer, start, self.rest),
-        }
-    }
-}
-
-/// What stands in `rest` of the message that starts at `start`, after padding.
-#[inline]
-fn body(buffer: &mut ReceiveBuffer, start: usize, rest: Range<usize>) -> Body {
-    let from = rest.start.next_multiple_of(BODY_ALIGNMENT).min(rest.end);
-    let segment = Segment { bytes: buffer.share(start, from..rest.end), phase: from % BODY_ALIGNMENT };
-    Body::one(segment, ByteOrder::NATIVE)
+    let message = octets.get(..total)?;
+    let message = if [magic, kind] == REQUEST {
+        Message::Request(request(buffer, message, [id, fifth, sixth], limits)?)
+    } else if [magic, kind] == REPLY && sixth == NONE {
+        let (id, status) = (u32::from_ne_bytes(id), ReplyStatus(u32::from_ne_bytes(fifth)));
+        let body = body(buffer, message, message.get(HEAD..)?);
+        Message::Reply(Reply { version: Version::V1_2, id, status, contexts: ServiceContexts::new(), body })
+    } else {
+        return None;
+    };
+    buffer.take(total);
+    Some(message)
 }
 
 #[inline]
-fn u32_at(octets: &[u8], at: usize) -> Option<u32> {
-    octets.get(at..)?.first_chunk().copied().map(u32::from_ne_bytes)
+fn request(
+    buffer: &ReceiveBuffer,
+    message: &[u8],
+    [id, [response, ..], [high, low, ..]]: [Word; 3],
+    limits: &Limits,
+) -> Option<Request> {
+    let (key, after_key) = sequence(message.get(HEAD..)?)?;
+    let (operation, after_operation) = sequence(after_key)?;
+    let (contexts, rest) = after_operation.split_first_chunk()?;
+    let (&0, name) = operation.split_last()? else { return None };
+    if AddressingDisposition(u16::from_ne_bytes([high, low])) != AddressingDisposition::KEY_ADDR
+        || *contexts != NONE
+        || name.len() >= limits.max_operation
+    {
+        return None;
+    }
+    // Each stands after the word that is its length.
+    let (key_at, operation_at) = (HEAD + 4, message.len() - after_key.len() + 4);
+    Some(Request {
+        version: Version::V1_2,
+        id: u32::from_ne_bytes(id),
+        response: ResponseFlags(response),
+        target: Target::ObjectKey(buffer.share(key_at, key.len())),
+        operation: buffer.share(operation_at, name.len()),
+        contexts: ServiceContexts::new(),
+        body: body(buffer, message, rest),
+    })
 }
 
-/// Where the octets stand whose number stands at the next multiple of 4.
+/// The octets whose number `octets` begin with, at a multiple of 4, and what stands at the next such multiple.
 #[inline]
-fn sequence_at(octets: &[u8], at: usize) -> Option<Range<usize>> {
-    let at = at.next_multiple_of(4);
-    let length = usize::try_from(u32_at(octets, at)?).ok()?;
-    let end = (at + 4).checked_add(length)?;
-    (end <= octets.len()).then_some(at + 4..end)
+fn sequence(octets: &[u8]) -> Option<(&[u8], &[u8])> {
+    let (length, rest) = octets.split_first_chunk()?;
+    let length = usize::try_from(u32::from_ne_bytes(*length)).ok()?;
+    let (sequence, rest) = rest.split_at_checked(length)?;
+    Some((sequence, rest.get(length.wrapping_neg() % 4..)?))
+}
+
+/// What stands in the `rest` of a message, after padding. Often that is nothing, which then keeps nothing.
+#[inline]
+fn body(buffer: &ReceiveBuffer, message: &[u8], rest: &[u8]) -> Body {
+    let at = (message.len() - rest.len()).next_multiple_of(BODY_ALIGNMENT);
+    if at >= message.len() {
+        return Body::empty();
+    }
+    let octets = buffer.share(at, message.len() - at);
+    Body::one(Segment { octets, phase: 0 }, ByteOrder::NATIVE)
 }

@@ -201,7 +201,7 @@ pub(crate) fn show(message: &Message) -> String {
             return String::new();
         }
         let shown: Vec<String> =
-            body.segments().map(|segment| format!("{}:{}", segment.phase, to_hex(&segment.bytes))).collect();
+            body.segments().map(|segment| format!("{}:{}", segment.phase, to_hex(&segment.octets))).collect();
         shown.join(" ")
     };
     let result = match message {

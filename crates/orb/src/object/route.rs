@@ -68,7 +68,7 @@ impl Destination {
                     candidates.push(Candidate {
                         pool: orb.client().pool(&endpoint, transport),
                         version: iiop.version.min(orb.giop_version()),
-                        target: Target::ObjectKey(iiop.object_key.clone()),
+                        target: Target::ObjectKey(iiop.object_key[..].into()),
                         profile: u32::try_from(index).unwrap_or(u32::MAX),
                         code_sets: offer(&iiop),
                     });

@@ -21,7 +21,7 @@ pub(super) trait Ordered {
     /// Its caller does not wait for its end.
     fn is_oneway(&self) -> bool;
     /// The object that it is for.
-    fn key(&self) -> &Bytes;
+    fn key(&self) -> &[u8];
 }
 
 /// The oneways that run on one connection, and what waits for them.
@@ -64,7 +64,7 @@ impl<R: Ordered> Order<R> {
     }
 
     /// The oneway to `key` that was running has returned: gives what may start now, in order.
-    pub(super) fn returned(&self, key: &Bytes) -> Vec<R> {
+    pub(super) fn returned(&self, key: &[u8]) -> Vec<R> {
         let mut chains = self.chains();
         let Some(waiting) = chains.get_mut(key) else { return Vec::new() };
         let next_oneway = waiting.iter().position(Ordered::is_oneway);
@@ -93,7 +93,7 @@ mod tests {
         fn is_oneway(&self) -> bool {
             self.0.starts_with('o')
         }
-        fn key(&self) -> &Bytes {
+        fn key(&self) -> &[u8] {
             &self.1
         }
     }

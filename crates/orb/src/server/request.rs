@@ -12,7 +12,7 @@ use std::panic::{AssertUnwindSafe, catch_unwind};
 use std::sync::Arc;
 
 use bytes::Bytes;
-use zorb_cdr::{CodeSets, DecodeError, Decoder, Encode, EncodeError, Encoder, Format, Version};
+use zorb_cdr::{CodeSets, DecodeError, Decoder, Encode, EncodeError, Encoder, Format, Octets, Version};
 use zorb_giop::{Ior, ReplyStatus, Request, ServiceContexts, Target};
 
 use super::connection::Connection;
@@ -49,7 +49,7 @@ struct Remote {
     connection: Arc<Connection>,
     request: Request,
     /// The object key, where the message named its target by a profile.
-    key: Option<Bytes>,
+    key: Option<Octets>,
     code_sets: CodeSets,
     /// The caller waits for a reply that has not been given.
     owed: bool,
@@ -64,7 +64,6 @@ struct Remote {
 }
 
 static NO_CONTEXTS: ServiceContexts = ServiceContexts::new();
-static NO_KEY: Bytes = Bytes::new();
 
 impl Call {
     /// A call from within this process.
@@ -125,7 +124,7 @@ impl Call {
     }
 
     #[inline]
-    fn object_key(&self) -> &Bytes {
+    fn object_key(&self) -> &[u8] {
         match &self.origin {
             Origin::Remote(remote) => remote.object_key(),
             Origin::Local { key, .. } => key,
@@ -153,16 +152,16 @@ impl Remote {
     }
 
     #[inline]
-    fn object_key(&self) -> &Bytes {
-        self.meant.as_ref().unwrap_or_else(|| self.named_key())
+    fn object_key(&self) -> &[u8] {
+        self.meant.as_deref().unwrap_or_else(|| self.named_key())
     }
 
     /// The key by which the message named its object.
     #[inline]
-    fn named_key(&self) -> &Bytes {
+    fn named_key(&self) -> &[u8] {
         match (&self.request.target, &self.key) {
             (Target::ObjectKey(key), _) | (_, Some(key)) => key,
-            _ => &NO_KEY,
+            _ => &[],
         }
     }
 }
@@ -190,7 +189,7 @@ impl ServerRequest {
     pub(super) fn new(
         connection: Arc<Connection>,
         request: Request,
-        key: Option<Bytes>,
+        key: Option<Octets>,
         orb: Orb,
         code_sets: CodeSets,
         octets: usize,
@@ -243,7 +242,7 @@ impl ServerRequest {
 
     /// What names the object.
     #[inline]
-    pub(crate) fn object_key(&self) -> &Bytes {
+    pub(crate) fn object_key(&self) -> &[u8] {
         self.call().object_key()
     }
 
@@ -389,8 +388,8 @@ impl Ordered for ServerRequest {
     }
 
     /// As the message names it: a place in the order is given back under the key that it was taken by.
-    fn key(&self) -> &Bytes {
-        self.remote().map_or(&NO_KEY, Remote::named_key)
+    fn key(&self) -> &[u8] {
+        self.remote().map_or(&[], Remote::named_key)
     }
 }
 

@@ -19,7 +19,6 @@ use std::io::IoSlice;
 use std::sync::Arc;
 use std::sync::atomic::{AtomicBool, AtomicU8, AtomicU64, Ordering};
 
-use bytes::Bytes;
 use parking_lot::{Mutex, MutexGuard};
 use zorb_cdr::{Encoder, Version};
 use zorb_giop::code_sets::ServerCodeSets;
@@ -293,7 +292,7 @@ impl Connection {
 
     /// A request has ended and its answer, if it wanted one, has been given.
     #[inline]
-    pub(super) fn finished(self: &Arc<Self>, octets: usize, ordered: Option<&Bytes>, identity: usize) {
+    pub(super) fn finished(self: &Arc<Self>, octets: usize, ordered: Option<&[u8]>, identity: usize) {
         if let Some(key) = ordered {
             self.engine.release(self.order.returned(key), identity);
         }

@@ -25,7 +25,6 @@ use std::sync::atomic::{AtomicBool, AtomicU64, AtomicUsize, Ordering};
 use std::sync::{Arc, Weak};
 use std::time::{Duration, Instant};
 
-use bytes::Bytes;
 use parking_lot::{Condvar, Mutex, MutexGuard};
 use zorb_ipc::{Epoll, Interest, Trigger, Wake};
 
@@ -62,7 +61,7 @@ pub(super) trait Handler: Send + Sync {
     /// Runs a request and sees to its answer.
     fn serve(&self, request: ServerRequest);
     /// Answers a LocateRequest.
-    fn locate(&self, orb: &Orb, key: &Bytes) -> Located;
+    fn locate(&self, orb: &Orb, key: &[u8]) -> Located;
 }
 
 /// The ORB's object adapters.
@@ -74,7 +73,7 @@ impl Handler for ToAdapters {
         Adapters::serve(request);
     }
 
-    fn locate(&self, orb: &Orb, key: &Bytes) -> Located {
+    fn locate(&self, orb: &Orb, key: &[u8]) -> Located {
         orb.adapters().locate(key)
     }
 }
@@ -185,7 +184,7 @@ impl Engine {
         self.orb.upgrade().map(Orb)
     }
 
-    pub(super) fn locate(&self, key: &Bytes) -> Located {
+    pub(super) fn locate(&self, key: &[u8]) -> Located {
         self.orb().map_or(Located::Unknown, |orb| self.handler.locate(&orb, key))
     }
 

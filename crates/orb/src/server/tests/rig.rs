@@ -6,7 +6,6 @@ use std::sync::atomic::{AtomicUsize, Ordering};
 use std::sync::{Arc, Barrier};
 use std::time::{Duration, Instant};
 
-use bytes::Bytes;
 use parking_lot::{Condvar, Mutex};
 use zorb_cdr::{Decoder, EncodeError, EncodeErrorKind, Encoder, Format, Version};
 use zorb_giop::{
@@ -144,8 +143,8 @@ impl Handler for TestHandler {
         invoke(&self.0, request);
     }
 
-    fn locate(&self, _: &Orb, key: &Bytes) -> Located {
-        if &key[..] == b"elsewhere" { Located::Forward(zorb_giop::Ior::nil(), true) } else { Located::Here }
+    fn locate(&self, _: &Orb, key: &[u8]) -> Located {
+        if key == b"elsewhere" { Located::Forward(zorb_giop::Ior::nil(), true) } else { Located::Here }
     }
 }
 

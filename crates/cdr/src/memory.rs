@@ -1,0 +1,192 @@
+//! [`Memory`], which messages are received into, and [`Octets`], the ranges of it that are handed out.
+//!
+//! ```text
+//! Memory ─────▶ │ message: head │ key │ operation │ body │ next message │ room │
+//!               ▲                 └── Octets ──┘  └ Octets ┘
+//!               └─ one count: while it is the only handle it may be written, after that only read
+//! ```
+//!
+//! [`Bytes`] could do the same. But every message costs a few handles, and what `Bytes` can do besides (memory of any
+//! kind, from anywhere) makes each of them several times as expensive.
+
+use alloc::sync::Arc;
+use alloc::vec::Vec;
+use bytes::Bytes;
+use core::fmt;
+use core::ops::{Deref, Range};
+
+/// Counted memory: written by who has the only handle, else read.
+#[derive(Clone, Default)]
+pub struct Memory(Option<Arc<Vec<u8>>>);
+
+impl Memory {
+    /// No memory. Allocates nothing.
+    pub const fn new() -> Self {
+        Self(None)
+    }
+
+    /// Whether there is another handle, or a range in someone's hands.
+    #[inline]
+    pub fn is_shared(&self) -> bool {
+        self.0.as_ref().is_some_and(|memory| Arc::strong_count(memory) > 1)
+    }
+
+    /// The memory to write to, if nobody else can see it.
+    #[inline]
+    pub fn get_mut(&mut self) -> Option<&mut [u8]> {
+        match &mut self.0 {
+            Some(memory) => Arc::get_mut(memory).map(Vec::as_mut_slice),
+            None => Some(&mut []),
+        }
+    }
+
+    /// The `length` octets from `at` on, which keep all of the memory. Who reads such as it does not hold panics.
+    #[inline]
+    pub fn octets(&self, at: usize, length: usize) -> Octets {
+        debug_assert!(at + length <= self.len(), "{length} octets at {at} of {}", self.len());
+        Octets { memory: self.clone(), at, length }
+    }
+}
+
+impl Deref for Memory {
+    type Target = [u8];
+
+    #[inline]
+    fn deref(&self) -> &[u8] {
+        self.0.as_deref().map_or(&[], Vec::as_slice)
+    }
+}
+
+impl From<Vec<u8>> for Memory {
+    fn from(octets: Vec<u8>) -> Self {
+        Self((octets.capacity() > 0).then(|| Arc::new(octets)))
+    }
+}
+
+impl fmt::Debug for Memory {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.debug_struct("Memory").field("octets", &self.len()).finish_non_exhaustive()
+    }
+}
+
+/// A range of a [`Memory`], which it keeps from being written again. Its clone is a count.
+#[derive(Clone, Default)]
+pub struct Octets {
+    memory: Memory,
+    at: usize,
+    length: usize,
+}
+
+impl Octets {
+    /// No octets. Allocates nothing.
+    pub const fn new() -> Self {
+        Self { memory: Memory::new(), at: 0, length: 0 }
+    }
+
+    /// A part of them, which keeps the same memory.
+    ///
+    /// # Panics
+    /// If they do not hold it.
+    #[inline]
+    pub fn slice(&self, range: Range<usize>) -> Octets {
+        assert!(range.end <= self.length, "{range:?} of {} octets", self.length);
+        self.memory.octets(self.at + range.start, range.len())
+    }
+
+    /// The same octets as [`Bytes`], for who keeps them longer than a message: from [`VIEW_FROM`](crate::VIEW_FROM)
+    /// octets on they keep the memory, fewer are copied.
+    pub fn to_bytes(&self) -> Bytes {
+        self.view(self).unwrap_or_else(|| Bytes::copy_from_slice(self))
+    }
+
+    /// `part`, which lies in these octets, as [`Bytes`] that keep the memory; `None` where a copy is cheaper.
+    pub(crate) fn view(&self, part: &[u8]) -> Option<Bytes> {
+        if part.len() < crate::VIEW_FROM {
+            return None;
+        }
+        let from = part.as_ptr().addr().checked_sub(self.as_ptr().addr())?;
+        Some(Bytes::from_owner(self.slice(from..from + part.len())))
+    }
+}
+
+impl Deref for Octets {
+    type Target = [u8];
+
+    #[inline]
+    fn deref(&self) -> &[u8] {
+        &self.memory[self.at..self.at + self.length]
+    }
+}
+
+impl AsRef<[u8]> for Octets {
+    fn as_ref(&self) -> &[u8] {
+        self
+    }
+}
+
+impl From<Vec<u8>> for Octets {
+    /// Copies nothing.
+    fn from(octets: Vec<u8>) -> Self {
+        let length = octets.len();
+        Self { memory: octets.into(), at: 0, length }
+    }
+}
+
+impl From<&[u8]> for Octets {
+    fn from(octets: &[u8]) -> Self {
+        octets.to_vec().into()
+    }
+}
+
+impl PartialEq for Octets {
+    fn eq(&self, other: &Self) -> bool {
+        **self == **other
+    }
+}
+
+impl Eq for Octets {}
+
+impl fmt::Debug for Octets {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        write!(f, "b\"{}\"", self.escape_ascii())
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::VIEW_FROM;
+    use alloc::vec;
+
+    #[test]
+    fn memory_is_written_only_while_nobody_else_sees_it() {
+        let mut memory = Memory::from(vec![1; 100]);
+        memory.get_mut().unwrap()[10] = 2;
+        let octets = memory.octets(10, 20);
+        let part = octets.slice(0..1);
+        drop(octets);
+        assert!(memory.is_shared() && memory.get_mut().is_none());
+        assert_eq!(*part, [2]);
+        drop(part);
+        assert!(!memory.is_shared() && memory.get_mut().is_some());
+    }
+
+    #[test]
+    fn few_octets_do_not_keep_a_large_memory() {
+        let mut memory = Memory::from(vec![7; 2 * VIEW_FROM]);
+        let few = memory.octets(1, VIEW_FROM - 1).to_bytes();
+        assert_eq!(few, [7; VIEW_FROM - 1].as_slice());
+        assert!(!memory.is_shared());
+        let many = memory.octets(1, VIEW_FROM).to_bytes();
+        assert_eq!(many.as_ptr(), memory[1..].as_ptr());
+        assert!(memory.get_mut().is_none());
+        drop(many);
+        assert!(memory.get_mut().is_some());
+    }
+
+    #[test]
+    fn no_octets_need_no_memory() {
+        assert_eq!((Octets::new().len(), Octets::from(vec![]).to_bytes().len()), (0, 0));
+        assert_eq!(Memory::new().get_mut(), Some(&mut [][..]));
+    }
+}
