@@ -1,5 +1,6 @@
-//! Generates the stubs and skeletons of what the round-trip scenario calls.
+//! Generates the stubs and skeletons of what the scenarios call.
 
 fn main() {
     zorb_build::compile("idl/echo.idl");
+    zorb_build::compile("idl/cube.idl");
 }

@@ -4,8 +4,8 @@
 //! |---|---|
 //! | what is measured: a server half and a client half | [`system`]; ours in [`raw`], [`orb`]; programs of their own in [`peer`] |
 //! | systems side by side, their processes, and what happens when one fails | [`contest`], [`process`], [`pin`] |
-//! | scenarios | [`rtt`], [`ttcp`] |
 //! | a call seen from within | [`whitebox`], with the marks of [`probes`] |
+//! | scenarios | [`ttcp`]; of calls, which share [`calls`]: [`rtt`], [`cube`] |
 //! | from times to a median, an interval and a verdict | [`latency`], [`statistics`] |
 //! | processor time, and the machine | [`cpu`], [`machine`] |
 //! | one result as a line of JSON | [`row`] |
@@ -34,8 +34,10 @@
 
 #![forbid(unsafe_code)]
 
+pub mod calls;
 pub mod contest;
 pub mod cpu;
+pub mod cube;
 mod error;
 pub mod flood;
 pub mod lab;

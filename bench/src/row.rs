@@ -7,7 +7,7 @@
 //! | `experiment`, `system`, `transport`, `messaging`, `type`, `size`, `pin` | every row | what was measured |
 //! | `p50_us`, `p99_us` | latency | percentiles over all calls |
 //! | `gbit_s`, `sender_gbit_s`, `cpu_s_per_gib`, `sender_cpu_s_per_gib`, `receiver_cpu_s_per_gib` | throughput | until the receiver confirmed, and as the sender saw it; CPU of both sides, and each |
-//! | `calls_s` | rate | |
+//! | `calls_s` | rate; latency of a scenario that asks for it | |
 //! | `kib_per_connection` | memory | |
 //! | `side`, `step`, `name`, `p50_ns`, `share` | white box | one step of a call |
 //! | `ratio_to_raw`, `ratio_low`, `ratio_high` | every row | to the floor, measured in turns; null where there is none |
@@ -59,6 +59,15 @@ pub struct Row {
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
 #[serde(untagged)]
 pub enum Figures {
+    /// How long a call takes, and how many that makes. First: what is read takes the first kind whose fields are there.
+    Calls {
+        /// Median over all calls, in microseconds.
+        p50_us: f64,
+        /// 99th percentile over all calls, in microseconds.
+        p99_us: f64,
+        /// Calls in a second of calling.
+        calls_s: f64,
+    },
     /// How long a call takes.
     Latency {
         /// Median over all calls, in microseconds.
@@ -252,6 +261,10 @@ mod tests {
         };
         let kinds = [
             (LATENCY, r#""p50_us":12.5,"p99_us":20.25,"ratio"#),
+            (
+                Figures::Calls { p50_us: 12.5, p99_us: 20.25, calls_s: 7.0 },
+                r#""p50_us":12.5,"p99_us":20.25,"calls_s":7.0,"ratio"#,
+            ),
             (throughput, r#""gbit_s":40.0,"sender_gbit_s":null,"cpu_s_per_gib":0.5,"sender_cpu"#),
             (Figures::Rate { calls_s: 9.0 }, r#""calls_s":9.0,"ratio"#),
             (Figures::Memory { kib_per_connection: 9.5 }, r#""kib_per_connection":9.5,"ratio"#),

@@ -14,6 +14,7 @@ use std::str::FromStr;
 use std::time::{Duration, Instant};
 
 use crate::BenchError;
+use crate::cube::Cube;
 use crate::flood::{Flood, Flooded};
 use crate::lab::Lab;
 
@@ -259,6 +260,8 @@ pub enum Payload {
     Null,
     /// A sequence of this many octets, echoed.
     Octets(usize),
+    /// A value that comes back cubed.
+    Cube(Cube),
 }
 
 impl Payload {
@@ -267,6 +270,7 @@ impl Payload {
         match self {
             Payload::Null => 0,
             Payload::Octets(size) => size,
+            Payload::Cube(cube) => cube.size(),
         }
     }
 
@@ -275,6 +279,9 @@ impl Payload {
         match self {
             Payload::Null => "null",
             Payload::Octets(_) => "octet",
+            // What the call without arguments is called everywhere.
+            Payload::Cube(Cube::Void) => "null",
+            Payload::Cube(cube) => cube.type_name(),
         }
     }
 
@@ -283,6 +290,7 @@ impl Payload {
         match self {
             Payload::Null => "null 0".to_owned(),
             Payload::Octets(size) => format!("echo.octet {size}"),
+            Payload::Cube(cube) => format!("cube.{} {}", cube.type_name(), cube.size()),
         }
     }
 }
@@ -292,6 +300,10 @@ impl fmt::Display for Payload {
         match *self {
             Payload::Null => f.pad("null"),
             Payload::Octets(size) => f.pad(&octets_text(size)),
+            Payload::Cube(cube @ (Cube::Octets(size) | Cube::Longs(size))) => {
+                f.pad(&format!("{} {}", cube.type_name(), octets_text(size)))
+            }
+            Payload::Cube(cube) => f.pad(cube.type_name()),
         }
     }
 }

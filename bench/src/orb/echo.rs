@@ -1,8 +1,9 @@
 //! Round trips: an object that returns what it gets.
 
-use zorb::{Call as Context, Sequence, SystemException};
+use zorb::{Call as Context, ObjectRef, Sequence, SystemException};
 
 use super::idl::bench::{Echo, EchoServant, ttcp_sequence};
+use super::service::Services;
 use super::{NAME, failed};
 use crate::BenchError;
 use crate::probes;
@@ -11,6 +12,7 @@ use crate::system::{Exchange, Payload, fill, first_difference, stamp};
 /// Returns what it gets.
 pub(super) struct Echoing {
     pub(super) receiver: ttcp_sequence,
+    pub(super) services: Services,
 }
 
 impl EchoServant for Echoing {
@@ -34,19 +36,24 @@ impl EchoServant for Echoing {
         let recorded = probes::take().into_iter().flatten();
         Ok(recorded.flat_map(|stamp| [stamp.point as u64, stamp.ticks]).collect::<Vec<_>>().into())
     }
+
+    fn service(&self, _cx: &Context, name: &str) -> Result<Option<ObjectRef>, SystemException> {
+        self.services.named(name)
+    }
 }
 
 /// Calls of one kind.
-pub(super) fn exchange(echo: &Echo, payload: Payload) -> Box<dyn Exchange> {
+pub(super) fn exchange(echo: &Echo, payload: Payload) -> Result<Box<dyn Exchange>, BenchError> {
     let echo = echo.clone();
-    match payload {
+    Ok(match payload {
         Payload::Null => Box::new(Pings { echo }),
         Payload::Octets(size) => {
             let mut sent = vec![0; size];
             fill(&mut sent);
             Box::new(Echoes { echo, sent, received: Sequence::default(), number: 0 })
         }
-    }
+        _ => return Err(BenchError::unsupported(NAME, "these calls on its echo")),
+    })
 }
 
 struct Pings {

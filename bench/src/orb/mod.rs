@@ -3,15 +3,17 @@
 
 #![allow(clippy::needless_pass_by_value, reason = "servants take sequences by value")]
 
+mod cube;
 mod echo;
 mod flood;
+mod service;
 
 use std::net::{Ipv4Addr, SocketAddr};
 use std::process::Command;
 use std::sync::Arc;
 use std::time::Duration;
 
-use zorb::giop::{ComponentTag, IiopProfile, Ior};
+use zorb::giop::Ior;
 use zorb::transport::tcp::Tcp;
 use zorb::{Interface, Orb, OrbBuilder};
 
@@ -82,15 +84,10 @@ impl System for Zorb {
         payload: Payload,
     ) -> Result<MessageSizes, BenchError> {
         let mut reference: Ior = address.parse().map_err(failed)?;
-        let first = reference.profiles.first().ok_or_else(|| failed("the reference is nil"))?;
-        let mut profile = IiopProfile::decode(first).map_err(failed)?;
-        let host = profile.host.parse().map_err(|_| failed(format!("{} is not numeric", profile.host)))?;
-        let meter = Meter::start(SocketAddr::new(host, profile.port))?;
-        // The same object, reached through the meter and by no other way.
-        profile.host = meter.address().ip().to_string();
-        profile.port = meter.address().port();
-        profile.components.retain(|component| component.tag != ComponentTag::ALTERNATE_IIOP_ADDRESS);
-        reference.profiles = vec![profile.encode().map_err(failed)?];
+        let server =
+            service::address(&reference).ok_or_else(|| failed("the reference has no numeric address"))?;
+        let meter = Meter::start(server)?;
+        service::redirect(&mut reference, meter.address())?;
         let mut client = ZorbClient::new(setting, &reference.to_string(), lab.patience)?;
         let messages = MessageSizes { request: 0, reply: 0 };
         client.prepare(Call { payload, messages })?;
@@ -105,7 +102,8 @@ impl Local for Zorb {
         let orb = builder(setting).listen(format!("tcp:{address}")).build();
         let poa = orb.root_poa().map_err(failed)?;
         let receiver = poa.activate::<ttcp_sequence>(Arc::new(flood::Receiver::new())).map_err(failed)?;
-        let echo = poa.activate::<Echo>(Arc::new(echo::Echoing { receiver })).map_err(failed)?;
+        let services = service::Services::new(&poa)?;
+        let echo = poa.activate::<Echo>(Arc::new(echo::Echoing { receiver, services })).map_err(failed)?;
         poa.manager().activate().map_err(failed)?;
         while_serving(&echo.as_object().to_string());
         orb.shutdown(true, SHUTDOWN);
@@ -138,7 +136,10 @@ impl Client for ZorbClient {
     }
 
     fn prepare(&mut self, call: Call) -> Result<(), BenchError> {
-        self.exchange = Some(echo::exchange(&self.echo, call.payload));
+        self.exchange = Some(match call.payload {
+            Payload::Cube(kind) => cube::exchange(&service::of(&self.echo)?, kind),
+            payload => echo::exchange(&self.echo, payload)?,
+        });
         Ok(())
     }
 

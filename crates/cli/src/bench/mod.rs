@@ -1,13 +1,15 @@
 //! `zorb bench`: figures beside a bare socket and beside peers, for people and as JSON lines.
 //!
-//! The scenarios are in `zorb-bench`; here are their command lines and tables, a file each ([`rtt`]), what they share
-//! ([`systems`]: who can be measured; [`surroundings`]: progress, Ctrl-C, where peers are), and the hidden subcommand
+//! The scenarios are in `zorb-bench`; here are their command lines and tables, a file each, what they share ([`common`]: options and
+//! tables; [`systems`]: who can be measured; [`surroundings`]: progress, Ctrl-C, where peers are), and the hidden subcommand
 //! that the server processes run.
 //!
 //! [`report`] draws what was measured.
 //!
 //! A further scenario is a file beside [`rtt`] with its arguments and its table, and a variant of [`Scenario`].
 
+pub(crate) mod common;
+mod cube;
 pub(crate) mod report;
 pub(crate) mod rtt;
 pub(crate) mod surroundings;
@@ -33,6 +35,7 @@ pub(crate) struct Arguments {
 enum Scenario {
     Rtt(rtt::Arguments),
     Report(report::Arguments),
+    Cube(cube::Arguments),
     #[command(hide = true)]
     Serve(ServeArguments),
 }
@@ -49,6 +52,7 @@ pub(crate) fn run(arguments: Arguments) -> Result<(), Failure> {
     match arguments.scenario {
         Scenario::Rtt(arguments) => rtt::run(&arguments),
         Scenario::Report(arguments) => report::run(&arguments),
+        Scenario::Cube(arguments) => cube::run(&arguments),
         Scenario::Serve(arguments) => serve(&arguments),
     }
 }

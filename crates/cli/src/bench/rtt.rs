@@ -6,6 +6,7 @@ use std::time::Duration;
 
 use clap::Args;
 
+use zorb_bench::calls::{self, Basis};
 use zorb_bench::lab::Lab;
 use zorb_bench::orb::Zorb;
 use zorb_bench::pin::Pin;
@@ -87,11 +88,13 @@ pub(crate) fn run(arguments: &Arguments) -> Result<(), Failure> {
         return whitebox::run(arguments.transport, arguments.pin, arguments.json, trace);
     }
     let plan = Plan {
-        transport: arguments.transport,
-        pin: arguments.pin,
-        calls: arguments.calls as usize,
+        basis: Basis {
+            transport: arguments.transport,
+            pin: arguments.pin,
+            calls: arguments.calls as usize,
+            seed: arguments.seed,
+        },
         payloads: Plan::standard_payloads(),
-        seed: arguments.seed,
     };
     let mut systems: Vec<&dyn System> = vec![&Zorb];
     systems.extend(systems::peers(&arguments.peers)?);
@@ -140,16 +143,16 @@ pub(crate) fn measure(plan: &Plan) -> Result<Vec<Outcome>, BenchError> {
 }
 
 fn describe(plan: &Plan) -> String {
-    let place = match plan.pin {
+    let place = match plan.basis.pin {
         Pin::Same => "both processes on one processor",
         Pin::Split => "a processor each",
         Pin::None => "not pinned",
     };
     format!(
         "Round trips over {}, {place}; {} rounds of {} calls a size",
-        plan.transport.name(),
-        rtt::PAIRS,
-        plan.burst()
+        plan.basis.transport.name(),
+        calls::PAIRS,
+        plan.basis.burst()
     )
 }
 
@@ -186,7 +189,7 @@ pub(crate) fn layout(outcomes: &[Outcome]) -> Table {
 /// One line for each ratio of zorb's that has a target.
 fn verdicts(plan: &Plan, outcomes: &[Outcome]) -> String {
     let judged = outcomes.iter().filter_map(|outcome| {
-        let target = rtt::target(plan.transport, plan.pin, outcome.payload)?;
+        let target = rtt::target(plan.basis.transport, plan.basis.pin, outcome.payload)?;
         let zorb = outcome.rows.iter().find(|row| row.system == Zorb.name())?;
         let verdict = target.judge(&zorb.ratio()?);
         Some(format!("{}: at most {:.2} times the bare socket: {verdict}\n", outcome.payload, target.0))
@@ -228,8 +231,8 @@ mod tests {
 
     #[test]
     fn the_table_fits_80_columns_and_targets_are_judged() {
-        let plan =
-            Plan { transport: Transport::Tcp, pin: Pin::Same, calls: 1, payloads: Vec::new(), seed: 1 };
+        let basis = Basis { transport: Transport::Tcp, pin: Pin::Same, calls: 1, seed: 1 };
+        let plan = Plan { basis, payloads: Vec::new() };
         let wide = Ratio { median: 1.09, low: 1.05, high: 1.2 };
         let outcomes = [outcome(Payload::Null, Some(wide)), outcome(Payload::Octets(64 << 10), Some(wide))];
         let table = layout(&outcomes);

@@ -30,6 +30,7 @@ use std::time::Duration;
 
 use clap::{Args, Subcommand};
 use zorb::{Interface, Orb};
+use zorb_bench::calls::Basis;
 use zorb_bench::pin::Pin;
 use zorb_bench::process::{Bounds, Server, serve_until_parent_goes};
 use zorb_bench::rtt::Plan;
@@ -209,7 +210,8 @@ fn work(reference: &str, listen: &str, pictures: &[Picture], out: &Path) -> Resu
 /// Calls beside a bare socket that moves the same bytes, briefly.
 fn compare(say: &mut dyn Write) -> Result<(), Failure> {
     let payloads = vec![Payload::Null, Payload::Octets(64 << 10), Payload::Octets(512 << 10)];
-    let plan = Plan { transport: Transport::Tcp, pin: Pin::Same, calls: 1_000, payloads, seed: 1 };
+    let basis = Basis { transport: Transport::Tcp, pin: Pin::Same, calls: 1_000, seed: 1 };
+    let plan = Plan { basis, payloads };
     let outcomes = crate::bench::rtt::measure(&plan)?;
     writeln!(say, "How close to a bare socket: octets there and back, one processor")?;
     write!(say, "{}", crate::bench::rtt::layout(&outcomes))?;

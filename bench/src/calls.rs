@@ -1,0 +1,248 @@
+//! Calls in turns: what the scenarios of calls that are made one at a time have in common.
+//!
+//! For each *event* (one kind of call) every system is prepared and warmed up; then each makes a short burst of calls,
+//! every round in another order, so that whatever the machine does meanwhile meets all of them. A round gives for
+//! each system the ratio of its median to the floor's.
+
+use std::time::{Duration, Instant};
+
+use crate::BenchError;
+use crate::contest::{Contest, Entry};
+use crate::lab::Lab;
+use crate::latency::Latencies;
+use crate::pin::{self, Pin};
+use crate::raw::Raw;
+use crate::row::{Figures, Parameters, Row};
+use crate::statistics::{LEAST_PAIRS, Ratio, median};
+use crate::system::{Call, Client, MessageSizes, Payload, Setting, System, Transport};
+
+/// Rounds of bursts for each event, each a pair with the floor: twice the least, which narrows the interval by a
+/// third.
+pub const PAIRS: usize = 2 * LEAST_PAIRS;
+
+/// The fewest calls in a burst: below it the burst's median is one call's luck.
+pub const LEAST_BURST: usize = 5;
+
+/// How long each system is called before the first burst that counts: connections, caches, branch
+/// predictors and the processor's clock settle well within it.
+const WARM_UP: Duration = Duration::from_millis(150);
+
+/// What the plan of every scenario has.
+#[derive(Debug, Clone, Copy)]
+pub struct Basis {
+    /// Over what.
+    pub transport: Transport,
+    /// On which processors.
+    pub pin: Pin,
+    /// Calls of each system in each event; at least [`PAIRS`] × [`LEAST_BURST`] are made.
+    pub calls: usize,
+    /// Seeds the interval's resampling.
+    pub seed: u64,
+}
+
+impl Basis {
+    /// Calls in one burst.
+    pub fn burst(&self) -> usize {
+        (self.calls / PAIRS).max(LEAST_BURST)
+    }
+
+    /// Lets `body` measure `systems` beside the bare socket, which has place 0, on a thread of its own, so that the
+    /// caller's is not left pinned. Gives what went wrong with single systems, a line each.
+    ///
+    /// # Errors
+    ///
+    /// There are too few processors; those of `body`.
+    pub fn contest(
+        &self,
+        systems: &[&dyn System],
+        lab: &Lab,
+        body: impl FnOnce(&mut Contest) -> Result<(), BenchError> + Send,
+    ) -> Result<Vec<String>, BenchError> {
+        let placement = self.pin.placement()?;
+        pin::on(placement.client, || {
+            let all = [&Raw::Plain as &dyn System].into_iter().chain(systems.iter().copied());
+            let mut contest =
+                Contest::new(lab, Setting::over(self.transport), placement, all.map(Entry::here));
+            body(&mut contest)?;
+            Ok(contest.faults())
+        })?
+    }
+
+    /// A row of this run. `ratios` are those to the floor, one of each round.
+    pub fn row(
+        &self,
+        experiment: &str,
+        system: &dyn System,
+        payload: Payload,
+        figures: Figures,
+        ratios: &[f64],
+    ) -> Row {
+        let mut row = Row {
+            experiment: experiment.to_owned(),
+            system: system.name().to_owned(),
+            transport: self.transport.name().to_owned(),
+            messaging: system.messaging().to_owned(),
+            r#type: payload.type_name().to_owned(),
+            size: payload.size(),
+            pin: self.pin.name().to_owned(),
+            figures,
+            ratio_to_raw: None,
+            ratio_low: None,
+            ratio_high: None,
+            parameters: Parameters::default(),
+            command: None,
+        };
+        if self.pin.gives_ratios() {
+            row.set_ratio(Ratio::of_pairs(ratios, self.seed));
+        }
+        row
+    }
+}
+
+/// Measures calls of one kind. `None` at the place of a system that does not take part to the end. The bare socket
+/// moves as many bytes as the messages of the first system beside it.
+///
+/// # Errors
+///
+/// The floor failed, or [`BenchError::Stopped`].
+pub fn event(
+    contest: &mut Contest,
+    basis: &Basis,
+    lab: &Lab,
+    payload: Payload,
+) -> Result<(MessageSizes, Vec<Option<Side>>), BenchError> {
+    contest.begin()?;
+    let messages = messages(contest, basis, lab, payload)?;
+    let call = Call { payload, messages };
+    let mut sides: Vec<Side> = (0..contest.len()).map(|_| Side::default()).collect();
+    for (at, side) in sides.iter_mut().enumerate() {
+        contest.attempt(at, |client, _| {
+            client.prepare(call)?;
+            side.warm_up(client)
+        })?;
+    }
+    rounds(contest, lab, PAIRS, &mut sides, &mut |client, times| client.burst(basis.burst(), times))?;
+    Ok((messages, finished(contest, sides)))
+}
+
+/// What a system does in its turn: makes calls and adds the time of each.
+pub type Burst<'b> = dyn FnMut(&mut dyn Client, &mut Vec<Duration>) -> Result<(), BenchError> + 'b;
+
+/// Lets the systems take `burst` in turns, `rounds` times.
+///
+/// # Errors
+///
+/// As for [`event`].
+pub fn rounds(
+    contest: &mut Contest,
+    lab: &Lab,
+    rounds: usize,
+    sides: &mut [Side],
+    burst: &mut Burst<'_>,
+) -> Result<(), BenchError> {
+    let mut medians = vec![f64::NAN; sides.len()];
+    for round in 0..rounds {
+        for at in contest.order(round) {
+            let taken = contest.attempt(at, |client, _| sides[at].take(client, burst))?;
+            medians[at] = taken.unwrap_or(f64::NAN);
+            lab.progress.step();
+        }
+        for (side, median) in sides.iter_mut().zip(&medians) {
+            side.ratios.push(median / medians[0]);
+        }
+    }
+    Ok(())
+}
+
+/// The sides of those systems that took part to the end.
+pub fn finished(contest: &Contest, sides: Vec<Side>) -> Vec<Option<Side>> {
+    sides.into_iter().enumerate().map(|(at, side)| contest.takes_part(at).then_some(side)).collect()
+}
+
+/// The bytes of a call's messages: those of the first system beside the floor, or of the bare payload.
+///
+/// # Errors
+///
+/// As for [`event`].
+pub fn messages(
+    contest: &mut Contest,
+    basis: &Basis,
+    lab: &Lab,
+    payload: Payload,
+) -> Result<MessageSizes, BenchError> {
+    let setting = Setting::over(basis.transport);
+    let leader = if contest.len() > 1 { 1 } else { 0 };
+    let system = contest.system(leader);
+    let sizes =
+        contest.attempt(leader, |_, far| system.message_sizes(lab, &setting, far.address(), payload))?;
+    match sizes {
+        Some(messages) => Ok(messages),
+        None => Raw::Plain.message_sizes(lab, &setting, "", payload),
+    }
+}
+
+/// One system's calls of one kind.
+#[derive(Debug, Default)]
+pub struct Side {
+    /// Of every call.
+    pub latencies: Latencies,
+    /// Of all calls together.
+    pub total: Duration,
+    /// To the floor, one of each round.
+    pub ratios: Vec<f64>,
+    times: Vec<Duration>,
+}
+
+impl Side {
+    /// Calls without counting.
+    ///
+    /// # Errors
+    ///
+    /// A call's.
+    pub fn warm_up(&mut self, client: &mut dyn Client) -> Result<(), BenchError> {
+        let start = Instant::now();
+        while start.elapsed() < WARM_UP {
+            self.take(client, &mut |client, times| client.burst(LEAST_BURST, times))?;
+        }
+        *self = Side::default();
+        Ok(())
+    }
+
+    /// Makes calls and returns their median in nanoseconds.
+    fn take(&mut self, client: &mut dyn Client, burst: &mut Burst<'_>) -> Result<f64, BenchError> {
+        self.times.clear();
+        burst(client, &mut self.times)?;
+        for &time in &self.times {
+            self.latencies.record(time);
+            self.total += time;
+        }
+        let mut nanoseconds: Vec<_> = self.times.iter().map(|time| time.as_nanos() as f64).collect();
+        Ok(median(&mut nanoseconds))
+    }
+
+    /// Median and 99th percentile.
+    pub fn latency(&self) -> Figures {
+        Figures::Latency { p50_us: self.latencies.median_us(), p99_us: self.latencies.percentile_us(99.0) }
+    }
+
+    /// The same, and how many calls end in a second of calling.
+    pub fn calls(&self) -> Figures {
+        Figures::Calls {
+            p50_us: self.latencies.median_us(),
+            p99_us: self.latencies.percentile_us(99.0),
+            calls_s: self.latencies.count() as f64 / self.total.as_secs_f64(),
+        }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_burst_is_never_too_short_to_have_a_median() {
+        let basis = |calls| Basis { transport: Transport::Tcp, pin: Pin::Same, calls, seed: 1 };
+        assert_eq!(basis(10_000).burst(), 250);
+        assert_eq!(basis(1).burst(), LEAST_BURST);
+    }
+}

@@ -1,0 +1,71 @@
+//! The objects that scenarios call beside `Echo`: each has a name, by which `Echo::service` finds it.
+
+use std::net::SocketAddr;
+use std::sync::Arc;
+
+use zorb::giop::{ComponentTag, IiopProfile, Ior};
+use zorb::poa::Poa;
+use zorb::{Interface, ObjectRef, SystemException};
+
+use super::cube::{Cube, Cubing};
+use super::failed;
+use super::idl::bench::Echo;
+use crate::BenchError;
+
+/// The server's objects, by name.
+pub(super) struct Services(Vec<(&'static str, ObjectRef)>);
+
+impl Services {
+    /// Activates all.
+    pub(super) fn new(poa: &Poa) -> Result<Services, BenchError> {
+        let cube = poa.activate::<Cube>(Arc::new(Cubing)).map_err(failed)?;
+        Ok(Services(vec![(Cube::NAME, cube.into())]))
+    }
+
+    pub(super) fn named(&self, name: &str) -> Result<Option<ObjectRef>, SystemException> {
+        Ok(self.0.iter().find(|(known, _)| *known == name).map(|(_, object)| object.clone()))
+    }
+}
+
+/// An interface that a scenario calls.
+pub(super) trait Service: Interface {
+    /// The name of its object.
+    const NAME: &'static str;
+}
+
+impl Service for Cube {
+    const NAME: &'static str = "cube";
+}
+
+/// The object of an interface, on the server of `echo`.
+pub(super) fn of<S: Service>(echo: &Echo) -> Result<S, BenchError> {
+    let object = echo.service(S::NAME).map_err(failed)?;
+    let object = object.ok_or_else(|| failed(format!("the server has no service {:?}", S::NAME)))?;
+    Ok(S::from_object(beside(echo, &object)?))
+}
+
+/// A reference that the server of `echo` gave, leading the same way as `echo`'s own does: past the meter, if that one
+/// does.
+pub(super) fn beside(echo: &Echo, object: &ObjectRef) -> Result<ObjectRef, BenchError> {
+    let Some(address) = address(echo.as_object().ior()) else { return Ok(object.clone()) };
+    let mut reference = object.ior().clone();
+    redirect(&mut reference, address)?;
+    ObjectRef::new(object.orb(), reference).ok_or_else(|| failed("the reference is nil"))
+}
+
+/// Where a reference leads, if that is numeric.
+pub(super) fn address(reference: &Ior) -> Option<SocketAddr> {
+    let profile = IiopProfile::decode(reference.profiles.first()?).ok()?;
+    Some(SocketAddr::new(profile.host.parse().ok()?, profile.port))
+}
+
+/// Lets a reference lead to the same object over another address and no other way.
+pub(super) fn redirect(reference: &mut Ior, address: SocketAddr) -> Result<(), BenchError> {
+    let first = reference.profiles.first().ok_or_else(|| failed("the reference is nil"))?;
+    let mut profile = IiopProfile::decode(first).map_err(failed)?;
+    profile.host = address.ip().to_string();
+    profile.port = address.port();
+    profile.components.retain(|component| component.tag != ComponentTag::ALTERNATE_IIOP_ADDRESS);
+    reference.profiles = vec![profile.encode().map_err(failed)?];
+    Ok(())
+}

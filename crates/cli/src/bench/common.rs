@@ -1,0 +1,143 @@
+//! What the scenarios' command lines have in common: whom to measure, where, how the results come out.
+
+use std::io::Write;
+use std::time::Duration;
+
+use clap::Args;
+
+use zorb_bench::calls::{Basis, PAIRS};
+use zorb_bench::lab::Lab;
+use zorb_bench::orb::Zorb;
+use zorb_bench::pin::Pin;
+use zorb_bench::row::{Figures, Row};
+use zorb_bench::system::Transport;
+use zorb_bench::{BenchError, System};
+
+use super::rtt::print_rows;
+use super::surroundings::{surrounded, tell_if_busy};
+use super::systems;
+use crate::failure::Failure;
+use crate::table::Table;
+
+/// Options of every scenario.
+#[derive(Debug, Args)]
+pub(crate) struct Common {
+    /// What the messages travel over: tcp.
+    #[arg(long, default_value = "tcp", value_name = "NAME")]
+    transport: Transport,
+
+    /// Both processes on one processor, on two, or unpinned: same, split or none.
+    #[arg(long, default_value = "same", value_name = "WHERE")]
+    pin: Pin,
+
+    /// Peers to measure beside zorb: omniorb, jacorb, tirpc, tonic, capnp.
+    #[arg(long, value_delimiter = ',', value_name = "NAMES")]
+    peers: Vec<String>,
+
+    /// Seed of the interval's resampling.
+    #[arg(long, default_value_t = 1, value_name = "N")]
+    seed: u64,
+
+    /// Longest wait for one answer of a peer, in seconds.
+    #[arg(long, default_value_t = Lab::PATIENCE.as_secs(), value_parser = clap::value_parser!(u64).range(1..), value_name = "SECONDS")]
+    patience: u64,
+
+    /// One JSON object a line, each as soon as it is measured, instead of the table.
+    #[arg(long)]
+    json: bool,
+}
+
+impl Common {
+    pub(crate) fn basis(&self, calls: u32) -> Basis {
+        Basis { transport: self.transport, pin: self.pin, calls: calls as usize, seed: self.seed }
+    }
+
+    /// zorb and the peers asked for.
+    pub(crate) fn systems(&self) -> Result<Vec<&'static dyn System>, Failure> {
+        let mut systems: Vec<&dyn System> = vec![&Zorb];
+        systems.extend(systems::peers(&self.peers)?);
+        Ok(systems)
+    }
+
+    /// Measures, and prints each event's rows as JSON as soon as they are there, or at the end what `layout` makes of
+    /// all.
+    pub(crate) fn measure(
+        &self,
+        measure: impl FnOnce(&Lab, &mut (dyn FnMut(Vec<Row>) + Send)) -> Result<Vec<String>, BenchError>,
+        layout: impl FnOnce(&[Row]) -> String,
+    ) -> Result<(), Failure> {
+        tell_if_busy(self.json)?;
+        let mut rows = Vec::new();
+        let mut unwritten = Ok(());
+        let ended = surrounded("measuring", Duration::from_secs(self.patience), |lab| {
+            measure(lab, &mut |event| {
+                if self.json && unwritten.is_ok() {
+                    lab.progress.aside(&mut || unwritten = print_rows(&event));
+                    if unwritten.is_err() {
+                        lab.stop.request();
+                    }
+                }
+                rows.extend(event);
+            })
+        });
+        unwritten?;
+        if !self.json && !rows.is_empty() {
+            write!(std::io::stdout().lock(), "{}", layout(&rows))?;
+        }
+        Failure::of_run(ended)
+    }
+
+    /// The line above a table: what was done, over what and where.
+    pub(crate) fn title(&self, what: &str, how: &str) -> String {
+        let place = match self.pin {
+            Pin::Same => "one processor",
+            Pin::Split => "a processor each",
+            Pin::None => "not pinned",
+        };
+        format!("{what} over {}, {place}; {how}\n\n", self.transport.name())
+    }
+
+    /// How often calls are made one at a time, in words.
+    pub(crate) fn rounds(&self, calls: u32) -> String {
+        format!("{PAIRS} rounds of {} calls", self.basis(calls).burst())
+    }
+}
+
+/// A table with a line for each row, the first of each event with what `label` says of it. An event begins with the
+/// floor's row.
+pub(crate) fn table(head: &str, rows: &[Row], label: impl Fn(&Row) -> String) -> Table {
+    let has = |kind: fn(&Figures) -> bool| rows.iter().any(|row| kind(&row.figures));
+    let rates = has(|figures| matches!(figures, Figures::Calls { .. } | Figures::Rate { .. }));
+    let latencies = has(|figures| matches!(figures, Figures::Calls { .. } | Figures::Latency { .. }));
+    let head = format!("<{head}");
+    let mut heads = vec![head.as_str(), "<system"];
+    heads.extend(rates.then_some("calls/s"));
+    heads.extend(if latencies { &["p50 µs", "p99 µs"][..] } else { &[] });
+    heads.extend(["ratio", "<95 % interval"]);
+    let mut table = Table::new(&heads);
+    let mut last = String::new();
+    for row in rows {
+        let label = label(row);
+        let mut cells = vec![if label == last { String::new() } else { label.clone() }, row.system.clone()];
+        last = label;
+        let rate = |calls_s: f64| format!("{calls_s:.0}");
+        let times = |p50_us: f64, p99_us: f64| [p50_us, p99_us].map(|us| format!("{us:.1}"));
+        match row.figures {
+            Figures::Calls { p50_us, p99_us, calls_s } => {
+                cells.push(rate(calls_s));
+                cells.extend(times(p50_us, p99_us));
+            }
+            Figures::Latency { p50_us, p99_us } => cells.extend(times(p50_us, p99_us)),
+            Figures::Rate { calls_s } => cells.push(rate(calls_s)),
+            _ => {}
+        }
+        if row.messaging != "none"
+            && let Some(ratio) = row.ratio()
+        {
+            cells.push(format!("{:.3}", ratio.median));
+            cells.push(format!("{:.3} - {:.3}", ratio.low, ratio.high));
+        }
+        table.row(cells);
+    }
+    table
+}

@@ -1,0 +1,69 @@
+//! `zorb bench cube`: the cubing service.
+
+use clap::Args;
+
+use zorb_bench::cube::{self, Cube, Plan};
+use zorb_bench::row::Row;
+use zorb_bench::system::octets_text;
+
+use super::common::{Common, table};
+use crate::failure::Failure;
+
+/// The cubing service: calls per second on void, scalars, a struct, sequences.
+///
+/// Two-way calls whose argument comes back with each value cubed: void, short, long, octet, struct {octet, long,
+/// short}, and sequences of octet and of long. zorb, the peers asked for and a blocking socket that moves as many bytes
+/// as zorb take turns; every reply is verified outside the measured time.
+#[derive(Debug, Args)]
+#[command(after_help = HELP)]
+pub(crate) struct Arguments {
+    #[command(flatten)]
+    common: Common,
+
+    /// Types: void, short, long, octet, struct, octets, longs.
+    #[arg(long, value_delimiter = ',', default_values_t = Cube::TYPES.map(str::to_owned), hide_default_value = true, value_name = "NAMES")]
+    types: Vec<String>,
+
+    /// Octets of the sequences.
+    #[arg(long, value_delimiter = ',', default_value = "4,4096", value_name = "OCTETS")]
+    sizes: Vec<usize>,
+
+    /// Calls of each system for each type.
+    #[arg(long, default_value_t = 20_000, value_parser = clap::value_parser!(u32).range(1..), value_name = "N")]
+    calls: u32,
+}
+
+const HELP: &str = "\
+Calls per second are those of one caller, in the time that its calls take.
+The ratio is of times: above 1 is slower than the bare socket. It is given
+for --pin same only.
+
+Examples:
+  zorb bench cube
+  zorb bench cube --types struct,longs --peers omniorb,tirpc
+  zorb bench cube --pin split --json > cube.jsonl";
+
+pub(crate) fn run(arguments: &Arguments) -> Result<(), Failure> {
+    let Arguments { common, types, sizes, calls } = arguments;
+    let mut cubes = Vec::new();
+    for name in types {
+        cubes.extend(Cube::of_type(name, sizes).map_err(Failure::usage)?);
+    }
+    let plan = Plan { basis: common.basis(*calls), cubes };
+    let systems = common.systems()?;
+    common.measure(
+        |lab, finished| cube::run(&systems, &plan, lab, finished),
+        |rows| {
+            common.title("The cubing service", &common.rounds(*calls))
+                + &table("value", rows, label).to_string()
+        },
+    )
+}
+
+fn label(row: &Row) -> String {
+    match row.r#type.as_str() {
+        "null" => "void".to_owned(),
+        sequence @ ("octets" | "longs") => format!("{sequence} {}", octets_text(row.size)),
+        other => other.to_owned(),
+    }
+}

@@ -1,0 +1,71 @@
+//! The scenarios of `zorb bench` as their users run them, with as few calls as they take: rows that scripts can rely on,
+//! tables that fit, and what is refused.
+
+use std::process::{Command, Output, Stdio};
+
+use serde_json::Value;
+
+fn zorb(arguments: &[&str]) -> Output {
+    Command::new(env!("CARGO_BIN_EXE_zorb")).args(arguments).stdin(Stdio::null()).output().unwrap()
+}
+
+fn text(octets: &[u8]) -> &str {
+    std::str::from_utf8(octets).unwrap()
+}
+
+/// Runs, expects success, and gives what was printed.
+fn printed(arguments: &[&str]) -> String {
+    let output = zorb(arguments);
+    assert!(output.status.success(), "{arguments:?}: {}", text(&output.stderr));
+    text(&output.stdout).to_owned()
+}
+
+/// The rows that a scenario prints as JSON; all of them are of the experiment of this name.
+fn rows(scenario: &str, options: &[&str]) -> Vec<Value> {
+    let arguments = [&["bench", scenario, "--json"], options].concat();
+    let rows: Vec<Value> =
+        printed(&arguments).lines().map(|line| serde_json::from_str(line).unwrap()).collect();
+    assert!(rows.iter().all(|row| row["experiment"] == scenario), "{rows:?}");
+    rows
+}
+
+/// The table of a scenario, which must fit.
+fn table(scenario: &str, options: &[&str]) -> String {
+    let shown = printed(&[&["bench", scenario], options].concat());
+    for line in shown.lines() {
+        assert!(line.chars().count() <= 80, "{line:?}");
+    }
+    shown
+}
+
+/// Runs, expects exit code 2, and gives what was said.
+fn refused(arguments: &[&str]) -> String {
+    let output = zorb(arguments);
+    let said = text(&output.stderr).to_owned();
+    assert_eq!(output.status.code(), Some(2), "{arguments:?}: {said}");
+    said
+}
+
+fn column<'r>(rows: &'r [Value], field: &str) -> Vec<&'r str> {
+    rows.iter().map(|row| row[field].as_str().unwrap_or_else(|| panic!("{field} in {row}"))).collect()
+}
+
+fn numbers(rows: &[Value], field: &str) -> Vec<f64> {
+    rows.iter().map(|row| row[field].as_f64().unwrap_or_else(|| panic!("{field} in {row}"))).collect()
+}
+
+#[test]
+fn cube_measures_each_type_and_size() {
+    let rows = rows("cube", &["--calls", "1", "--sizes", "4,64"]);
+    let types = ["null", "short", "long", "octet", "struct", "octets", "octets", "longs", "longs"];
+    assert_eq!(column(&rows, "type"), types.map(|name| [name, name]).concat());
+    assert_eq!(column(&rows, "system"), ["raw", "zorb"].repeat(9));
+    assert_eq!(numbers(&rows, "size")[8..14], [10.0, 10.0, 4.0, 4.0, 64.0, 64.0]);
+    assert!(numbers(&rows, "calls_s").iter().all(|&calls| calls > 0.0));
+    assert!(numbers(&rows, "ratio_to_raw").iter().all(|&ratio| ratio > 0.0));
+    let shown = table("cube", &["--calls", "1", "--types", "void,longs", "--pin", "none"]);
+    assert!(shown.contains("longs 4 KiB") && shown.contains("calls/s"), "{shown}");
+    assert!(refused(&["bench", "cube", "--types", "float"]).contains("there are void, short"));
+    assert!(refused(&["bench", "cube", "--sizes", "6"]).contains("a long has 4"));
+    assert!(refused(&["bench", "cube", "--peers", "orbix"]).contains("there are omniorb"));
+}
