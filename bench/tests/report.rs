@@ -397,7 +397,7 @@ fn hostile_text_stays_text() {
                 text.push_str(&format!("{row}\n"));
             }
             let machine =
-                serde_json::json!({"cpu": hostile, "versions": {hostile: hostile}, hostile: [hostile]});
+                serde_json::json!({"cpu": hostile, "peers": {hostile: hostile}, hostile: [hostile]});
             let page = Report::of(Some(machine.to_string().as_bytes()), text.as_bytes()).page();
             let document = parse(&page.html);
             assert_eq!(elements(document.root(), "script").count(), 0);

@@ -1,7 +1,7 @@
 //! Plots as PNG files, for documents that take no SVG.
 //!
-//! `resvg` draws them: the one renderer in Rust that sets text, which is most of what a plot says. It needs a font of the system's;
-//! the page does not, and is written without this module.
+//! `resvg` draws them: the one renderer in Rust that sets text, which is most of what a plot says. It needs a
+//! font of the system's; the page does not, and is written without this module.
 
 use resvg::tiny_skia::{Pixmap, Transform};
 use resvg::usvg::{self, Options, Tree};
@@ -27,7 +27,7 @@ impl std::fmt::Debug for Painter {
 }
 
 impl Painter {
-    /// Finds a font.
+    /// Finds a font: one of [`FAMILIES`] if it can, else whichever there is.
     ///
     /// # Errors
     ///

@@ -1,14 +1,14 @@
 //! `machine.json` for people: what the figures were measured on.
 //!
-//! The fields are written by the run; here they are only put into words and an order. One that is not known here is
-//! shown under its own name.
+//! The fields are written by the run; here they are only put into words and an order. One that is not known
+//! here is shown under its own name.
 
 use serde_json::{Map, Value};
 
 use super::number;
 use super::record::{Remark, show};
 
-/// The fields in the order in which they are shown, with their words. The versions of peers come last.
+/// The fields in the order in which they are shown, with their words.
 const FIELDS: &[(&str, &str)] = &[
     ("date", "measured"),
     ("commit", "commit"),
@@ -18,7 +18,12 @@ const FIELDS: &[(&str, &str)] = &[
     ("kernel", "kernel"),
     ("congestion_control", "TCP congestion control"),
     ("load", "load before the run"),
+    ("peers", "peers"),
 ];
+
+/// The load for each core that a machine may have whose figures can be trusted: half of it left alone, as it was
+/// before the run added its own.
+const LOAD_AT_REST: f64 = 0.5;
 
 /// The machine's description.
 #[derive(Debug, Clone, Default)]
@@ -47,21 +52,15 @@ impl Machine {
     /// Every field with its words.
     pub(super) fn described(&self) -> Vec<(String, String)> {
         let known = FIELDS.iter().map(|(name, words)| (*name, *words));
-        let others = self.fields.keys().map(String::as_str).filter(|name| {
-            !matches!(*name, "versions" | "busy") && !FIELDS.iter().any(|(known, _)| known == name)
-        });
+        let others = self
+            .fields
+            .keys()
+            .map(String::as_str)
+            .filter(|name| *name != "busy" && !FIELDS.iter().any(|(known, _)| known == name));
         let mut described: Vec<(String, String)> = known
             .chain(others.map(|name| (name, name)))
             .map(|(name, words)| (words.to_owned(), self.worded(name)))
             .collect();
-        match self.fields.get("versions") {
-            Some(Value::Object(versions)) => {
-                let versions = versions.iter().map(|(peer, version)| format!("{peer} {}", show(version)));
-                described.push(("peers".into(), versions.collect::<Vec<_>>().join(", ")));
-            }
-            Some(versions) => described.push(("versions".into(), show(versions))),
-            None => {}
-        }
         described.retain(|(_, text)| !text.is_empty());
         described
     }
@@ -71,18 +70,23 @@ impl Machine {
             ("memory_gib", Some(Value::Number(size))) => {
                 format!("{} GiB", number::tick((size.as_f64().unwrap_or_default() * 10.0).round() / 10.0))
             }
+            (_, Some(Value::Object(parts))) => parts
+                .iter()
+                .map(|(name, value)| format!("{name} {}", show(value)))
+                .collect::<Vec<_>>()
+                .join(", "),
             (_, Some(Value::Array(values))) => values.iter().map(show).collect::<Vec<_>>().join(", "),
             _ => self.text(name),
         }
     }
 
-    /// Whether something else ran beside the measurement: the run says so, or the load was above half a core.
+    /// Whether something else ran beside the measurement: the run says so, or the load before it was above
+    /// [`LOAD_AT_REST`].
     pub(super) fn busy(&self) -> bool {
-        /// A machine at rest stays well below; half a core of something else moves figures on a small machine.
-        const LOAD_AT_REST: f64 = 0.5;
+        let number = |name: &str| self.fields.get(name).and_then(Value::as_f64);
         match self.fields.get("busy") {
             Some(busy) => *busy == Value::Bool(true),
-            None => self.fields.get("load").and_then(Value::as_f64).is_some_and(|load| load > LOAD_AT_REST),
+            None => number("load").is_some_and(|load| load > LOAD_AT_REST * number("cores").unwrap_or(1.0)),
         }
     }
 }
@@ -98,7 +102,8 @@ mod tests {
     #[test]
     fn fields_are_worded_and_the_unknown_kept() {
         let machine = machine(
-            r#"{"zeal":1,"cores":2,"cpu":"A","memory_gib":23.4561,"kernel":null,"flags":["a","b"],"versions":{"omniorb":"4.3"}}"#,
+            r#"{"zeal":1,"cores":2,"cpu":"A","memory_gib":23.4561,"kernel":null,"flags":["a","b"],
+                "peers":{"omniorb":"4.3"}}"#,
         );
         let described = machine.described();
         let described: Vec<_> = described.iter().map(|(name, text)| (name.as_str(), text.as_str())).collect();
@@ -108,9 +113,9 @@ mod tests {
                 ("processor", "A"),
                 ("cores", "2"),
                 ("memory", "23.5 GiB"),
+                ("peers", "omniorb 4.3"),
                 ("flags", "a, b"),
                 ("zeal", "1"),
-                ("peers", "omniorb 4.3")
             ]
         );
     }
@@ -119,7 +124,7 @@ mod tests {
     fn a_busy_machine_is_known_by_its_word_or_its_load() {
         assert!(machine(r#"{"busy":true,"load":0}"#).busy());
         assert!(!machine(r#"{"busy":false,"load":9}"#).busy());
-        assert!(machine(r#"{"load":1.2}"#).busy() && !machine(r#"{"load":0.2}"#).busy());
+        assert!(machine(r#"{"load":1.2,"cores":2}"#).busy() && !machine(r#"{"load":1.2,"cores":4}"#).busy());
         assert!(!machine("{}").busy());
     }
 

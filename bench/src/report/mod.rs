@@ -1,19 +1,20 @@
 //! A page that people look at, out of the rows that a run has left in a directory.
 //!
 //! ```text
-//! machine.json ──► machine ──────────────────────────────┐
-//!                                                         ▼
-//! results.jsonl ─► record: rows and remarks ─► sections ─► page ─► index.html
-//!                                      │          │        ▲
-//!                     grouping: which  ┘          ▼        │
-//!                     rows belong together      plot ──────┴─────► *.png  (image, on request)
-//!                                               table
+//! machine.json ──► machine ─────────────────────────────────┐
+//!                                                            ▼
+//! results.jsonl ──► record: rows and remarks ──► sections ──► page ──► index.html
+//!                                      ▲           │    │     ▲
+//!                     grouping: which ─┘           ▼    ▼     │
+//!                     rows belong together      plot    table ┘
+//!                     verdict: what a            │
+//!                     ratio says                 └──► image ──► *.png, on request
 //! ```
 //!
-//! `record` reads rows without knowing experiments; `sections` knows them, one file each, and turns rows into plots
-//! and tables; `page` lays these out with their commands and data, and adds whatever rows no section has shown: nothing
-//! that was measured is dropped. `plot` draws SVG and knows nothing of rows. The page is one file: no script, no font, no
-//! picture is fetched.
+//! `record` reads rows without knowing experiments. `sections` knows them, one file each, and turns rows into plots
+//! and tables. `page` lays these out with their commands and data, and adds whatever rows no section has shown:
+//! nothing that was measured is dropped. `plot` draws SVG and knows nothing of rows. The page is one file: no
+//! script, no font, no picture is fetched.
 //!
 //! What a ratio means is decided in [`crate::statistics`]; here it is only shown.
 

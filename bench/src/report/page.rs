@@ -79,7 +79,8 @@ fn header(page: &mut Markup, report: &Report, contents: &[(String, String)]) {
             });
         }
         if report.machine.busy() {
-            let words = "The machine was busy with something else while this was measured: trust intervals, not medians.";
+            let words = "The machine was busy with something else while this was measured: trust intervals, not \
+                         medians.";
             page.element("p").class("warning").text(words);
         }
         if !contents.is_empty() {
@@ -110,9 +111,9 @@ fn footer(page: &mut Markup, report: &Report, not_measured: &[&'static str]) {
             page.element("p").with("id", "not-measured").text(words);
         }
         page.element("p").text(
-            "Where several rows measure the same thing, plots show their median. Ratios are of times measured in turns in one \
-             run; met, missed and not resolved are judged by the 95 % interval. Absolute figures hold for this machine and this \
-             day.",
+            "Where several rows measure the same thing, plots show their median. Ratios are of times measured in \
+             turns in one run; met, missed and not resolved are judged by the 95 % interval. Absolute figures hold \
+             for this machine and this day.",
         );
     });
 }
@@ -131,8 +132,8 @@ impl Layout {
     /// Lays out all sections and gives the names of the experiments that have no rows.
     fn sections(&mut self, report: &Report) -> Vec<&'static str> {
         let all: Vec<&Record> = report.records.iter().collect();
-        let judged = "Every ratio that has a target. It is met when the interval's upper end is at most 0.02 above the target, \
-                      missed when its lower end is above it, otherwise not resolved.";
+        let judged = "Every ratio that has a target. It is met when the interval's upper end is at most 0.02 above \
+                      the target, missed when its lower end is above it, otherwise not resolved.";
         self.section("targets", "Targets", judged, &sections::ratios(&all), &[]);
         let mut not_measured = Vec::new();
         for experiment in EXPERIMENTS {

@@ -47,7 +47,7 @@ pub(crate) fn machine() -> String {
     json!({
         "date": "2001-02-03T04:05:06Z", "kernel": "0.0.0-sample", "cpu": "a processor that does not exist (sample data)",
         "cores": 2, "memory_gib": 23.5, "load": 0.07, "congestion_control": "reno", "commit": "0000000",
-        "versions": {"omniorb": "4.3.0", "jacorb": "3.9", "tonic": "0.14", "capnp": "0.21", "tirpc": "1.3.3"},
+        "peers": {"omniorb": "4.3.0", "jacorb": "3.9", "tonic": "0.14", "capnp": "0.21", "tirpc": "1.3.3"},
     })
     .to_string()
 }

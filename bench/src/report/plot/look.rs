@@ -1,4 +1,5 @@
-//! What a system looks like, the same in every plot: a colour, a marker and a dash, so that any one of them is enough.
+//! What a system looks like, the same in every plot: a marker, which is enough to know it by; a colour, which two
+//! variants of one system share; and a dash for its transport.
 //!
 //! The colours of each theme were searched for the largest least distance (OKLab) between any two of them under
 //! normal sight and simulated protanopia, deuteranopia and tritanopia, with enough contrast to the page. The

@@ -1,7 +1,7 @@
 //! The steps of a call: stacked in one bar a side, and unfolded one below the other.
 //!
-//! A step keeps its colour and number in both. Steps of one leg (out, in the server, back) share a hue in two alternating
-//! shades, so that neighbours are told apart by shade and number, without fourteen colours.
+//! A step keeps its colour and number in both. Steps of one leg (out, in the server, back) share a hue in two
+//! alternating shades, so that neighbours are told apart by shade and number, without fourteen colours.
 
 use super::label::{self, LINE};
 use super::scale::Scale;

@@ -1,8 +1,8 @@
 //! What the report shows of each experiment: one file draws one, and [`EXPERIMENTS`] lists them in reading order.
 //!
 //! A drawing function gets its experiment's rows and gives groups of plots and tables, each with the rows that it
-//! shows. Whatever it leaves out, the page puts into a table of further rows; so a drawing function may pass over what
-//! it does not understand.
+//! shows. Whatever it leaves out, the page puts into a table of further rows; so a drawing function may pass over
+//! what it does not understand.
 
 mod concurrency;
 mod connections;
@@ -39,49 +39,51 @@ pub(super) const EXPERIMENTS: &[Experiment] = &[
     Experiment {
         name: "ttcp",
         title: "Throughput",
-        about: "A transmitter floods a receiver with buffers of typed values. The clock stops when the receiver has \
-                confirmed that it has executed every buffer. Higher is better.",
+        about: "A transmitter floods a receiver with buffers of typed values. The clock stops when the \
+                receiver has confirmed that it has executed every buffer. Higher is better.",
         draw: ttcp::draw,
     },
     Experiment {
         name: "rtt",
         title: "Round trips",
-        about: "A call and its reply, between two processes; the reply is compared with the request outside the measured \
-                time. A row reaches from the median to the 99th percentile. Further left is better.",
+        about: "A call and its reply, between two processes; the reply is compared with the request outside \
+                the measured time. A row reaches from the median to the 99th percentile. Further left is \
+                better.",
         draw: rtt::draw,
     },
     Experiment {
         name: "cube",
         title: "The cubing service",
-        about: "Two-way calls whose argument comes back cubed, one caller. Higher is better; a bar is as long as the \
-                value's part of the greatest one for that type.",
+        about: "Two-way calls whose argument comes back cubed, one caller. Higher is better; a bar is as \
+                long as the value's part of the greatest one for that type.",
         draw: cube::draw,
     },
     Experiment {
         name: "whitebox",
         title: "Where a call's time goes",
-        about: "Time stamps at fourteen steps of a call. Each side's steps begin at that side's own zero; what the client \
-                waits for its reply is among its steps.",
+        about: "Time stamps at fourteen steps of a call. Each side's steps begin at that side's own zero; \
+                what the client waits for its reply is among its steps.",
         draw: whitebox::draw,
     },
     Experiment {
         name: "size",
         title: "The ORB's share of a call",
-        about: "A call beside a bare socket that moves as many bytes: what exceeds the socket's time is the ORB's.",
+        about: "A call beside a bare socket that moves as many bytes: what exceeds the socket's time is the \
+                ORB's.",
         draw: size::draw,
     },
     Experiment {
         name: "demux",
         title: "Finding object and operation",
-        about: "The time of a call against how many objects the server has and how many operations the interface. A line \
-                that stays level has found them in constant time.",
+        about: "The time of a call against how many objects the server has and how many operations the \
+                interface. A line that stays level has found them in constant time.",
         draw: demux::draw,
     },
     Experiment {
         name: "firstcall",
         title: "First calls",
-        about: "What a call takes that is the first on a connection, on an interface, on an object, and a later one. \
-                Bars are medians; shorter is better.",
+        about: "What a call takes that is the first on a connection, on an interface, on an object, and a \
+                later one. Bars are medians; shorter is better.",
         draw: firstcall::draw,
     },
     Experiment {
@@ -93,14 +95,15 @@ pub(super) const EXPERIMENTS: &[Experiment] = &[
     Experiment {
         name: "connections",
         title: "Many connections",
-        about: "What idle connections cost: the server's memory for each, and a null call's time while they are open. Lower \
-                is better.",
+        about: "What idle connections cost: the server's memory for each, and a null call's time while they \
+                are open. Lower is better.",
         draw: connections::draw,
     },
     Experiment {
         name: "images",
         title: "An application: images",
-        about: "An image editor split over two processes: 295 objects, 9,000 calls of mixed kinds, 3 MB of image.",
+        about: "An image editor split over two processes: 295 objects, 9,000 calls of mixed kinds, 3 MB of \
+                image.",
         draw: images::draw,
     },
 ];
