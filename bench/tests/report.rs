@@ -198,7 +198,7 @@ fn ratios_are_judged() {
         let page = page_of(&row(low, high));
         let document = parse(&page.html);
         let cells: Vec<_> = elements(with_id(&document, "targets").unwrap(), "td").map(text).collect();
-        assert_eq!(cells.last().map(String::as_str), Some(verdict));
+        assert_eq!(cells.first().map(String::as_str), Some(verdict));
         assert!(
             cells.contains(&format!("{low:.3} – {high:.3}")) && cells.contains(&"1.10".to_owned()),
             "{cells:?}"

@@ -27,7 +27,7 @@ impl std::fmt::Debug for Painter {
 }
 
 impl Painter {
-    /// Finds a font: one of [`FAMILIES`] if it can, else whichever there is.
+    /// Finds a font: one that plots are reckoned for if it can, else whichever there is.
     ///
     /// # Errors
     ///

@@ -10,6 +10,9 @@ use super::record::Record;
 use super::sections::{self, EXPERIMENTS, Group, Part, Shown};
 use super::table;
 
+/// A description of more octets than this has a line of its own.
+const LONG_DESCRIPTION: usize = 50;
+
 /// More commands than this below one plot are folded away.
 const COMMANDS_IN_VIEW: usize = 2;
 
@@ -71,7 +74,8 @@ fn header(page: &mut Markup, report: &Report, contents: &[(String, String)]) {
         if !machine.is_empty() {
             page.element("dl").with("id", "machine").holding(|page| {
                 for (name, text) in machine {
-                    page.element("div").holding(|page| {
+                    let class = if text.len() > LONG_DESCRIPTION { "wide" } else { "" };
+                    page.element("div").class(class).holding(|page| {
                         page.element("dt").text(name);
                         page.element("dd").text(text);
                     });

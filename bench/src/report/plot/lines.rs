@@ -69,7 +69,8 @@ impl Lines {
         let ys = points().map(|point| point.y).chain([self.at_least]);
         let bottom = top + FIELD.max(self.series.len() as f64 * LINE);
         let y = match self.y.base {
-            Some(base) => Scale::logarithmic(ys, base),
+            // With room at both ends: a point on the axis would look like zero.
+            Some(base) => Scale::logarithmic(ys.flat_map(|y| [y / 1.25, y * 1.25]), base),
             None => Scale::from_zero(ys),
         };
         let y = y.over(bottom, top);

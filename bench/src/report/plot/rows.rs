@@ -114,7 +114,7 @@ impl Rows {
         let values = self.rows().flat_map(|row| row.mark.values());
         match self.rows().next().map(|row| row.mark) {
             Some(Mark::Interval { .. }) => Scale::around_one(values),
-            Some(Mark::Span(..)) => Scale::logarithmic(values, 10.0),
+            Some(Mark::Span(..)) => Scale::logarithmic(values.flat_map(|value| [value / 1.1, value]), 10.0),
             _ => Scale::from_zero(values),
         }
     }

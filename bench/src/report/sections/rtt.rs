@@ -1,12 +1,14 @@
 //! Round trips: medians and 99th percentiles by size, for each placement, and the ratios that may be formed.
 
 use super::{
-    ARGUMENTS, Group, LATENCY, Part, Scope, Shown, by_circumstances, interval, rows_plot, span, systems_plot,
+    ARGUMENTS, Group, LATENCY, Part, Scope, Shown, by, by_circumstances, interval, rows_plot, span,
+    systems_plot,
 };
 use crate::report::grouping::alike;
 use crate::report::plot::Axis;
 use crate::report::record::Record;
-use crate::report::{number, table, verdict};
+use crate::report::table::{self, Cell, Table};
+use crate::report::{number, verdict};
 
 /// From this many sizes on a curve says more than rows.
 const MANY_SIZES: usize = 7;
@@ -58,12 +60,28 @@ fn ratio_plot<'a>(rows: &[&'a Record], scope: &Scope<'_>, title: &str) -> Option
     )
 }
 
-/// The report's opening: every row with a target, its ratio, and the verdict.
+/// The report's opening: every row with a target, the verdict, and what it rests on.
 pub(in crate::report) fn ratios<'a>(rows: &[&'a Record]) -> Vec<Group<'a>> {
     let judged: Vec<_> = rows.iter().copied().filter(|row| verdict::verdict(row).is_some()).collect();
-    if judged.is_empty() {
-        return Vec::new();
-    }
-    let shown = Shown::Table(table::of_rows(&judged));
-    vec![Group { heading: String::new(), parts: vec![Part { shown, rows: judged }] }]
+    by(&["experiment", "link", "queue", "pin"], &judged, |rows, scope| {
+        let mut table = Table { caption: scope.words.to_owned(), ..Table::default() };
+        // The verdict comes early, so that a narrow screen shows it.
+        table.heads = ["call", "verdict"].map(Cell::word).into();
+        table.heads.extend(["ratio to raw", "95 % interval", "target"].map(Cell::number));
+        for size in by_size(rows) {
+            for row in size.rows {
+                let (median, interval) = verdict::ratio(row).unzip();
+                let interval = interval.flatten().map(|interval| table::interval(&interval));
+                let target = verdict::target(row).map(|target| format!("{:.2}", target.0));
+                table.rows.push(vec![
+                    Cell::word(format!("{}, {}", scope.names.of_row(row), size.words)),
+                    Cell::verdict(row),
+                    Cell::number(median.map(number::ratio).unwrap_or_default()),
+                    Cell::number(interval.unwrap_or_default()),
+                    Cell::number(target.unwrap_or_default()),
+                ]);
+            }
+        }
+        vec![Part { shown: Shown::Table(table), rows: rows.to_vec() }]
+    })
 }

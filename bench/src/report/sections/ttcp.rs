@@ -13,6 +13,9 @@ const THROUGHPUT: Axis = Axis { label: "Gbit/s", written: number::tick, base: No
 const PROCESSOR: Axis =
     Axis { label: "CPU seconds per GiB, both sides", written: number::tick, base: Some(10.0) };
 
+const RATIO: Axis =
+    Axis { label: "median ratio; intervals in the data", written: number::tick, base: Some(10.0) };
+
 pub(super) fn draw<'a>(rows: &[&'a Record]) -> Vec<Group<'a>> {
     by_circumstances(rows, |rows, scope| {
         let mut parts: Vec<Part> = summary(rows, scope).into_iter().collect();
@@ -29,6 +32,10 @@ pub(super) fn draw<'a>(rows: &[&'a Record]) -> Vec<Group<'a>> {
             let title = format!("Processor time for {} by size of the buffer", of_type.words);
             let cost = ("cpu_s_per_gib", PROCESSOR);
             parts.extend(systems_plot(title, &of_type.rows, scope, ("size", BUFFERS), cost));
+            let title = format!("Time for {} as a multiple of a bare socket's", of_type.words);
+            let compared: Vec<_> =
+                of_type.rows.iter().copied().filter(|row| row.text("system") != "raw").collect();
+            parts.extend(systems_plot(title, &compared, scope, ("size", BUFFERS), ("ratio_to_raw", RATIO)));
         }
         parts
     })

@@ -31,15 +31,15 @@ pub(crate) fn run(arguments: &Arguments) -> Result<(), Failure> {
     for remark in report.remarks() {
         eprintln!("note: {remark}");
     }
-    // First, so that a system without fonts is told before anything is drawn.
-    let painter = arguments.png.then(Painter::new).transpose()?;
     let page = report.page();
     let write = |name: &str, content: &[u8]| {
         let path = arguments.directory.join(name);
         fs::write(&path, content).map_err(|error| Failure::file("write", &path, error)).map(|()| path)
     };
     let index = write("index.html", page.html.as_bytes())?;
-    if let Some(painter) = painter {
+    if arguments.png {
+        // After the page, which needs no font.
+        let painter = Painter::new()?;
         for plot in &page.plots {
             write(&format!("{}.png", plot.id), &painter.png(plot)?)?;
         }
