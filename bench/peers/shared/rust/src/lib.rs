@@ -17,7 +17,7 @@ pub use arguments::Settings;
 pub use call::{Kind, Mixed, Value};
 pub use commands::{Call, Driver};
 pub use flood::{Element, Receiver, pattern};
-pub use sockets::{Listener, Stream, connect, hold};
+pub use sockets::{Listener, Stream, connect};
 
 use tokio::task::LocalSet;
 

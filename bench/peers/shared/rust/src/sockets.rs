@@ -6,7 +6,6 @@ use std::path::PathBuf;
 
 use rustix::process::{Resource, getrlimit, setrlimit};
 use socket2::SockRef;
-use tokio::io::AsyncReadExt;
 use tokio::net::{TcpListener, TcpSocket, TcpStream, UnixListener, UnixStream};
 use tokio_util::either::Either;
 
@@ -34,12 +33,6 @@ pub async fn connect(settings: &Settings) -> io::Result<Stream> {
     let stream = socket.connect(address).await?;
     stream.set_nodelay(true)?;
     Ok(Either::Left(stream))
-}
-
-/// Reads and forgets what a peer sends until it ends.
-pub async fn hold(mut stream: Stream) {
-    let mut octets = [0; 64];
-    while matches!(stream.read(&mut octets).await, Ok(1..)) {}
 }
 
 /// Where a server takes connections.
