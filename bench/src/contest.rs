@@ -147,12 +147,7 @@ impl<'a> Contest<'a> {
     /// The places in the order of one round: each round begins with another, and every second one runs backwards,
     /// so that no system is always behind the same other.
     pub fn order(&self, round: usize) -> Vec<usize> {
-        let mut places: Vec<_> = (0..self.len()).collect();
-        if round % 2 == 1 {
-            places.reverse();
-        }
-        places.rotate_left(round / 2 % self.len().max(1));
-        places
+        order(self.len(), round)
     }
 
     /// What went wrong so far, a line each; missing peers and what a system cannot do are not counted.
@@ -215,4 +210,34 @@ fn start(entry: &Entry, lab: &Lab, setting: &Setting, placement: Placement) -> R
     };
     let client = system.connect(lab, setting, &far.address, placement.client)?;
     Ok(Running { client, far })
+}
+
+fn order(places: usize, round: usize) -> Vec<usize> {
+    let mut order: Vec<_> = (0..places).collect();
+    if round % 2 == 1 {
+        order.reverse();
+    }
+    order.rotate_left(round / 2 % places.max(1));
+    order
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn everybody_is_as_often_first_as_last_and_before_as_behind_another() {
+        for places in 1..6 {
+            let rounds: Vec<_> = (0..2 * places).map(|round| order(places, round)).collect();
+            for place in 0..places {
+                assert_eq!(rounds.iter().filter(|order| order[0] == place).count(), 2, "{rounds:?}");
+                for other in (0..places).filter(|&other| other != place) {
+                    let at = |order: &[usize], place| order.iter().position(|&one| one == place);
+                    let before = rounds.iter().filter(|order| at(order, place) < at(order, other)).count();
+                    assert_eq!(before, places, "{place} before {other}: {rounds:?}");
+                }
+            }
+        }
+        assert_eq!(order(0, 3), [0; 0]);
+    }
 }

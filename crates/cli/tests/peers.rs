@@ -99,5 +99,8 @@ fn unknown_peers_list_what_there_is() {
     let output = zorb(&folder, &["bench", "rtt", "--peers", "orbix"]);
     let said = text(&output.stderr);
     assert_eq!(output.status.code(), Some(2), "{said}");
-    assert!(said.contains("there is no peer \"orbix\"; there are omniorb, jacorb, tirpc"), "{said}");
+    assert!(
+        said.contains("there is no system \"orbix\"; there are raw, framed, ipc, zorb, omniorb, jacorb"),
+        "{said}"
+    );
 }

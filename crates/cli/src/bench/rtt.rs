@@ -36,7 +36,7 @@ pub(crate) struct Arguments {
     #[arg(long, default_value = "same", value_name = "WHERE")]
     pin: Pin,
 
-    /// Peers to measure beside zorb: omniorb, jacorb, tirpc, tonic, capnp.
+    /// What to measure beside zorb: omniorb, jacorb, tirpc, tonic, capnp; ipc, the socket through typed handles.
     #[arg(long, value_delimiter = ',', value_name = "NAMES")]
     peers: Vec<String>,
 
@@ -97,7 +97,7 @@ pub(crate) fn run(arguments: &Arguments) -> Result<(), Failure> {
         payloads: Plan::standard_payloads(),
     };
     let mut systems: Vec<&dyn System> = vec![&Zorb];
-    systems.extend(systems::peers(&arguments.peers)?);
+    systems.extend(systems::beside_zorb(&arguments.peers)?);
     tell_if_busy(arguments.json)?;
     let mut outcomes = Vec::new();
     let mut unwritten = Ok(());

@@ -91,13 +91,13 @@ struct Display {
 
 impl Display {
     fn new(label: &str) -> Display {
-        let bar = ProgressBar::new(0);
+        // Drawn for the first time when it is known how much there is to do.
+        let bar = ProgressBar::new(0).with_message(label.to_owned());
         bar.set_style(
             ProgressStyle::with_template("{msg} [{bar:30}] {percent:>3} %, {eta} left")
                 .unwrap_or_else(|_| ProgressStyle::default_bar())
                 .progress_chars("=> "),
         );
-        bar.set_message(label.to_owned());
         Display { bar, label: label.to_owned(), last_line: Mutex::new(Instant::now()) }
     }
 }

@@ -1,10 +1,9 @@
 //! Who can be measured, by name.
 
-use zorb_bench::System;
 use zorb_bench::orb::Zorb;
 use zorb_bench::peer::Peer;
 use zorb_bench::raw::Raw;
-use zorb_bench::system::Local;
+use zorb_bench::system::{Local, System};
 
 use crate::failure::Failure;
 
@@ -51,27 +50,19 @@ pub(crate) fn version(name: &str) -> Result<&'static dyn System, Failure> {
     local.or_else(peer).ok_or_else(|| {
         let locals = LOCALS.iter().map(|local| local.name());
         let known: Vec<_> = locals.chain(Peer::ALL.iter().map(System::name)).collect();
-        Failure::usage(format!("there is no version {name:?}; there are {}", known.join(", ")))
+        Failure::usage(format!("there is no system {name:?}; there are {}", known.join(", ")))
     })
 }
 
-/// The peers of a list such as `omniorb,tonic`.
+/// What is to be measured beside zorb and the bare socket, of a list such as `omniorb,tonic`, each once.
 ///
 /// # Errors
 ///
 /// There is none of one of the names; the text lists those that there are.
-pub(crate) fn peers(names: &[String]) -> Result<Vec<&'static dyn System>, Failure> {
-    let mut peers: Vec<&'static Peer> = Vec::new();
-    for name in names {
-        let peer = Peer::named(name).ok_or_else(|| {
-            let known: Vec<_> = Peer::ALL.iter().map(System::name).collect();
-            Failure::usage(format!("there is no peer {name:?}; there are {}", known.join(", ")))
-        })?;
-        if !peers.contains(&peer) {
-            peers.push(peer);
-        }
-    }
-    Ok(peers.into_iter().map(|peer| peer as &dyn System).collect())
+pub(crate) fn beside_zorb(names: &[String]) -> Result<Vec<&'static dyn System>, Failure> {
+    let mut versions = versions(names)?;
+    versions.retain(|version| ![Raw::Plain.name(), Zorb.name()].contains(&version.name()));
+    Ok(versions)
 }
 
 #[cfg(test)]
@@ -101,11 +92,8 @@ mod tests {
     }
 
     #[test]
-    fn a_peer_is_taken_once_and_unknown_ones_name_what_there_is() {
-        let names = |text: &str| -> Vec<String> { text.split(',').map(str::to_owned).collect() };
-        let found = peers(&names("tonic,omniorb,tonic")).unwrap();
-        assert_eq!(found.iter().map(|peer| peer.name()).collect::<Vec<_>>(), ["tonic", "omniorb"]);
-        let Err(error) = peers(&names("tonic,orbix")) else { panic!("orbix is no peer") };
-        assert!(error.to_string().contains("\"orbix\"; there are omniorb, jacorb"), "{error}");
+    fn zorb_and_the_floor_are_not_beside_themselves() {
+        let found = beside_zorb(&["tonic", "zorb", "raw", "ipc", "tonic"].map(str::to_owned)).unwrap();
+        assert_eq!(found.iter().map(|peer| peer.name()).collect::<Vec<_>>(), ["tonic", "ipc"]);
     }
 }

@@ -147,12 +147,21 @@ pub(crate) fn run(arguments: Arguments) -> Result<(), Failure> {
         Half::Recv(arguments) => recv::run(&arguments),
         Half::Run(RunArguments { versions, pin, floods }) => {
             let versions = systems::versions(&versions)?;
-            measure(versions.into_iter().map(Entry::here).collect(), pin, &floods)
+            let place = match pin {
+                Pin::Same => "both sides on one processor",
+                Pin::Split => "a processor each",
+                Pin::None => "not pinned",
+            };
+            measure(versions.into_iter().map(Entry::here).collect(), pin, place, &floods)
         }
         Half::Send(SendArguments { receivers, pin, floods }) => {
             let mut entries = receivers.iter().map(|text| receiver(text)).collect::<Result<Vec<_>, _>>()?;
             entries.sort_by_key(|entry| entry.system.name() != Raw::Plain.name());
-            measure(entries, pin, &floods)
+            let place = match pin {
+                Pin::Same | Pin::Split => "to elsewhere, the sender on one processor",
+                Pin::None => "to elsewhere, not pinned",
+            };
+            measure(entries, pin, place, &floods)
         }
     }
 }
@@ -174,7 +183,7 @@ fn receiver(text: &str) -> Result<Entry<'static>, Failure> {
     Ok(Entry { system, served_at: Some(address.to_owned()) })
 }
 
-fn measure(entries: Vec<Entry<'static>>, pin: Pin, floods: &Floods) -> Result<(), Failure> {
+fn measure(entries: Vec<Entry<'static>>, pin: Pin, place: &str, floods: &Floods) -> Result<(), Failure> {
     let plan = Plan {
         transport: Transport::Tcp,
         pin,
@@ -188,7 +197,7 @@ fn measure(entries: Vec<Entry<'static>>, pin: Pin, floods: &Floods) -> Result<()
     tell_if_busy(floods.json)?;
     let mut report = Report { json: floods.json, last: None, outcomes: Vec::new() };
     if !floods.json {
-        write!(std::io::stdout(), "{}", describe(&plan))?;
+        write!(std::io::stdout(), "{}", describe(&plan, place))?;
     }
     let mut unwritten = Ok(());
     let ended = surrounded("flooding", Duration::from_secs(floods.patience), |lab| {
@@ -209,12 +218,7 @@ fn measure(entries: Vec<Entry<'static>>, pin: Pin, floods: &Floods) -> Result<()
     Failure::of_run(ended)
 }
 
-fn describe(plan: &Plan) -> String {
-    let place = match plan.pin {
-        Pin::Same => "both sides on one processor",
-        Pin::Split => "a processor each",
-        Pin::None => "not pinned",
-    };
+fn describe(plan: &Plan, place: &str) -> String {
     let queue = plan.queue.map(|size| format!(", socket queues of {}", octets(size))).unwrap_or_default();
     let text = format!(
         "Floods of {} over {}, {place}{queue}; {} of each. Gbit/s until the receiver has confirmed every buffer; \
