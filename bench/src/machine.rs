@@ -34,8 +34,10 @@ pub struct Machine {
     pub congestion_control: String,
     /// The commit that this program was built from, `+` behind it if the sources differ from it.
     pub commit: String,
+    /// Whether it was too busy then for figures to be trusted without their intervals.
+    pub busy: bool,
     /// What the peers' programs are made of, by name.
-    pub peers: BTreeMap<String, String>,
+    pub versions: BTreeMap<String, String>,
 }
 
 impl Machine {
@@ -49,24 +51,24 @@ impl Machine {
             date: date(SystemTime::now().duration_since(UNIX_EPOCH).map_or(0, |since| since.as_secs())),
             kernel: line("/proc/sys/kernel/osrelease"),
             cpu: field("/proc/cpuinfo", "model name"),
-            cores: std::thread::available_parallelism().map_or(1, usize::from),
+            cores: cores(),
             memory_gib: kib("/proc/meminfo", "MemTotal") / 1024.0 / 1024.0,
             load: load(),
             congestion_control: line("/proc/sys/net/ipv4/tcp_congestion_control"),
             commit: commit(),
-            peers: versions.collect(),
+            busy: busy(load(), cores()).is_some(),
+            versions: versions.collect(),
         }
-    }
-
-    /// A line for people, if the machine was busy before the run.
-    pub fn busy(&self) -> Option<String> {
-        busy(self.load, self.cores)
     }
 }
 
 /// A line for people, if the machine is busy now.
 pub fn busy_now() -> Option<String> {
-    busy(load(), std::thread::available_parallelism().map_or(1, usize::from))
+    busy(load(), cores())
+}
+
+fn cores() -> usize {
+    std::thread::available_parallelism().map_or(1, usize::from)
 }
 
 fn busy(load: f64, cores: usize) -> Option<String> {
@@ -137,7 +139,7 @@ mod tests {
         let machine = Machine::look(Path::new("/nonexistent"));
         assert!(machine.cores >= 1 && machine.memory_gib > 0.01, "{machine:?}");
         assert!(machine.kernel.contains('.') && machine.date.ends_with('Z'), "{machine:?}");
-        assert!(machine.peers.is_empty());
+        assert!(machine.versions.is_empty());
         let json = serde_json::to_string(&machine).unwrap();
         assert!(json.starts_with("{\"date\":\"20"), "{json}");
         assert_eq!(serde_json::from_str::<Machine>(&json).unwrap().kernel, machine.kernel);
