@@ -5,7 +5,7 @@
 //! | what is measured: a server half and a client half | [`system`]; ours in [`raw`], [`orb`]; programs of their own in [`peer`] |
 //! | systems side by side, their processes, and what happens when one fails | [`contest`], [`process`], [`pin`] |
 //! | a call seen from within | [`whitebox`], with the marks of [`probes`] |
-//! | scenarios | [`ttcp`]; of calls, which share [`calls`]: [`rtt`], [`cube`] |
+//! | scenarios | [`ttcp`]; of calls, which share [`calls`]: [`rtt`], [`size`], [`cube`], [`demux`] |
 //! | from times to a median, an interval and a verdict | [`latency`], [`statistics`] |
 //! | processor time, and the machine | [`cpu`], [`machine`] |
 //! | one result as a line of JSON | [`row`] |
@@ -38,6 +38,7 @@ pub mod calls;
 pub mod contest;
 pub mod cpu;
 pub mod cube;
+pub mod demux;
 mod error;
 pub mod flood;
 pub mod lab;
@@ -55,6 +56,7 @@ pub mod raw;
 pub mod report;
 pub mod row;
 pub mod rtt;
+pub mod size;
 pub mod statistics;
 pub mod system;
 pub mod ttcp;

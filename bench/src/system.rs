@@ -15,6 +15,7 @@ use std::time::{Duration, Instant};
 
 use crate::BenchError;
 use crate::cube::Cube;
+use crate::demux::Target;
 use crate::flood::{Flood, Flooded};
 use crate::lab::Lab;
 
@@ -262,13 +263,15 @@ pub enum Payload {
     Octets(usize),
     /// A value that comes back cubed.
     Cube(Cube),
+    /// An operation without arguments, among many operations or of one of many objects.
+    Demux(Target),
 }
 
 impl Payload {
     /// The payload's octets; 0 for the null call.
     pub fn size(self) -> usize {
         match self {
-            Payload::Null => 0,
+            Payload::Null | Payload::Demux(_) => 0,
             Payload::Octets(size) => size,
             Payload::Cube(cube) => cube.size(),
         }
@@ -277,7 +280,7 @@ impl Payload {
     /// Its type's name in results.
     pub fn type_name(self) -> &'static str {
         match self {
-            Payload::Null => "null",
+            Payload::Null | Payload::Demux(_) => "null",
             Payload::Octets(_) => "octet",
             // What the call without arguments is called everywhere.
             Payload::Cube(Cube::Void) => "null",
@@ -291,6 +294,7 @@ impl Payload {
             Payload::Null => "null 0".to_owned(),
             Payload::Octets(size) => format!("echo.octet {size}"),
             Payload::Cube(cube) => format!("cube.{} {}", cube.type_name(), cube.size()),
+            Payload::Demux(_) => "demux 0".to_owned(),
         }
     }
 }
@@ -298,7 +302,7 @@ impl Payload {
 impl fmt::Display for Payload {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         match *self {
-            Payload::Null => f.pad("null"),
+            Payload::Null | Payload::Demux(_) => f.pad("null"),
             Payload::Octets(size) => f.pad(&octets_text(size)),
             Payload::Cube(cube @ (Cube::Octets(size) | Cube::Longs(size))) => {
                 f.pad(&format!("{} {}", cube.type_name(), octets_text(size)))

@@ -4,8 +4,10 @@
 #![allow(clippy::needless_pass_by_value, reason = "servants take sequences by value")]
 
 mod cube;
+mod demux;
 mod echo;
 mod flood;
+mod lookup;
 mod service;
 
 use std::net::{Ipv4Addr, SocketAddr};
@@ -13,14 +15,12 @@ use std::process::Command;
 use std::sync::Arc;
 use std::time::Duration;
 
-use zorb::giop::Ior;
 use zorb::transport::tcp::Tcp;
 use zorb::{Interface, Orb, OrbBuilder};
 
 use crate::BenchError;
 use crate::flood::{Flood, Flooded};
 use crate::lab::Lab;
-use crate::meter::Meter;
 use crate::system::{
     Call, Client, Exchange, Local, MessageSizes, Payload, Setting, System, Transport, burst,
 };
@@ -30,6 +30,8 @@ pub(crate) mod idl {
 }
 
 use idl::bench::{Echo, ttcp_sequence};
+
+pub use demux::Door;
 
 /// zorb, with the defaults that every program gets.
 #[derive(Debug, Clone, Copy)]
@@ -83,12 +85,8 @@ impl System for Zorb {
         address: &str,
         payload: Payload,
     ) -> Result<MessageSizes, BenchError> {
-        let mut reference: Ior = address.parse().map_err(failed)?;
-        let server =
-            service::address(&reference).ok_or_else(|| failed("the reference has no numeric address"))?;
-        let meter = Meter::start(server)?;
-        service::redirect(&mut reference, meter.address())?;
-        let mut client = ZorbClient::new(setting, &reference.to_string(), lab.patience)?;
+        let (meter, address) = service::metered(address)?;
+        let mut client = ZorbClient::new(setting, &address, lab.patience)?;
         let messages = MessageSizes { request: 0, reply: 0 };
         client.prepare(Call { payload, messages })?;
         let mut times = Vec::new();

@@ -8,9 +8,11 @@ use zorb::poa::Poa;
 use zorb::{Interface, ObjectRef, SystemException};
 
 use super::cube::{Cube, Cubing};
+use super::demux::{Demux, Opening};
 use super::failed;
 use super::idl::bench::Echo;
 use crate::BenchError;
+use crate::meter::Meter;
 
 /// The server's objects, by name.
 pub(super) struct Services(Vec<(&'static str, ObjectRef)>);
@@ -19,7 +21,8 @@ impl Services {
     /// Activates all.
     pub(super) fn new(poa: &Poa) -> Result<Services, BenchError> {
         let cube = poa.activate::<Cube>(Arc::new(Cubing)).map_err(failed)?;
-        Ok(Services(vec![(Cube::NAME, cube.into())]))
+        let demux = poa.activate::<Demux>(Arc::new(Opening::new(poa))).map_err(failed)?;
+        Ok(Services(vec![(Cube::NAME, cube.into()), (Demux::NAME, demux.into())]))
     }
 
     pub(super) fn named(&self, name: &str) -> Result<Option<ObjectRef>, SystemException> {
@@ -35,6 +38,10 @@ pub(super) trait Service: Interface {
 
 impl Service for Cube {
     const NAME: &'static str = "cube";
+}
+
+impl Service for Demux {
+    const NAME: &'static str = "demux";
 }
 
 /// The object of an interface, on the server of `echo`.
@@ -53,14 +60,23 @@ pub(super) fn beside(echo: &Echo, object: &ObjectRef) -> Result<ObjectRef, Bench
     ObjectRef::new(object.orb(), reference).ok_or_else(|| failed("the reference is nil"))
 }
 
+/// A meter before the server that a reference leads to, and the reference that leads through it.
+pub(super) fn metered(reference: &str) -> Result<(Meter, String), BenchError> {
+    let mut reference: Ior = reference.parse().map_err(failed)?;
+    let server = address(&reference).ok_or_else(|| failed("the reference has no numeric address"))?;
+    let meter = Meter::start(server)?;
+    redirect(&mut reference, meter.address())?;
+    Ok((meter, reference.to_string()))
+}
+
 /// Where a reference leads, if that is numeric.
-pub(super) fn address(reference: &Ior) -> Option<SocketAddr> {
+fn address(reference: &Ior) -> Option<SocketAddr> {
     let profile = IiopProfile::decode(reference.profiles.first()?).ok()?;
     Some(SocketAddr::new(profile.host.parse().ok()?, profile.port))
 }
 
 /// Lets a reference lead to the same object over another address and no other way.
-pub(super) fn redirect(reference: &mut Ior, address: SocketAddr) -> Result<(), BenchError> {
+fn redirect(reference: &mut Ior, address: SocketAddr) -> Result<(), BenchError> {
     let first = reference.profiles.first().ok_or_else(|| failed("the reference is nil"))?;
     let mut profile = IiopProfile::decode(first).map_err(failed)?;
     profile.host = address.ip().to_string();

@@ -69,3 +69,35 @@ fn cube_measures_each_type_and_size() {
     assert!(refused(&["bench", "cube", "--sizes", "6"]).contains("a long has 4"));
     assert!(refused(&["bench", "cube", "--peers", "orbix"]).contains("there are omniorb"));
 }
+
+#[test]
+fn demux_finds_operations_in_four_ways_and_objects_in_one() {
+    let options = ["--calls", "1", "--operations", "1,100", "--objects", "1,1000"];
+    let rows = rows("demux", &options);
+    let (operations, objects): (Vec<_>, Vec<_>) =
+        rows.into_iter().partition(|row| row["operations"].is_number());
+    // Two styles; the first of one, the first and the last of a hundred; the floor and four ways.
+    assert_eq!(operations.len(), 2 * 3 * 5);
+    let ways = operations.iter().filter_map(|row| row["lookup"].as_str());
+    assert_eq!(ways.collect::<Vec<_>>(), ["linear", "hashed", "perfect", "numbered"].repeat(6));
+    assert_eq!(column(&operations, "position")[..15].concat(), "first".repeat(10) + &"last".repeat(5));
+    assert_eq!(column(&operations, "style")[14..16], ["twoway", "oneway"]);
+    assert_eq!(objects.len(), 2 * 3 * 2);
+    assert_eq!(column(&objects, "pick")[..6].concat(), "same".repeat(4) + &"random".repeat(2));
+    assert!(numbers(&objects, "p50_us").iter().all(|&time| time > 0.0));
+    let shown =
+        table("demux", &["--calls", "1", "--operations", "1000", "--objects", "0", "--lookup", "linear"]);
+    assert!(shown.contains("last of 1000 op.") && !shown.contains("perfect"), "{shown}");
+    assert!(refused(&["bench", "demux", "--operations", "7"]).contains("there are 1, 10, 100, 1000"));
+    assert!(refused(&["bench", "demux", "--objects", "1000001"]).contains("1 to 1000000"));
+    assert!(refused(&["bench", "demux", "--lookup", "guessed"]).contains("there are linear, hashed"));
+    assert!(refused(&["bench", "demux", "--peers", "omniorb"]).contains("peers have no such switch"));
+}
+
+#[test]
+fn size_gives_the_orbs_share() {
+    let rows = rows("size", &["--calls", "1", "--sizes", "4,2048"]);
+    assert_eq!(numbers(&rows, "size"), [4.0, 4.0, 2048.0, 2048.0]);
+    assert!(numbers(&rows, "ratio_to_raw").iter().all(|&ratio| ratio > 0.0));
+    assert!(table("size", &["--calls", "1", "--sizes", "4"]).contains('%'));
+}

@@ -52,6 +52,10 @@ impl Common {
         Basis { transport: self.transport, pin: self.pin, calls: calls as usize, seed: self.seed }
     }
 
+    pub(crate) fn has_peers(&self) -> bool {
+        !self.peers.is_empty()
+    }
+
     /// zorb and the peers asked for.
     pub(crate) fn systems(&self) -> Result<Vec<&'static dyn System>, Failure> {
         let mut systems: Vec<&dyn System> = vec![&Zorb];

@@ -10,8 +10,10 @@
 
 pub(crate) mod common;
 mod cube;
+mod demux;
 pub(crate) mod report;
 pub(crate) mod rtt;
+mod size;
 pub(crate) mod surroundings;
 pub(crate) mod systems;
 mod whitebox;
@@ -36,6 +38,8 @@ enum Scenario {
     Rtt(rtt::Arguments),
     Report(report::Arguments),
     Cube(cube::Arguments),
+    Demux(demux::Arguments),
+    Size(size::Arguments),
     #[command(hide = true)]
     Serve(ServeArguments),
 }
@@ -53,6 +57,8 @@ pub(crate) fn run(arguments: Arguments) -> Result<(), Failure> {
         Scenario::Rtt(arguments) => rtt::run(&arguments),
         Scenario::Report(arguments) => report::run(&arguments),
         Scenario::Cube(arguments) => cube::run(&arguments),
+        Scenario::Demux(arguments) => demux::run(&arguments),
+        Scenario::Size(arguments) => size::run(&arguments),
         Scenario::Serve(arguments) => serve(&arguments),
     }
 }
