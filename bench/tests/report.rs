@@ -91,6 +91,10 @@ fn every_experiment_has_its_section_and_every_plot_its_command_and_data() {
     let names: BTreeSet<_> = page.plots.iter().map(|plot| plot.id.as_str()).collect();
     assert_eq!(names.len(), page.plots.len(), "names differ");
     assert!(!page.html.contains("Rows that no plot shows"), "all of the sample's rows are drawn");
+    let of_table =
+        |id| elements(with_id(&document, id).unwrap(), "summary").next().map(text).unwrap_or_default();
+    assert_eq!(of_table("cube"), "Data, 99 rows", "what is only in a table has its data below it");
+    assert_eq!(of_table("ttcp"), "Data, 150 rows", "and what is in plots is not repeated");
 }
 
 #[test]

@@ -138,7 +138,7 @@ impl Layout {
         let all: Vec<&Record> = report.records.iter().collect();
         let judged = "Every ratio that has a target. It is met when the interval's upper end is at most 0.02 above \
                       the target, missed when its lower end is above it, otherwise not resolved.";
-        self.section("targets", "Targets", judged, &sections::ratios(&all), &[]);
+        self.section("targets", "Targets", judged, &sections::ratios(&all));
         let mut not_measured = Vec::new();
         for experiment in EXPERIMENTS {
             let rows: Vec<_> =
@@ -147,13 +147,17 @@ impl Layout {
                 not_measured.push(experiment.name);
                 continue;
             }
-            let groups = (experiment.draw)(&rows);
+            let mut groups = (experiment.draw)(&rows);
             let shown: BTreeSet<usize> = groups
                 .iter()
                 .flat_map(|group| group.parts.iter().flat_map(|part| part.rows.iter().map(|row| row.line())))
                 .collect();
             let further: Vec<_> = rows.into_iter().filter(|row| !shown.contains(&row.line())).collect();
-            self.section(experiment.name, experiment.title, experiment.about, &groups, &further);
+            if !further.is_empty() {
+                let parts = vec![Part { shown: Shown::Rows, rows: further }];
+                groups.push(Group { heading: "Rows that no plot shows".into(), parts });
+            }
+            self.section(experiment.name, experiment.title, experiment.about, &groups);
         }
         let unknown = |row: &&&Record| EXPERIMENTS.iter().all(|known| known.name != row.text("experiment"));
         let others: Vec<_> = all.iter().filter(unknown).copied().collect();
@@ -161,19 +165,23 @@ impl Layout {
             .into_iter()
             .map(|alike| Group {
                 heading: alike.words,
-                parts: vec![Part { shown: Shown::Table(table::of_rows(&alike.rows)), rows: alike.rows }],
+                parts: vec![Part { shown: Shown::Rows, rows: alike.rows }],
             })
             .collect();
         let about = "Experiments that this report has no plots for: their rows as they are.";
-        self.section("other", "Other experiments", about, &of_each, &[]);
+        self.section("other", "Other experiments", about, &of_each);
         not_measured
     }
 
     /// One section; none if there is nothing to show in it.
-    fn section(&mut self, id: &str, title: &str, about: &str, groups: &[Group], further: &[&Record]) {
-        if groups.iter().all(|group| group.parts.is_empty()) && further.is_empty() {
+    fn section(&mut self, id: &str, title: &str, about: &str, groups: &[Group]) {
+        if groups.iter().all(|group| group.parts.is_empty()) {
             return;
         }
+        // Below a table stand the data of those rows that have no plot to stand below.
+        let parts = groups.iter().flat_map(|group| &group.parts);
+        let plots = parts.filter(|part| matches!(part.shown, Shown::Plot(_)));
+        let plotted: BTreeSet<usize> = plots.flat_map(|part| &part.rows).map(|row| row.line()).collect();
         self.contents.push((id.to_owned(), title.to_owned()));
         let mut section = Markup::default();
         section.element("section").with("id", id).holding(|section| {
@@ -185,22 +193,15 @@ impl Layout {
                 }
                 section.element("div").class("plots").holding(|section| {
                     for part in &group.parts {
-                        self.part(section, id, part);
+                        self.part(section, id, part, &plotted);
                     }
-                });
-            }
-            if !further.is_empty() {
-                section.element("h3").text("Rows that no plot shows");
-                section.element("figure").class("wide").holding(|section| {
-                    table::of_rows(further).write(section);
-                    commands(section, further);
                 });
             }
         });
         self.body.append(&section);
     }
 
-    fn part(&mut self, section: &mut Markup, id: &str, part: &Part) {
+    fn part(&mut self, section: &mut Markup, id: &str, part: &Part, plotted: &BTreeSet<usize>) {
         match &part.shown {
             Shown::Plot(plot) => {
                 let mut plot = plot.clone();
@@ -220,6 +221,12 @@ impl Layout {
             }
             Shown::Table(table) => section.element("figure").class("wide").holding(|section| {
                 table.write(section);
+                commands(section, &part.rows);
+                let rows = part.rows.iter().copied().filter(|row| !plotted.contains(&row.line()));
+                data(section, &rows.collect::<Vec<_>>());
+            }),
+            Shown::Rows => section.element("figure").class("wide").holding(|section| {
+                table::of_rows(&part.rows).write(section);
                 commands(section, &part.rows);
             }),
         }
@@ -271,7 +278,11 @@ fn commands(section: &mut Markup, rows: &[&Record]) {
     }
 }
 
+/// The rows, folded away.
 fn data(section: &mut Markup, rows: &[&Record]) {
+    if rows.is_empty() {
+        return;
+    }
     section.element("details").class("data").holding(|section| {
         let noun = if rows.len() == 1 { "row" } else { "rows" };
         section.element("summary").text(format_args!("Data, {} {noun}", rows.len()));

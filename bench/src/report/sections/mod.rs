@@ -122,7 +122,10 @@ pub(super) struct Part<'a> {
 
 pub(super) enum Shown {
     Plot(Plot),
+    /// Figures made of the rows.
     Table(Table),
+    /// The rows as they are.
+    Rows,
 }
 
 const BUFFERS: Axis = Axis { label: "payload of a buffer", written: number::octets, base: Some(2.0) };
