@@ -59,7 +59,7 @@ impl Common {
     /// zorb and the peers asked for.
     pub(crate) fn systems(&self) -> Result<Vec<&'static dyn System>, Failure> {
         let mut systems: Vec<&dyn System> = vec![&Zorb];
-        systems.extend(systems::peers(&self.peers)?);
+        systems.extend(systems::beside_zorb(&self.peers)?);
         Ok(systems)
     }
 
