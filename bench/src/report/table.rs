@@ -18,7 +18,7 @@ pub(super) struct Cell {
 enum Kind {
     Word,
     Number,
-    /// A number with a bar behind it that is as long as this share of the cell.
+    /// A number with a bar behind it whose length is this share of the longest.
     Bar(f64),
     Good,
     Bad,
@@ -112,7 +112,7 @@ fn write_cell(element: super::markup::Element<'_>, cell: &Cell) {
         Kind::Word => element.text(&cell.text),
         Kind::Number => element.class("n").text(&cell.text),
         Kind::Bar(share) => {
-            let width = format!("--w:{:.0}%", (share * 100.0).clamp(0.0, 100.0));
+            let width = format!("--w:{:.2}", share.clamp(0.0, 1.0));
             element.class("n share").with("style", width).text(&cell.text);
         }
         Kind::Good => element.class("good").text(&cell.text),
