@@ -1,0 +1,109 @@
+package peer;
+
+import bench.BinStruct;
+import bench.BinStruct32;
+import bench.Peer;
+import bench.PeerHelper;
+import java.util.ArrayList;
+import java.util.List;
+import java.util.function.Consumer;
+import org.omg.CORBA.ORB;
+import org.omg.CORBA.StringHolder;
+
+/** The calling end. */
+final class Driver {
+    private static final int WARM_UP = 20_000;
+    private static final long PATIENCE = 30_000_000_000L;
+
+    private final ORB orb;
+    private final String address;
+    private final Peer peer;
+    private final List<Peer> held = new ArrayList<>();
+    private int made;
+
+    Driver(ORB orb, String address) throws InterruptedException {
+        this.orb = orb;
+        this.address = address;
+        peer = reference(address);
+        warmUp();
+    }
+
+    private void warmUp() throws InterruptedException {
+        Call[] calls = {call("null", 0), call("echo.octet", 1024), call("cube.struct", 0), call("cube.longs", 1024)};
+        for (int number = 0; number < WARM_UP; number++) {
+            Call call = calls[number % calls.length];
+            call.change(number);
+            call.make();
+            call.verify();
+        }
+        for (String type : new String[] {"octet", "char", "short", "long", "double", "struct", "struct32"})
+            flood(type, 4096, 300);
+    }
+
+    private Peer reference(String url) {
+        return PeerHelper.unchecked_narrow(orb.string_to_object(url));
+    }
+
+    Call call(String kind, int size) {
+        return Call.named(peer, kind, size);
+    }
+
+    long flood(String type, int payload, int count) throws InterruptedException {
+        return switch (type) {
+            case "octet" -> this.<byte[]>flood(type, payload, count, peer::send_octets);
+            case "char" -> this.<char[]>flood(type, payload, count, peer::send_chars);
+            case "short" -> this.<short[]>flood(type, payload, count, peer::send_shorts);
+            case "long" -> this.<int[]>flood(type, payload, count, peer::send_longs);
+            case "double" -> this.<double[]>flood(type, payload, count, peer::send_doubles);
+            case "struct" -> this.<BinStruct[]>flood(type, payload, count, peer::send_structs);
+            default -> this.<BinStruct32[]>flood(type, payload, count, peer::send_structs32);
+        };
+    }
+
+    private <A> long flood(String type, int payload, int count, Consumer<A> send) throws InterruptedException {
+        Elements.Buffers<A> buffers = new Elements.Buffers<>(type, Elements.count(type, payload));
+        peer.expect(type, payload, count);
+        long began = System.nanoTime();
+        for (int number = 0; number < count; number++) send.accept(buffers.get(number));
+        int before = 0;
+        long moved = System.nanoTime();
+        for (;;) {
+            StringHolder fault = new StringHolder();
+            int executed = peer.received(fault);
+            long ended = System.nanoTime();
+            if (!fault.value.isEmpty()) throw new Failure(fault.value);
+            if (executed >= count) return ended - began;
+            if (executed != before) {
+                before = executed;
+                moved = ended;
+            } else if (ended - moved > PATIENCE) {
+                throw new Failure("only " + executed + " of " + count + " buffers have been executed");
+            }
+            Thread.sleep(1);
+        }
+    }
+
+    /** The time of a new connection with one null call. */
+    long connect() {
+        String another = Sockets.elsewhere(address, ++made);
+        long began = System.nanoTime();
+        Peer fresh = reference(another);
+        fresh.ping();
+        long ended = System.nanoTime();
+        fresh._release();
+        return ended - began;
+    }
+
+    /** Holds so many idle connections more; 0 closes all. */
+    void idle(int count) {
+        if (count == 0) {
+            for (Peer each : held) each._release();
+            held.clear();
+        }
+        for (; count > 0; count--) {
+            Peer another = reference(Sockets.elsewhere(address, ++made));
+            another.ping();
+            held.add(another);
+        }
+    }
+}
