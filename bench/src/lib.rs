@@ -5,7 +5,7 @@
 //! | what is measured: a server half and a client half | [`system`]; ours in [`raw`], [`orb`]; programs of their own in [`peer`] |
 //! | systems side by side, their processes, and what happens when one fails | [`contest`], [`process`], [`pin`] |
 //! | a call seen from within | [`whitebox`], with the marks of [`probes`] |
-//! | scenarios | [`ttcp`]; of calls, which share [`calls`]: [`rtt`], [`size`], [`cube`], [`demux`] |
+//! | scenarios | [`ttcp`]; of calls, which share [`calls`]: [`rtt`], [`size`], [`cube`], [`demux`], [`firstcall`], [`concurrency`], [`connections`], [`images`] |
 //! | from times to a median, an interval and a verdict | [`latency`], [`statistics`] |
 //! | processor time, and the machine | [`cpu`], [`machine`] |
 //! | one result as a line of JSON | [`row`] |
@@ -35,12 +35,16 @@
 #![forbid(unsafe_code)]
 
 pub mod calls;
+pub mod concurrency;
+pub mod connections;
 pub mod contest;
 pub mod cpu;
 pub mod cube;
 pub mod demux;
 mod error;
+pub mod firstcall;
 pub mod flood;
+pub mod images;
 pub mod lab;
 pub mod latency;
 pub mod machine;

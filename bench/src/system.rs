@@ -16,6 +16,7 @@ use std::time::{Duration, Instant};
 use crate::BenchError;
 use crate::cube::Cube;
 use crate::demux::Target;
+use crate::firstcall::Phase;
 use crate::flood::{Flood, Flooded};
 use crate::lab::Lab;
 
@@ -118,6 +119,27 @@ pub trait Client {
     /// [`BenchError::Unsupported`], or the first call that failed.
     fn callers(&mut self, _callers: u32, _time: Duration, _call: Call) -> Result<Completed, BenchError> {
         Err(BenchError::unsupported(self.system(), "many callers"))
+    }
+
+    /// The time of a null call that is the first on something, made anew. What is there must be prepared for the null
+    /// call.
+    ///
+    /// # Errors
+    ///
+    /// [`BenchError::Unsupported`], or whatever failed.
+    fn first_call(&mut self, phase: Phase) -> Result<Duration, BenchError> {
+        match phase {
+            Phase::Connection => self.connect_anew(),
+            Phase::Later => {
+                let mut times = Vec::with_capacity(1);
+                self.burst(1, &mut times)?;
+                Ok(times.iter().sum())
+            }
+            Phase::Interface | Phase::Object => {
+                let what = format!("first calls on a new {}", phase.name());
+                Err(BenchError::unsupported(self.system(), what))
+            }
+        }
     }
 
     /// The time of a fresh connection with one null call on it, which is then closed.

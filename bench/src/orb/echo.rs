@@ -1,18 +1,24 @@
 //! Round trips: an object that returns what it gets.
 
+use zorb::poa::Poa;
 use zorb::{Call as Context, ObjectRef, Sequence, SystemException};
 
 use super::idl::bench::{Echo, EchoServant, ttcp_sequence};
-use super::service::Services;
+use super::service::{self, Services};
 use super::{NAME, failed};
 use crate::BenchError;
 use crate::probes;
 use crate::system::{Exchange, Payload, fill, first_difference, stamp};
 
+/// The service whose objects are made anew for each who asks.
+const TILE: &str = "tile";
+
 /// Returns what it gets.
 pub(super) struct Echoing {
     pub(super) receiver: ttcp_sequence,
     pub(super) services: Services,
+    /// Where further objects of this kind become active: the tiles of an image.
+    pub(super) poa: Poa,
 }
 
 impl EchoServant for Echoing {
@@ -38,7 +44,12 @@ impl EchoServant for Echoing {
     }
 
     fn service(&self, _cx: &Context, name: &str) -> Result<Option<ObjectRef>, SystemException> {
-        self.services.named(name)
+        if name != TILE {
+            return self.services.named(name);
+        }
+        let poa = self.poa.clone();
+        let tile = Echoing { receiver: self.receiver.clone(), services: self.services.clone(), poa };
+        Ok(Some(service::activated::<Echo, _>(&self.poa, tile)?))
     }
 }
 

@@ -7,22 +7,26 @@ mod cube;
 mod demux;
 mod echo;
 mod flood;
+mod idle;
 mod lookup;
 mod service;
+mod studio;
 
-use std::net::{Ipv4Addr, SocketAddr};
+use std::net::{Ipv4Addr, SocketAddr, TcpStream};
 use std::process::Command;
 use std::sync::Arc;
-use std::time::Duration;
+use std::time::{Duration, Instant};
 
 use zorb::transport::tcp::Tcp;
-use zorb::{Interface, Orb, OrbBuilder};
+use zorb::{Interface, ObjectRef, Orb, OrbBuilder};
 
 use crate::BenchError;
+use crate::concurrency;
+use crate::firstcall::Phase;
 use crate::flood::{Flood, Flooded};
 use crate::lab::Lab;
 use crate::system::{
-    Call, Client, Exchange, Local, MessageSizes, Payload, Setting, System, Transport, burst,
+    Call, Client, Completed, Exchange, Local, MessageSizes, Payload, Setting, System, Transport, burst,
 };
 
 pub(crate) mod idl {
@@ -32,6 +36,7 @@ pub(crate) mod idl {
 use idl::bench::{Echo, ttcp_sequence};
 
 pub use demux::Door;
+pub use studio::Studio;
 
 /// zorb, with the defaults that every program gets.
 #[derive(Debug, Clone, Copy)]
@@ -101,7 +106,8 @@ impl Local for Zorb {
         let poa = orb.root_poa().map_err(failed)?;
         let receiver = poa.activate::<ttcp_sequence>(Arc::new(flood::Receiver::new())).map_err(failed)?;
         let services = service::Services::new(&poa)?;
-        let echo = poa.activate::<Echo>(Arc::new(echo::Echoing { receiver, services })).map_err(failed)?;
+        let echoing = echo::Echoing { receiver, services, poa: poa.clone() };
+        let echo = poa.activate::<Echo>(Arc::new(echoing)).map_err(failed)?;
         poa.manager().activate().map_err(failed)?;
         while_serving(&echo.as_object().to_string());
         orb.shutdown(true, SHUTDOWN);
@@ -114,8 +120,12 @@ struct ZorbClient {
     exchange: Option<Box<dyn Exchange>>,
     flooding: Option<flood::Sender>,
     patience: Duration,
+    /// Kept open, unused.
+    idle: Vec<TcpStream>,
+    setting: Setting,
+    reference: String,
     /// Carries the calls; ends with the client.
-    _orb: Orb,
+    orb: Orb,
 }
 
 impl ZorbClient {
@@ -124,7 +134,16 @@ impl ZorbClient {
         let object = orb.string_to_object(reference).map_err(failed)?;
         let object = object.ok_or_else(|| failed("the reference is nil"))?;
         let echo = Echo::from_object(object);
-        Ok(ZorbClient { echo, exchange: None, flooding: None, patience, _orb: orb })
+        Ok(ZorbClient {
+            echo,
+            exchange: None,
+            flooding: None,
+            patience,
+            idle: Vec::new(),
+            setting: setting.clone(),
+            reference: reference.to_owned(),
+            orb,
+        })
     }
 }
 
@@ -143,6 +162,61 @@ impl Client for ZorbClient {
 
     fn burst(&mut self, calls: usize, times: &mut Vec<Duration>) -> Result<(), BenchError> {
         burst(NAME, self.exchange.as_deref_mut(), calls, times)
+    }
+
+    /// Threads that share the reference.
+    fn callers(&mut self, callers: u32, time: Duration, call: Call) -> Result<Completed, BenchError> {
+        let echo = &self.echo;
+        concurrency::threads(callers, time, &|| echo::exchange(echo, call.payload))
+    }
+
+    /// With an ORB of its own, which has no connection yet.
+    fn connect_anew(&mut self) -> Result<Duration, BenchError> {
+        let orb = builder(&self.setting).build();
+        let object = orb.string_to_object(&self.reference).map_err(failed)?;
+        let echo = Echo::from_object(object.ok_or_else(|| failed("the reference is nil"))?);
+        let start = Instant::now();
+        echo.ping().map_err(failed)?;
+        let took = start.elapsed();
+        orb.shutdown(false, SHUTDOWN);
+        Ok(took)
+    }
+
+    fn first_call(&mut self, phase: Phase) -> Result<Duration, BenchError> {
+        match phase {
+            Phase::Connection => self.connect_anew(),
+            Phase::Interface => {
+                let mut ior = self.echo.as_object().ior().clone();
+                ior.type_id = ObjectRef::INFO.id.into();
+                let start = Instant::now();
+                let object = ObjectRef::new(&self.orb, ior).ok_or_else(|| failed("the reference is nil"))?;
+                let echo = Echo::narrow(&object).map_err(failed)?;
+                echo.ok_or_else(|| failed("the object has another interface"))?.ping().map_err(failed)?;
+                Ok(start.elapsed())
+            }
+            Phase::Object => {
+                let start = Instant::now();
+                let object = self.orb.string_to_object(&self.reference).map_err(failed)?;
+                let echo = Echo::from_object(object.ok_or_else(|| failed("the reference is nil"))?);
+                echo.ping().map_err(failed)?;
+                Ok(start.elapsed())
+            }
+            Phase::Later => {
+                let start = Instant::now();
+                self.echo.ping().map_err(failed)?;
+                Ok(start.elapsed())
+            }
+        }
+    }
+
+    fn idle(&mut self, connections: u32) -> Result<(), BenchError> {
+        if connections == 0 {
+            self.idle.clear();
+        }
+        for _ in 0..connections {
+            self.idle.push(idle::open(self.echo.as_object().ior())?);
+        }
+        Ok(())
     }
 
     fn flood(&mut self, flood: Flood) -> Result<Flooded, BenchError> {

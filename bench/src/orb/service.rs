@@ -5,7 +5,7 @@ use std::sync::Arc;
 
 use zorb::giop::{ComponentTag, IiopProfile, Ior};
 use zorb::poa::Poa;
-use zorb::{Interface, ObjectRef, SystemException};
+use zorb::{Interface, IntoServant, ObjectRef, SystemException};
 
 use super::cube::{Cube, Cubing};
 use super::demux::{Demux, Opening};
@@ -15,19 +15,42 @@ use crate::BenchError;
 use crate::meter::Meter;
 
 /// The server's objects, by name.
-pub(super) struct Services(Vec<(&'static str, ObjectRef)>);
+#[derive(Clone)]
+pub(super) struct Services {
+    objects: Vec<(&'static str, ObjectRef)>,
+    poa: Poa,
+}
+
+/// The service whose objects are made anew for each who asks.
+const SHAPE: &str = "shape";
 
 impl Services {
     /// Activates all.
     pub(super) fn new(poa: &Poa) -> Result<Services, BenchError> {
         let cube = poa.activate::<Cube>(Arc::new(Cubing)).map_err(failed)?;
         let demux = poa.activate::<Demux>(Arc::new(Opening::new(poa))).map_err(failed)?;
-        Ok(Services(vec![(Cube::NAME, cube.into()), (Demux::NAME, demux.into())]))
+        let objects = vec![(Cube::NAME, cube.into()), (Demux::NAME, demux.into())];
+        Ok(Services { objects, poa: poa.clone() })
     }
 
     pub(super) fn named(&self, name: &str) -> Result<Option<ObjectRef>, SystemException> {
-        Ok(self.0.iter().find(|(known, _)| *known == name).map(|(_, object)| object.clone()))
+        if name == SHAPE {
+            return activated::<Cube, _>(&self.poa, Cubing).map(Some);
+        }
+        Ok(self.objects.iter().find(|(known, _)| *known == name).map(|(_, object)| object.clone()))
     }
+}
+
+/// A new object.
+pub(super) fn activated<I: Interface + Into<ObjectRef>, S>(
+    poa: &Poa,
+    servant: S,
+) -> Result<ObjectRef, SystemException>
+where
+    Arc<S>: IntoServant<I>,
+{
+    let activated = poa.activate::<I>(Arc::new(servant));
+    activated.map(Into::into).map_err(|error| SystemException::Internal(error.to_string()))
 }
 
 /// An interface that a scenario calls.

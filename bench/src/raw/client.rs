@@ -6,9 +6,13 @@ use super::server::{HEAD, PREAMBLE, Preamble};
 use super::stream::Stream;
 use super::{Raw, Target};
 use crate::BenchError;
+use crate::concurrency;
+use crate::firstcall::Phase;
 use crate::flood::{Element, Flood, Flooded};
 use crate::pattern::Windows;
-use crate::system::{Call, Client, Exchange, MessageSizes, System, burst, fill, first_difference, stamp};
+use crate::system::{
+    Call, Client, Completed, Exchange, MessageSizes, System, burst, fill, first_difference, stamp,
+};
 
 /// The longest fault that a receiver's report may have: a line.
 const LONGEST_FAULT: usize = 1_000;
@@ -113,6 +117,42 @@ impl<S: Stream> Client for RawClient<S> {
 
     fn flood(&mut self, flood: Flood) -> Result<Flooded, BenchError> {
         self.send(flood)
+    }
+
+    fn callers(&mut self, callers: u32, time: Duration, call: Call) -> Result<Completed, BenchError> {
+        let (system, to) = (self.system, self.to);
+        concurrency::threads(callers, time, &|| {
+            let stream = RawClient::<S>::new(system, to).open()?;
+            Ok(Box::new(RawExchange::new(system, stream, call.messages)?))
+        })
+    }
+
+    /// With the prepared messages.
+    fn connect_anew(&mut self) -> Result<Duration, BenchError> {
+        let Some(exchange) = &self.exchange else {
+            return Err(BenchError::System {
+                system: self.system.name(),
+                what: "a call that was not prepared".to_owned(),
+            });
+        };
+        let messages = MessageSizes { request: exchange.sent.len(), reply: exchange.received.len() };
+        let start = Instant::now();
+        let mut exchange = RawExchange::new(self.system, self.open()?, messages)?;
+        exchange.round_trip()?;
+        let took = start.elapsed();
+        exchange.verify()?;
+        Ok(took)
+    }
+
+    fn first_call(&mut self, phase: Phase) -> Result<Duration, BenchError> {
+        match phase {
+            Phase::Connection => self.connect_anew(),
+            _ => {
+                let mut times = Vec::with_capacity(1);
+                self.burst(1, &mut times)?;
+                Ok(times.iter().sum())
+            }
+        }
     }
 }
 

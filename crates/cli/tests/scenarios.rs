@@ -101,3 +101,49 @@ fn size_gives_the_orbs_share() {
     assert!(numbers(&rows, "ratio_to_raw").iter().all(|&ratio| ratio > 0.0));
     assert!(table("size", &["--calls", "1", "--sizes", "4"]).contains('%'));
 }
+
+#[test]
+fn firstcall_has_four_phases() {
+    let rows = rows("firstcall", &["--calls", "1"]);
+    let phases = ["connection", "interface", "object", "later"];
+    assert_eq!(column(&rows, "phase"), phases.map(|phase| [phase, phase]).concat());
+    assert!(numbers(&rows, "p50_us").iter().all(|&time| time > 0.0));
+    assert!(table("firstcall", &["--calls", "1", "--pin", "none"]).contains("interface"));
+}
+
+#[test]
+fn concurrency_counts_the_calls_of_many_callers() {
+    let rows = rows("concurrency", &["--callers", "1,100", "--time", "20"]);
+    assert_eq!(numbers(&rows, "callers"), [1.0, 1.0, 100.0, 100.0]);
+    assert!(numbers(&rows, "calls_s").iter().all(|&calls| calls > 0.0));
+    let options = ["--callers", "2", "--time", "1", "--size", "100", "--pin", "none"];
+    assert!(table("concurrency", &options).contains("calls/s"));
+    assert!(refused(&["bench", "concurrency", "--callers", "0"]).contains("0 is not in"));
+}
+
+#[test]
+fn connections_are_counted_up() {
+    let rows = rows("connections", &["--calls", "1", "--connections", "100,10"]);
+    let (times, memory): (Vec<_>, Vec<_>) = rows.into_iter().partition(|row| row["p50_us"].is_number());
+    assert_eq!(column(&times, "system"), ["raw", "zorb", "raw", "zorb"]);
+    assert_eq!(numbers(&times, "connections"), [10.0, 10.0, 100.0, 100.0]);
+    assert_eq!(column(&memory, "system"), ["zorb", "zorb"]);
+    assert!(numbers(&memory, "kib_per_connection").iter().all(|&kib| kib >= 0.0));
+    assert!(table("connections", &["--calls", "1", "--connections", "10"]).contains("KiB each"));
+}
+
+#[test]
+fn connections_that_do_not_fit_are_left_out() {
+    let output = zorb(&["bench", "connections", "--connections", "4000000000", "--json"]);
+    let said = text(&output.stderr);
+    assert!(output.status.success() && output.stdout.is_empty(), "{said}");
+    assert!(said.contains("4000000000 connections are left out: a process may have"), "{said}");
+}
+
+#[test]
+fn images_is_an_application_of_many_objects() {
+    let rows = rows("images", &[]);
+    assert_eq!(column(&rows, "system"), ["raw", "zorb"]);
+    assert_eq!((&rows[1]["objects"], &rows[1]["size"]), (&295.into(), &(3 << 20).into()));
+    assert!(numbers(&rows, "calls_s").iter().all(|&calls| calls > 0.0));
+}

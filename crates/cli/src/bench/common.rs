@@ -58,7 +58,15 @@ impl Common {
 
     /// zorb and the peers asked for.
     pub(crate) fn systems(&self) -> Result<Vec<&'static dyn System>, Failure> {
-        let mut systems: Vec<&dyn System> = vec![&Zorb];
+        self.systems_with(&Zorb)
+    }
+
+    /// zorb as this scenario has it, and the peers asked for.
+    pub(crate) fn systems_with(
+        &self,
+        zorb: &'static dyn System,
+    ) -> Result<Vec<&'static dyn System>, Failure> {
+        let mut systems: Vec<&dyn System> = vec![zorb];
         systems.extend(systems::beside_zorb(&self.peers)?);
         Ok(systems)
     }

@@ -9,8 +9,12 @@
 //! A further scenario is a file beside [`rtt`] with its arguments and its table, and a variant of [`Scenario`].
 
 pub(crate) mod common;
+mod concurrency;
+mod connections;
 mod cube;
 mod demux;
+mod firstcall;
+mod images;
 pub(crate) mod report;
 pub(crate) mod rtt;
 mod size;
@@ -39,7 +43,11 @@ enum Scenario {
     Report(report::Arguments),
     Cube(cube::Arguments),
     Demux(demux::Arguments),
+    Firstcall(firstcall::Arguments),
+    Concurrency(concurrency::Arguments),
+    Connections(connections::Arguments),
     Size(size::Arguments),
+    Images(images::Arguments),
     #[command(hide = true)]
     Serve(ServeArguments),
 }
@@ -58,7 +66,11 @@ pub(crate) fn run(arguments: Arguments) -> Result<(), Failure> {
         Scenario::Report(arguments) => report::run(&arguments),
         Scenario::Cube(arguments) => cube::run(&arguments),
         Scenario::Demux(arguments) => demux::run(&arguments),
+        Scenario::Firstcall(arguments) => firstcall::run(&arguments),
+        Scenario::Concurrency(arguments) => concurrency::run(&arguments),
+        Scenario::Connections(arguments) => connections::run(&arguments),
         Scenario::Size(arguments) => size::run(&arguments),
+        Scenario::Images(arguments) => images::run(&arguments),
         Scenario::Serve(arguments) => serve(&arguments),
     }
 }

@@ -1,0 +1,42 @@
+//! `zorb bench images`: an application.
+
+use clap::Args;
+
+use zorb_bench::images::{self, ALL_CALLS};
+use zorb_bench::orb::Studio;
+use zorb_bench::statistics::LEAST_PAIRS;
+
+use super::common::{Common, table};
+use crate::failure::Failure;
+
+/// An application: an image editor of 295 objects, 9,000 calls of mixed kinds, 3 MiB of image.
+///
+/// Calls without arguments, with a struct, a long, a name, and with pieces of an image that come back, on all objects in
+/// turn. The whole is run again and again, in turns with blocking sockets that move as many bytes and with the peers
+/// asked for, which have one object.
+#[derive(Debug, Args)]
+#[command(after_help = HELP)]
+pub(crate) struct Arguments {
+    #[command(flatten)]
+    common: Common,
+}
+
+const HELP: &str = "\
+Calls per second are those of one caller, in the time that its calls take.
+
+Examples:
+  zorb bench images
+  zorb bench images --peers omniorb,capnp --json";
+
+pub(crate) fn run(arguments: &Arguments) -> Result<(), Failure> {
+    let common = &arguments.common;
+    let systems = common.systems_with(&Studio)?;
+    common.measure(
+        |lab, finished| images::run(&systems, &common.basis(0), lab, finished),
+        |rows| {
+            let table = table("calls", rows, |_| "mixed".to_owned());
+            let how = format!("{LEAST_PAIRS} rounds of {ALL_CALLS} calls");
+            common.title("The image editor", &how) + &table.to_string()
+        },
+    )
+}
