@@ -13,6 +13,7 @@ use std::sync::Arc;
 
 use bytes::Bytes;
 use zorb_cdr::{CodeSets, DecodeError, Decoder, Encode, EncodeError, Encoder, Format, Octets, Version};
+use zorb_giop::code_sets::ServerCodeSets;
 use zorb_giop::{Ior, ReplyStatus, Request, ServiceContexts, Target};
 
 use super::connection::Connection;
@@ -184,19 +185,17 @@ thread_local! {
 }
 
 impl ServerRequest {
-    /// Takes a message in; the connection has counted it already.
+    /// Takes a message in. The connection counts it before anything else is done with it.
     #[inline]
-    pub(super) fn new(
-        connection: Arc<Connection>,
-        request: Request,
-        key: Option<Octets>,
-        orb: Orb,
-        code_sets: CodeSets,
-        octets: usize,
-    ) -> ServerRequest {
+    pub(super) fn new(connection: Arc<Connection>, request: Request, orb: Orb) -> ServerRequest {
         // With the target's answer comes its return; in all other cases nobody waits for that.
         // Only the lower two bits count: the others are reserved, and TAO sets one.
         let owed = request.response.0 & 3 == zorb_giop::ResponseFlags::WITH_TARGET.0;
+        let key = match &request.target {
+            Target::ObjectKey(_) => None,
+            target => target.object_key(),
+        };
+        let octets = request.body.len();
         let mut memory = SPARE.take().unwrap_or_default();
         *memory = Some(Call {
             orb,
@@ -204,7 +203,7 @@ impl ServerRequest {
                 connection,
                 request,
                 key,
-                code_sets,
+                code_sets: CodeSets::default(),
                 owed,
                 oneway: !owed,
                 octets,
@@ -214,6 +213,34 @@ impl ServerRequest {
             object_id: 0..0,
         });
         ServerRequest(Some(memory))
+    }
+
+    /// What the connection keeps count of: the message's version, its octets of arguments, its id.
+    #[inline]
+    pub(super) fn particulars(&self) -> (Version, usize, u32) {
+        let head = |remote: &Remote| (remote.request.version, remote.octets, remote.request.id);
+        self.remote().map_or((Version::V1_0, 0, 0), head)
+    }
+
+    /// Settles the code sets of the request and its reply: those in force, or those that it announces.
+    #[inline]
+    pub(super) fn settle(&mut self, in_force: &mut ServerCodeSets) -> Result<(), SystemException> {
+        let Some(remote) = self.remote_mut() else { return Ok(()) };
+        if !remote.request.contexts.is_empty()
+            && let Err(error) = in_force.for_request(&remote.request.contexts)
+        {
+            return Err(SystemException::CodesetIncompatible(error.to_string()).minor(Minor::omg(1)));
+        }
+        remote.code_sets = in_force.in_force();
+        Ok(())
+    }
+
+    /// Whether the message names its object by a key, or by a profile that has one.
+    #[inline]
+    pub(super) fn names_its_object(&self) -> bool {
+        let names =
+            |remote: &Remote| remote.key.is_some() || matches!(remote.request.target, Target::ObjectKey(_));
+        self.remote().is_some_and(names)
     }
 
     /// The operation's name on the wire.

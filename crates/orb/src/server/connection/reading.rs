@@ -4,7 +4,7 @@ use std::sync::Arc;
 use std::sync::atomic::Ordering;
 
 use zorb_cdr::{Encoder, Format, Version};
-use zorb_giop::{LocateRequest, LocateStatus, Message, Request, begin_locate_reply, finish};
+use zorb_giop::{LocateRequest, LocateStatus, Message, begin_locate_reply, finish};
 
 use super::{Connection, Farewell, Next, Reading, ServerRequest, UNKNOWN};
 use crate::exception::{Minor, SystemException};
@@ -26,6 +26,11 @@ impl Connection {
         loop {
             match reading.inbound.next() {
                 Ok(Some(Message::Request(request))) => {
+                    let Some(orb) = self.engine.orb() else {
+                        self.close(Farewell::Close, "the ORB is gone");
+                        return Next::Closed;
+                    };
+                    let request = ServerRequest::new(self.clone(), request, orb);
                     if let Some(request) = self.admit(reading, request) {
                         return Next::Request(request);
                     }
@@ -91,44 +96,24 @@ impl Connection {
 
     /// Takes a request in. `None`: it waits in the order of requests, or was refused.
     #[inline]
-    fn admit(self: &Arc<Self>, reading: &mut Reading, request: Request) -> Option<ServerRequest> {
-        self.note_version(request.version);
-        let code_sets = match request.contexts.is_empty() {
-            true => Ok(reading.code_sets.in_force()),
-            false => reading.code_sets.for_request(&request.contexts),
-        };
-        let Some(orb) = self.engine.orb() else {
-            self.close(Farewell::Close, "the ORB is gone");
-            return None;
-        };
-        let key = match &request.target {
-            zorb_giop::Target::ObjectKey(_) => None,
-            target => target.object_key(),
-        };
-        let named = key.is_some() || matches!(request.target, zorb_giop::Target::ObjectKey(_));
-        let octets = request.body.len();
+    fn admit(self: &Arc<Self>, reading: &mut Reading, mut request: ServerRequest) -> Option<ServerRequest> {
+        let (version, octets, id) = request.particulars();
+        self.note_version(version);
         let fits = self.flight.add(octets, &self.engine.settings.limits);
-        self.cancelled.begins(request.id);
-        let in_force = *code_sets.as_ref().unwrap_or(&reading.code_sets.in_force());
-        let request = ServerRequest::new(self.clone(), request, key, orb, in_force, octets);
-        if !named {
+        self.cancelled.begins(id);
+        let settled = request.settle(&mut reading.code_sets);
+        if !request.names_its_object() {
             request.ask_for_key();
             return None;
         }
-        if let Err(error) = code_sets {
-            let exception = SystemException::CodesetIncompatible(error.to_string()).minor(Minor::omg(1));
+        if let Err(exception) = settled {
             request.system_exception(exception);
             return None;
         }
         if !fits {
             match request.expects_reply() {
                 true => {
-                    let limits = &self.engine.settings.limits;
-                    let detail = format!(
-                        "this connection has {} requests under way, or {} octets of arguments (limits)",
-                        limits.requests_per_connection, limits.octets_per_connection
-                    );
-                    request.system_exception(SystemException::Transient(detail).minor(Minor::omg(1)));
+                    self.refuse(request);
                     return None;
                 }
                 false => reading.saturated = true,
@@ -138,6 +123,17 @@ impl Connection {
             request.confirm_receipt();
         }
         self.order.admit(request)
+    }
+
+    /// Answers a request that goes beyond the connection's limits.
+    #[cold]
+    fn refuse(&self, request: ServerRequest) {
+        let limits = &self.engine.settings.limits;
+        let detail = format!(
+            "this connection has {} requests under way, or {} octets of arguments (limits)",
+            limits.requests_per_connection, limits.octets_per_connection
+        );
+        request.system_exception(SystemException::Transient(detail).minor(Minor::omg(1)));
     }
 
     /// Everything but requests. False: nothing more is to be read.
