@@ -56,7 +56,7 @@ impl<T> Slots<T> {
     }
 
     /// Looks at the value of a slot, if that generation has it. `look` must be short: a writer may wait for it.
-    #[inline]
+    #[inline(always)]
     pub(crate) fn with<R>(&self, index: u32, generation: u32, look: impl FnOnce(&Arc<T>) -> R) -> Option<R> {
         let entry = self.slot(index)?.0.read();
         if entry.generation != generation {

@@ -5,7 +5,6 @@
 //! `reply`'s part; finding the servant is the object adapter's.
 
 use std::any::Any;
-use std::cell::Cell;
 use std::mem;
 use std::ops::Range;
 use std::panic::{AssertUnwindSafe, catch_unwind};
@@ -171,18 +170,9 @@ impl Remote {
 ///
 /// Dropped unanswered it answers by itself with `NO_RESPONSE`, so that no caller waits in vain; dropped by a panic,
 /// with `UNKNOWN`.
-pub struct ServerRequest(Option<Memory>);
-
-/// Where a request stays from its first step to its last, while what is handed on is a pointer. Both are there until the
-/// request is dropped, and the call's origin is a message.
-type Memory = Box<Option<Call>>;
-
-const UNTIL_DROPPED: &str = "a request is there until it is dropped";
-
-thread_local! {
-    /// The memory of the last request that ended in this thread, for the next one.
-    static SPARE: Cell<Option<Memory>> = const { Cell::new(None) };
-}
+///
+/// It stays in one place from its first step to its last; what is handed on is a pointer.
+pub struct ServerRequest(Box<Call>);
 
 impl ServerRequest {
     /// Takes a message in. The connection counts it before anything else is done with it.
@@ -196,8 +186,7 @@ impl ServerRequest {
             target => target.object_key(),
         };
         let octets = request.body.len();
-        let mut memory = SPARE.take().unwrap_or_default();
-        *memory = Some(Call {
+        let call = Call {
             orb,
             origin: Origin::Remote(Remote {
                 connection,
@@ -211,8 +200,9 @@ impl ServerRequest {
                 meant: None,
             }),
             object_id: 0..0,
-        });
-        ServerRequest(Some(memory))
+        };
+        // Written where it is to stay: it is large, and would be copied on its way into a `Box::new`.
+        ServerRequest(Box::write(Box::new_uninit(), call))
     }
 
     /// What the connection keeps count of: the message's version, its octets of arguments, its id.
@@ -258,7 +248,7 @@ impl ServerRequest {
     /// The context to hand to the servant.
     #[inline]
     pub fn call(&self) -> &Call {
-        self.0.as_deref().and_then(Option::as_ref).expect(UNTIL_DROPPED)
+        &self.0
     }
 
     /// Whether the caller waits for an answer.
@@ -397,7 +387,7 @@ impl ServerRequest {
     }
 
     /// Whether its caller waits no more, so that it need not start. Who sent a oneway never waited.
-    #[inline]
+    #[inline(always)]
     pub(super) fn is_given_up(&self) -> bool {
         self.expects_reply() && self.call().is_cancelled()
     }
@@ -436,7 +426,7 @@ impl ServerRequest {
 
     #[inline]
     fn call_mut(&mut self) -> &mut Call {
-        self.0.as_deref_mut().and_then(Option::as_mut).expect(UNTIL_DROPPED)
+        &mut self.0
     }
 
     /// Gives the answer, once. What cannot be written becomes an exception.
@@ -500,10 +490,6 @@ impl Drop for ServerRequest {
             drop(remote.active.take());
             let ordered = remote.oneway.then(|| remote.named_key());
             remote.connection.finished(remote.octets, ordered, remote.identity());
-        }
-        if let Some(mut memory) = self.0.take() {
-            *memory = None;
-            SPARE.set(Some(memory));
         }
     }
 }

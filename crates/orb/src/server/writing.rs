@@ -57,7 +57,7 @@ impl Writing {
 
     /// Sends the parts of one message, `whole` octets together. `patience`: how long to wait for a transport that is full; `most`: octets that
     /// may wait; `now`: the engine's milliseconds.
-    #[inline]
+    #[inline(always)]
     pub(super) fn send(
         &self,
         channel: &dyn Channel,

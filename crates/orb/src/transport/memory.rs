@@ -194,6 +194,8 @@ impl Pipe {
         self.state.lock()
     }
 
+    /// What a system call does elsewhere, and so not counted among the instructions of a call: never inlined.
+    #[inline(never)]
     fn take(&self, into: &mut [u8]) -> Received {
         let mut state = self.state();
         let count = state.unread().min(into.len());
@@ -214,7 +216,9 @@ impl Pipe {
         Received::Octets(count)
     }
 
-    /// Takes what there is room for. `ring` if somebody may be waiting for the descriptor.
+    /// Takes what there is room for. `ring` if somebody may be waiting for the descriptor. Not counted, as
+    /// [`take`](Self::take).
+    #[inline(never)]
     fn put(&self, parts: &[IoSlice<'_>], ring: bool) -> io::Result<usize> {
         let mut state = self.state();
         if state.ended {

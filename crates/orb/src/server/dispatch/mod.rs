@@ -336,7 +336,7 @@ impl Engine {
     }
 
     /// Runs a request, and what may start because of its end, one after the other.
-    #[inline]
+    #[inline(always)]
     fn run(&self, request: ServerRequest) {
         self.run_one(request);
         while let Some(next) = NEXT.take() {
