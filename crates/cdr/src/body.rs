@@ -51,11 +51,13 @@ impl Body {
     }
 
     /// The first segment, empty in an empty body.
+    #[inline]
     pub const fn first(&self) -> &Segment {
         &self.first
     }
 
     /// The segments after the first.
+    #[inline]
     pub fn later(&self) -> &[Segment] {
         self.later.as_deref().unwrap_or_default()
     }
@@ -66,6 +68,7 @@ impl Body {
     }
 
     /// The number of octets in all segments.
+    #[inline]
     pub fn len(&self) -> usize {
         self.segments().map(|segment| segment.octets.len()).sum()
     }

@@ -67,6 +67,7 @@ enum Owner<'a> {
 }
 
 impl<'a> Decoder<'a> {
+    #[inline]
     fn build(octets: &'a [u8], owner: Owner<'a>, order: ByteOrder, format: Format) -> Self {
         Self {
             octets,
@@ -91,6 +92,7 @@ impl<'a> Decoder<'a> {
     }
 
     /// Reads a received body. Sequences may become views that share its segments.
+    #[inline]
     pub fn over(body: &'a Body, format: Format) -> Self {
         let first = body.first();
         Self {
@@ -117,6 +119,7 @@ impl<'a> Decoder<'a> {
     }
 
     /// The same decoder with a value that decoding of object references and the like can reach.
+    #[inline]
     pub fn with_context(mut self, context: &'a dyn Any) -> Self {
         self.context = Some(context);
         self

@@ -11,7 +11,7 @@ use std::panic::{AssertUnwindSafe, catch_unwind};
 use std::sync::Arc;
 
 use bytes::Bytes;
-use zorb_cdr::{CodeSets, DecodeError, Decoder, Encode, EncodeError, Encoder, Format, Octets, Version};
+use zorb_cdr::{Body, CodeSets, DecodeError, Decoder, Encode, EncodeError, Encoder, Format, Octets, Version};
 use zorb_giop::code_sets::ServerCodeSets;
 use zorb_giop::{Ior, ReplyStatus, Request, ServiceContexts, Target};
 
@@ -287,12 +287,12 @@ impl ServerRequest {
         mut self,
         decode: impl FnOnce(&mut Decoder<'_>) -> Result<R, DecodeError>,
     ) -> Option<(ServerRequest, R)> {
-        let call = self.call_mut();
-        let (format, body) = match &mut call.origin {
-            Origin::Remote(remote) => (remote.format(), mem::take(&mut remote.request.body)),
-            Origin::Local { .. } => Default::default(),
-        };
-        match decode(&mut Decoder::over(&body, format).with_context(&call.orb)) {
+        let Call { orb, origin: Origin::Remote(remote), .. } = self.call_mut() else { return None };
+        let format = remote.format();
+        let decoded = decode(&mut Decoder::over(&remote.request.body, format).with_context(orb));
+        // Arguments keep of it what they need; the memory of small ones is free for the next message.
+        remote.request.body = Body::empty();
+        match decoded {
             Ok(arguments) => {
                 passed(Point::Called);
                 Some((self, arguments))
