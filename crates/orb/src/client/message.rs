@@ -73,7 +73,7 @@ impl Terms {
 }
 
 /// Writes the whole message into `message`, an empty one in the form's format.
-#[inline]
+#[inline(always)]
 pub(crate) fn compose<'a>(
     message: &mut Encoder<'a>,
     form: &Form<'_>,

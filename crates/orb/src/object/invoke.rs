@@ -189,6 +189,7 @@ fn arrived(
 }
 
 /// What the operation's caller gets of a reply that carries a result or a user exception.
+#[inline(always)]
 pub(super) fn result<R, E: OperationError>(
     journey: &Journey,
     target: &ObjectRef,

@@ -181,6 +181,7 @@ impl Connection {
     // ---- the turn ----
 
     /// Takes the turn, if nobody has it.
+    #[inline]
     pub(super) fn take_turn(&self) -> bool {
         std::mem::replace(&mut self.watch().free, false)
     }
@@ -286,6 +287,13 @@ impl Connection {
             self.arm(self.watch());
         }
         false
+    }
+
+    /// As [`on_event`](Self::on_event), for who drives the connection where there is no keeper.
+    #[inline]
+    pub(super) fn on_drive(self: &Arc<Self>) -> bool {
+        let is_usual = self.is_open() && !self.writing.is_blocked() && !self.paused.load(Ordering::SeqCst);
+        if is_usual { self.take_turn() } else { self.on_event() }
     }
 
     // ---- requests ----

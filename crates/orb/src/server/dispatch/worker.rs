@@ -56,7 +56,7 @@ fn read(engine: &Arc<Engine>, connection: Arc<Connection>) {
 
 /// Serves a connection on the calling thread, without waiting: a client in this thread drives it.
 pub(super) fn serve_now(engine: &Arc<Engine>, connection: &Arc<Connection>) {
-    if connection.on_event() {
+    if connection.on_drive() {
         take_turn(engine, &Turn::new(connection.clone()), Patience::Returns);
     }
     while engine.queue.has_waiting()
