@@ -1,5 +1,5 @@
-//! zorb as a system under test, with the defaults that every program gets: an `Echo` object ([`echo`]) and a
-//! receiver of floods ([`flood`]), called through their generated stubs. The IDL is `bench/idl/echo.idl`.
+//! zorb as a system under test, with the defaults that every program gets: an `Echo` object (`echo`) and a
+//! receiver of floods (`flood`), called through their generated stubs. The IDL is `bench/idl/echo.idl`.
 
 #![allow(clippy::needless_pass_by_value, reason = "servants take sequences by value")]
 

@@ -10,7 +10,7 @@
 //!
 //! A round trip is one `write` and as many `read`s as it takes, on each side, with no `poll` and no other thread: the
 //! fewest system calls in which these bytes can go there and back between two processes that sleep while they
-//! wait. [`stream`] has the loops, [`server`] the far end and the conversation drawn.
+//! wait. `stream` has the loops, `server` the far end and the conversation drawn.
 
 mod client;
 mod server;

@@ -1,7 +1,7 @@
 //! Time probes: where in a call the time goes.
 //!
 //! With the feature `probes` the steps of a call, on both sides, are stamped with the cycle counter into a ring of the
-//! thread that takes them, while recording is [switched on](record). Without the feature the marks are not there at all.
+//! thread that takes them, while recording is switched on (`record`). Without the feature the marks are not there at all.
 //!
 //! ```text
 //! client  Begin ─► Deadline ─► Route ─► Connection ─► Composed ─► Sent ─►(wait)─► Received ─► Parsed ─► Decoded ─► End
