@@ -60,6 +60,8 @@ fn looks_like_a_path(text: &str) -> bool {
     let is_file = matches!(extension, Some("rs" | "md" | "toml" | "idl" | "txt"));
     is_path
         && !text.starts_with(['.', '/'])
+        // What a build or a test leaves is not there before.
+        && !text.starts_with("target/")
         && (is_file || text.contains('/'))
         && !READERS_OWN.contains(&text)
 }
