@@ -262,7 +262,9 @@ fn the_other_sections_show_what_they_are_for() {
     let mut lookups = labels(plot(demux, "Calling the last of many operations"));
     lookups.sort();
     assert_eq!(lookups, ["hashed", "linear", "numbered", "perfect"]);
-    assert_eq!(labels(plot(demux, "Calling random ones of many objects")).len(), 3);
+    let mut systems = labels(plot(demux, "Calling random ones of many objects"));
+    systems.sort();
+    assert_eq!(systems, ["jacorb", "omniorb", "zorb"]);
 
     let first = plot(section("firstcall"), "Time of a first call");
     let heads: Vec<_> = elements(first, "text").filter(|node| has_class(node, "title")).map(text).collect();

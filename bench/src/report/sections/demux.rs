@@ -51,9 +51,12 @@ fn plot<'a>(
     let latency = |row: &Record| row.positive("p50_us");
     let mut lines = Vec::new();
     for (name, look, rows) in scope.names.systems(rows) {
-        for lookup in alike(&rows, &["lookup"]) {
+        let lookups = alike(&rows, &["lookup"]);
+        // A way to find things is worth naming only beside another one.
+        let one = lookups.len() == 1;
+        for lookup in lookups {
             let (label, look) = match (lookup.words.as_str(), name.as_str()) {
-                ("", _) => (name.clone(), look),
+                (words, _) if one || words.is_empty() => (name.clone(), look),
                 (words, "zorb") => (words.to_owned(), Look::of_lookup(words)),
                 (words, _) => (format!("{name} {words}"), look),
             };
