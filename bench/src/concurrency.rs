@@ -86,7 +86,7 @@ fn event(
 }
 
 /// Lets `callers` threads make calls for that long, each on an exchange of its own that `make` makes. The clock runs
-/// from the moment when all have made one call, and until the last has ended its last.
+/// from when the first begins, which is when all have made one call, and until the last has ended its last.
 ///
 /// # Errors
 ///
@@ -96,33 +96,48 @@ pub fn threads(
     time: Duration,
     make: &(dyn Fn() -> Result<Box<dyn Exchange>, BenchError> + Sync),
 ) -> Result<Completed, BenchError> {
-    let ready = Barrier::new(callers as usize + 1);
-    thread::scope(|scope| {
+    let ready = Barrier::new(callers as usize);
+    let shifts = thread::scope(|scope| {
         let caller = |_| {
             scope.spawn(|| {
                 let exchange = make().and_then(|mut exchange| once(&mut *exchange).map(|()| exchange));
                 // Whoever failed comes here too: the others wait for it.
                 ready.wait();
-                let (mut exchange, end) = (exchange?, Instant::now() + time);
-                let mut calls = 0;
-                while Instant::now() < end {
-                    once(&mut *exchange)?;
-                    calls += 1;
-                }
-                Ok(calls)
+                Shift::work(&mut *exchange?, time)
             })
         };
         let callers: Vec<_> = (0..callers).map(caller).collect();
-        ready.wait();
-        let start = Instant::now();
-        let ended = callers
-            .into_iter()
-            .map(|caller| caller.join().unwrap_or_else(|panic| std::panic::resume_unwind(panic)));
-        let ended: Vec<Result<u64, BenchError>> = ended.collect();
-        let elapsed = start.elapsed();
-        let calls = ended.into_iter().sum::<Result<u64, BenchError>>()?;
-        Ok(Completed { calls, elapsed })
-    })
+        let join = |caller: thread::ScopedJoinHandle<'_, Result<Shift, BenchError>>| {
+            caller.join().unwrap_or_else(|panic| std::panic::resume_unwind(panic))
+        };
+        callers.into_iter().map(join).collect::<Vec<_>>()
+    });
+    let shifts = shifts.into_iter().collect::<Result<Vec<Shift>, BenchError>>()?;
+    let began = shifts.iter().map(|shift| shift.began).min();
+    let ended = shifts.iter().map(|shift| shift.ended).max();
+    let elapsed = began.zip(ended).map(|(began, ended)| ended - began).unwrap_or_default();
+    Ok(Completed { calls: shifts.iter().map(|shift| shift.calls).sum(), elapsed })
+}
+
+/// What one caller did. Each keeps its own clock: a thread that watched them all might be woken long after they began.
+struct Shift {
+    calls: u64,
+    began: Instant,
+    ended: Instant,
+}
+
+impl Shift {
+    fn work(exchange: &mut dyn Exchange, time: Duration) -> Result<Self, BenchError> {
+        let (began, mut calls) = (Instant::now(), 0);
+        loop {
+            once(exchange)?;
+            calls += 1;
+            let ended = Instant::now();
+            if ended - began >= time {
+                return Ok(Self { calls, began, ended });
+            }
+        }
+    }
 }
 
 fn once(exchange: &mut dyn Exchange) -> Result<(), BenchError> {
