@@ -99,6 +99,47 @@ impl Basis {
     }
 }
 
+/// What calls of one kind came to.
+#[derive(Debug, Clone)]
+pub struct Outcome {
+    /// What the calls carried.
+    pub payload: Payload,
+    /// The bytes that the bare socket moved each way: as many as the first system's messages have.
+    pub messages: MessageSizes,
+    /// The figures: the bare socket's first, then those of each system that finished.
+    pub rows: Vec<Row>,
+}
+
+/// A scenario that is a list of payloads: measures `systems` beside the bare socket, and hands on the outcome of each
+/// payload as soon as it is there. `figures` are what its rows tell of a side. Gives what went wrong with single
+/// systems, a line each.
+///
+/// # Errors
+///
+/// Any [`BenchError`] of the floor or the first system's messages, and [`BenchError::Stopped`].
+pub fn compare(
+    experiment: &str,
+    figures: fn(&Side) -> Figures,
+    systems: &[&dyn System],
+    (basis, payloads): (&Basis, &[Payload]),
+    lab: &Lab,
+    finished: &mut (dyn FnMut(Outcome) + Send),
+) -> Result<Vec<String>, BenchError> {
+    basis.contest(systems, lab, |contest| {
+        lab.progress.expect((payloads.len() * PAIRS * contest.len()) as u64);
+        for &payload in payloads {
+            let (messages, sides) = event(contest, basis, lab, payload)?;
+            let rows = sides.iter().enumerate().filter_map(|(at, side)| {
+                let side = side.as_ref()?;
+                Some(basis.row(experiment, contest.system(at), payload, figures(side), &side.ratios))
+            });
+            let rows = rows.collect();
+            finished(Outcome { payload, messages, rows });
+        }
+        Ok(())
+    })
+}
+
 /// Measures calls of one kind. `None` at the place of a system that does not take part to the end. The bare socket
 /// moves as many bytes as the messages of the first system beside it.
 ///

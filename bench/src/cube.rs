@@ -4,7 +4,7 @@
 //! moves as many bytes. Cubing is nothing; that the results are right shows that values travel as values.
 
 use crate::BenchError;
-use crate::calls::{self, Basis, PAIRS};
+use crate::calls::{self, Basis, Side};
 use crate::lab::Lab;
 use crate::row::Row;
 use crate::system::{Payload, System};
@@ -101,18 +101,9 @@ pub fn run(
     lab: &Lab,
     finished: &mut (dyn FnMut(Vec<Row>) + Send),
 ) -> Result<Vec<String>, BenchError> {
-    plan.basis.contest(systems, lab, |contest| {
-        lab.progress.expect((plan.cubes.len() * PAIRS * contest.len()) as u64);
-        for &cube in &plan.cubes {
-            let payload = Payload::Cube(cube);
-            let (_, sides) = calls::event(contest, &plan.basis, lab, payload)?;
-            let rows = sides.iter().enumerate().filter_map(|(at, side)| {
-                let side = side.as_ref()?;
-                Some(plan.basis.row("cube", contest.system(at), payload, side.calls(), &side.ratios))
-            });
-            finished(rows.collect());
-        }
-        Ok(())
+    let payloads: Vec<_> = plan.cubes.iter().map(|&cube| Payload::Cube(cube)).collect();
+    calls::compare("cube", Side::calls, systems, (&plan.basis, &payloads), lab, &mut |outcome| {
+        finished(outcome.rows);
     })
 }
 

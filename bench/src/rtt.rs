@@ -6,12 +6,12 @@
 //! reply is compared with its request, outside the measured time.
 
 use crate::BenchError;
-use crate::calls::{self, Basis, PAIRS};
+use crate::calls::{self, Basis, Outcome, Side};
+use crate::cube::Cube;
 use crate::lab::Lab;
 use crate::pin::Pin;
-use crate::row::Row;
 use crate::statistics::Target;
-use crate::system::{MessageSizes, Payload, System, Transport};
+use crate::system::{Payload, System, Transport};
 
 /// What is to be measured.
 #[derive(Debug, Clone)]
@@ -23,21 +23,33 @@ pub struct Plan {
 }
 
 impl Plan {
+    /// What calls may carry: nothing, octets that come back, or what the cubing service cubes.
+    pub const TYPES: [&'static str; 7] = ["null", "octet", "short", "long", "struct", "octets", "longs"];
+
+    /// Octets of the sequences, unless others are asked for.
+    pub const SIZES: [usize; 3] = [1 << 10, 8 << 10, 64 << 10];
+
     /// The null call and 1, 8 and 64 KiB.
     pub fn standard_payloads() -> Vec<Payload> {
-        vec![Payload::Null, Payload::Octets(1 << 10), Payload::Octets(8 << 10), Payload::Octets(64 << 10)]
+        let sequences = Plan::SIZES.into_iter().map(Payload::Octets);
+        std::iter::once(Payload::Null).chain(sequences).collect()
     }
-}
 
-/// One payload's outcome.
-#[derive(Debug, Clone)]
-pub struct Outcome {
-    /// What the calls carried.
-    pub payload: Payload,
-    /// The bytes that the bare socket moved each way: as many as the first system's messages have.
-    pub messages: MessageSizes,
-    /// The figures: the bare socket's first, then those of each system that finished.
-    pub rows: Vec<Row>,
+    /// The calls of a type: sequences have one for each of `sizes`.
+    ///
+    /// # Errors
+    ///
+    /// There is no such type; the text lists those that there are. A size that no sequence of longs can have.
+    pub fn of_type(name: &str, sizes: &[usize]) -> Result<Vec<Payload>, String> {
+        match name {
+            "null" => Ok(vec![Payload::Null]),
+            "octet" => Ok(sizes.iter().map(|&size| Payload::Octets(size)).collect()),
+            name if Plan::TYPES.contains(&name) => {
+                Ok(Cube::of_type(name, sizes)?.into_iter().map(Payload::Cube).collect())
+            }
+            other => Err(format!("there is no type {other:?}; there are {}", Plan::TYPES.join(", "))),
+        }
+    }
 }
 
 /// The ratio that a call may cost, where one is set: pinned to one processor, over TCP.
@@ -63,24 +75,23 @@ pub fn run(
     lab: &Lab,
     finished: &mut (dyn FnMut(Outcome) + Send),
 ) -> Result<Vec<String>, BenchError> {
-    plan.basis.contest(systems, lab, |contest| {
-        lab.progress.expect((plan.payloads.len() * PAIRS * contest.len()) as u64);
-        for &payload in &plan.payloads {
-            let (messages, sides) = calls::event(contest, &plan.basis, lab, payload)?;
-            let row = |(at, side): (usize, Option<calls::Side>)| {
-                let side = side?;
-                Some(plan.basis.row("rtt", contest.system(at), payload, side.latency(), &side.ratios))
-            };
-            let rows = sides.into_iter().enumerate().filter_map(row).collect();
-            finished(Outcome { payload, messages, rows });
-        }
-        Ok(())
-    })
+    calls::compare("rtt", Side::latency, systems, (&plan.basis, &plan.payloads), lab, finished)
 }
 
 #[cfg(test)]
 mod tests {
     use super::*;
+
+    #[test]
+    fn every_type_has_its_calls() {
+        let all: Vec<_> =
+            Plan::TYPES.iter().flat_map(|name| Plan::of_type(name, &[8, 64]).unwrap()).collect();
+        let texts: Vec<_> = all.iter().map(Payload::to_string).collect();
+        let sequences = ["octets 8 B", "octets 64 B", "longs 8 B", "longs 64 B"];
+        assert_eq!(texts, [&["null", "8 B", "64 B", "short", "long", "struct"][..], &sequences].concat());
+        assert!(Plan::of_type("void", &[]).unwrap_err().contains("there are null, octet, short"));
+        assert!(Plan::of_type("longs", &[6]).unwrap_err().contains("6 octets"));
+    }
 
     #[test]
     fn targets_hold_for_one_processor_only() {

@@ -4,7 +4,7 @@
 //! ORB's. The field found that it stays level while input and output grow (O'Ryan and others, 2000).
 
 use crate::BenchError;
-use crate::calls::{self, Basis, PAIRS};
+use crate::calls::{self, Basis, Side};
 use crate::lab::Lab;
 use crate::row::Row;
 use crate::system::{Payload, System};
@@ -16,13 +16,6 @@ pub struct Plan {
     pub basis: Basis,
     /// Octets of the argument.
     pub sizes: Vec<usize>,
-}
-
-impl Plan {
-    /// The field's 4 to 2,048 octets, and on to 64 KiB, in powers of two.
-    pub fn standard_sizes() -> Vec<usize> {
-        (2..=16).map(|power| 1 << power).collect()
-    }
 }
 
 /// The part of a row's time that exceeds the floor's, 0 to 1; `None` where there is no ratio.
@@ -42,17 +35,8 @@ pub fn run(
     lab: &Lab,
     finished: &mut (dyn FnMut(Vec<Row>) + Send),
 ) -> Result<Vec<String>, BenchError> {
-    plan.basis.contest(systems, lab, |contest| {
-        lab.progress.expect((plan.sizes.len() * PAIRS * contest.len()) as u64);
-        for &size in &plan.sizes {
-            let payload = Payload::Octets(size);
-            let (_, sides) = calls::event(contest, &plan.basis, lab, payload)?;
-            let rows = sides.iter().enumerate().filter_map(|(at, side)| {
-                let side = side.as_ref()?;
-                Some(plan.basis.row("size", contest.system(at), payload, side.latency(), &side.ratios))
-            });
-            finished(rows.collect());
-        }
-        Ok(())
+    let payloads: Vec<_> = plan.sizes.iter().map(|&size| Payload::Octets(size)).collect();
+    calls::compare("size", Side::latency, systems, (&plan.basis, &payloads), lab, &mut |outcome| {
+        finished(outcome.rows);
     })
 }

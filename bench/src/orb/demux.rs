@@ -1,6 +1,5 @@
 //! Demultiplexing over zorb: the server's objects, and the client that calls them. The IDL is `bench/idl/demux.idl`.
 
-use std::process::Command;
 use std::sync::{Mutex, PoisonError};
 use std::time::{Duration, Instant};
 
@@ -9,11 +8,10 @@ use zorb::rt::{self, Operation};
 use zorb::{Call as Context, ObjectRef, SystemException};
 
 use super::lookup::{self, Counting};
-use super::{NAME, Zorb, ZorbClient, failed, service};
+use super::{Calling, Manner, NAME, ZorbClient, failed, service};
 use crate::BenchError;
 use crate::demux::{Lookup, MOST_OBJECTS, Style, Target};
-use crate::lab::Lab;
-use crate::system::{Call, Client, MessageSizes, Payload, Setting, System};
+use crate::system::{Call, Client, Payload};
 
 mod idl {
     zorb::include_idl!("demux");
@@ -90,41 +88,15 @@ impl DemuxServant for Opening {
 #[derive(Debug, Clone, Copy)]
 pub struct Door(pub Lookup);
 
-impl System for Door {
-    fn name(&self) -> &'static str {
-        NAME
+impl Manner for Door {
+    fn client(&self, client: ZorbClient) -> Result<Box<dyn Client>, BenchError> {
+        Ok(Box::new(Caller::new(self.0, client)?))
     }
 
-    fn messaging(&self) -> &'static str {
-        Zorb.messaging()
-    }
-
-    fn server(&self, lab: &Lab, setting: &Setting) -> Result<Command, BenchError> {
-        Zorb.server(lab, setting)
-    }
-
-    fn connect(
-        &self,
-        lab: &Lab,
-        setting: &Setting,
-        address: &str,
-        _processor: Option<usize>,
-    ) -> Result<Box<dyn Client>, BenchError> {
-        Ok(Box::new(Caller::new(self.0, ZorbClient::new(setting, address, lab.patience)?)?))
-    }
-
-    fn message_sizes(
-        &self,
-        lab: &Lab,
-        setting: &Setting,
-        address: &str,
-        payload: Payload,
-    ) -> Result<MessageSizes, BenchError> {
-        let (meter, address) = service::metered(address)?;
-        let mut caller = Caller::new(self.0, ZorbClient::new(setting, &address, lab.patience)?)?;
-        let messages = MessageSizes { request: 0, reply: 0 };
-        caller.prepare(Call { payload, messages })?;
-        meter.sizes_of(|| caller.once().map(|_| ()))
+    fn calling(&self, client: ZorbClient, call: Call) -> Result<Box<Calling>, BenchError> {
+        let mut caller = Caller::new(self.0, client)?;
+        caller.prepare(call)?;
+        Ok(Box::new(move || caller.once().map(|_| ())))
     }
 }
 

@@ -60,7 +60,26 @@ fn builder(setting: &Setting) -> OrbBuilder {
     }
 }
 
-impl System for Zorb {
+/// A way of calling zorb's one server. Each is a [`System`] of the same name: what differs is the client.
+trait Manner: Sync {
+    /// The client, made of the one that they all have.
+    fn client(&self, client: ZorbClient) -> Result<Box<dyn Client>, BenchError> {
+        Ok(Box::new(client))
+    }
+
+    /// Makes one call at a time, and nothing else: what a meter counts the bytes of.
+    fn calling(&self, mut client: ZorbClient, call: Call) -> Result<Box<Calling>, BenchError> {
+        client.prepare(call)?;
+        let mut times = Vec::new();
+        Ok(Box::new(move || client.burst(1, &mut times)))
+    }
+}
+
+type Calling = dyn FnMut() -> Result<(), BenchError>;
+
+impl Manner for Zorb {}
+
+impl<M: Manner> System for M {
     fn name(&self) -> &'static str {
         NAME
     }
@@ -80,7 +99,7 @@ impl System for Zorb {
         address: &str,
         _processor: Option<usize>,
     ) -> Result<Box<dyn Client>, BenchError> {
-        Ok(Box::new(ZorbClient::new(setting, address, lab.patience)?))
+        self.client(ZorbClient::new(setting, address, lab.patience)?)
     }
 
     fn message_sizes(
@@ -91,11 +110,9 @@ impl System for Zorb {
         payload: Payload,
     ) -> Result<MessageSizes, BenchError> {
         let (meter, address) = service::metered(address)?;
-        let mut client = ZorbClient::new(setting, &address, lab.patience)?;
+        let client = ZorbClient::new(setting, &address, lab.patience)?;
         let messages = MessageSizes { request: 0, reply: 0 };
-        client.prepare(Call { payload, messages })?;
-        let mut times = Vec::new();
-        meter.sizes_of(|| client.burst(1, &mut times))
+        meter.sizes_of(self.calling(client, Call { payload, messages })?)
     }
 }
 

@@ -1,43 +1,22 @@
 //! The image editor's objects over zorb: shapes, which cube (`cube.idl`), and tiles, which echo (`echo.idl`).
 
-use std::process::Command;
 use std::time::{Duration, Instant};
 
 use zorb::Interface;
 
 use super::cube::{self, Cube};
 use super::idl::bench::Echo;
-use super::{NAME, Zorb, ZorbClient, echo, failed};
+use super::{Manner, NAME, ZorbClient, echo, failed};
 use crate::BenchError;
 use crate::images::{SHAPES, TILES};
-use crate::lab::Lab;
-use crate::system::{Call, Client, Exchange, MessageSizes, Payload, Setting, System};
+use crate::system::{Call, Client, Exchange, Payload};
 
 /// zorb, with as many objects as the application has.
 #[derive(Debug, Clone, Copy)]
 pub struct Studio;
 
-impl System for Studio {
-    fn name(&self) -> &'static str {
-        NAME
-    }
-
-    fn messaging(&self) -> &'static str {
-        Zorb.messaging()
-    }
-
-    fn server(&self, lab: &Lab, setting: &Setting) -> Result<Command, BenchError> {
-        Zorb.server(lab, setting)
-    }
-
-    fn connect(
-        &self,
-        lab: &Lab,
-        setting: &Setting,
-        address: &str,
-        _processor: Option<usize>,
-    ) -> Result<Box<dyn Client>, BenchError> {
-        let client = ZorbClient::new(setting, address, lab.patience)?;
+impl Manner for Studio {
+    fn client(&self, client: ZorbClient) -> Result<Box<dyn Client>, BenchError> {
         let new = |name| {
             let object = client.echo.service(name).map_err(failed)?;
             object.ok_or_else(|| failed(format!("the server makes no {name}")))
@@ -47,16 +26,6 @@ impl System for Studio {
         let tiles = (0..TILES).map(|_| new("tile").map(Echo::from_object));
         let tiles = tiles.collect::<Result<_, BenchError>>()?;
         Ok(Box::new(Editor { shapes, tiles, exchanges: Vec::new(), next: 0, _client: client }))
-    }
-
-    fn message_sizes(
-        &self,
-        lab: &Lab,
-        setting: &Setting,
-        address: &str,
-        payload: Payload,
-    ) -> Result<MessageSizes, BenchError> {
-        Zorb.message_sizes(lab, setting, address, payload)
     }
 }
 

@@ -22,6 +22,7 @@ mod failure;
 mod idl;
 mod ior;
 mod ping;
+mod sizes;
 mod table;
 mod ttcp;
 

@@ -8,6 +8,7 @@ use zorb_bench::system::octets_text;
 
 use super::common::{Common, table};
 use crate::failure::Failure;
+use crate::sizes::Buffers;
 
 /// The cubing service: calls per second on void, scalars, a struct, sequences.
 ///
@@ -24,9 +25,9 @@ pub(crate) struct Arguments {
     #[arg(long, value_delimiter = ',', default_values_t = Cube::TYPES.map(str::to_owned), hide_default_value = true, value_name = "NAMES")]
     types: Vec<String>,
 
-    /// Octets of the sequences.
-    #[arg(long, value_delimiter = ',', default_value = "4,4096", value_name = "OCTETS")]
-    sizes: Vec<usize>,
+    /// Octets of the sequences: a list, and runs of powers of two.
+    #[arg(long, default_value = "4,4K", value_name = "SIZES")]
+    sizes: Buffers,
 
     /// Calls of each system for each type.
     #[arg(long, default_value_t = 20_000, value_parser = clap::value_parser!(u32).range(1..), value_name = "N")]
@@ -47,7 +48,7 @@ pub(crate) fn run(arguments: &Arguments) -> Result<(), Failure> {
     let Arguments { common, types, sizes, calls } = arguments;
     let mut cubes = Vec::new();
     for name in types {
-        cubes.extend(Cube::of_type(name, sizes).map_err(Failure::usage)?);
+        cubes.extend(Cube::of_type(name, &sizes.0).map_err(Failure::usage)?);
     }
     let plan = Plan { basis: common.basis(*calls), cubes };
     let systems = common.systems()?;

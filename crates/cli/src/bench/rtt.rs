@@ -6,21 +6,22 @@ use std::time::Duration;
 
 use clap::Args;
 
-use zorb_bench::calls::{self, Basis};
+use zorb_bench::calls::{self, Basis, Outcome};
 use zorb_bench::lab::Lab;
 use zorb_bench::orb::Zorb;
 use zorb_bench::pin::Pin;
 use zorb_bench::row::{Figures, Row};
-use zorb_bench::rtt::{self, Outcome, Plan};
+use zorb_bench::rtt::{self, Plan};
 use zorb_bench::system::Transport;
 use zorb_bench::{BenchError, System};
 
 use super::surroundings::{surrounded, tell_if_busy};
 use super::{systems, whitebox};
 use crate::failure::Failure;
+use crate::sizes::Buffers;
 use crate::table::Table;
 
-/// Round trips: the null call and 1, 8 and 64 KiB of octets echoed.
+/// Round trips: the null call, and octets echoed, or values cubed.
 ///
 /// Client and server are two processes. Short bursts of calls alternate between zorb, the peers asked for, and a
 /// blocking socket that moves as many bytes as zorb; each round gives one ratio. Shown are the median ratio and its
@@ -40,7 +41,15 @@ pub(crate) struct Arguments {
     #[arg(long, value_delimiter = ',', value_name = "NAMES")]
     peers: Vec<String>,
 
-    /// Calls of each system for each size.
+    /// Types: null, octet (sequences, echoed); short, long, struct, octets, longs (cubed).
+    #[arg(long, value_delimiter = ',', default_value = "null,octet", value_name = "NAMES")]
+    types: Vec<String>,
+
+    /// Octets of the sequences: a list, and runs of powers of two.
+    #[arg(long, default_value = "1K,8K,64K", value_name = "SIZES")]
+    sizes: Buffers,
+
+    /// Calls of each system for each type and size.
     #[arg(long, default_value_t = 20_000, value_parser = clap::value_parser!(u32).range(1..), value_name = "N")]
     calls: u32,
 
@@ -79,13 +88,17 @@ Time probes (--probes) have to be built in:
 Examples:
   zorb bench rtt
   zorb bench rtt --peers omniorb,tonic
-  zorb bench rtt --pin split --calls 5000
+  zorb bench rtt --pin split --types octet --sizes 64..1M
   zorb bench rtt --json > rtt.jsonl";
 
 pub(crate) fn run(arguments: &Arguments) -> Result<(), Failure> {
+    let mut payloads = Vec::new();
+    for name in &arguments.types {
+        payloads.extend(Plan::of_type(name, &arguments.sizes.0).map_err(Failure::usage)?);
+    }
     if arguments.probes {
-        let trace = arguments.trace.as_deref();
-        return whitebox::run(arguments.transport, arguments.pin, arguments.json, trace);
+        let plan = whitebox::plan(arguments.transport, arguments.pin, payloads)?;
+        return whitebox::run(&plan, arguments.json, arguments.trace.as_deref());
     }
     let plan = Plan {
         basis: Basis {
@@ -94,7 +107,7 @@ pub(crate) fn run(arguments: &Arguments) -> Result<(), Failure> {
             calls: arguments.calls as usize,
             seed: arguments.seed,
         },
-        payloads: Plan::standard_payloads(),
+        payloads,
     };
     let mut systems: Vec<&dyn System> = vec![&Zorb];
     systems.extend(systems::beside_zorb(&arguments.peers)?);
@@ -144,12 +157,12 @@ pub(crate) fn measure(plan: &Plan) -> Result<Vec<Outcome>, BenchError> {
 
 fn describe(plan: &Plan) -> String {
     let place = match plan.basis.pin {
-        Pin::Same => "both processes on one processor",
+        Pin::Same => "one processor",
         Pin::Split => "a processor each",
         Pin::None => "not pinned",
     };
     format!(
-        "Round trips over {}, {place}; {} rounds of {} calls a size",
+        "Round trips over {}, {place}; {} rounds of {} calls",
         plan.basis.transport.name(),
         calls::PAIRS,
         plan.basis.burst()

@@ -8,6 +8,7 @@ use zorb_bench::system::octets_text;
 
 use super::common::Common;
 use crate::failure::Failure;
+use crate::sizes::Buffers;
 use crate::table::Table;
 
 /// The ORB's share of a call against the size of its argument.
@@ -20,9 +21,9 @@ pub(crate) struct Arguments {
     #[command(flatten)]
     common: Common,
 
-    /// Octets of the argument; by default powers of two from 4 to 65,536.
-    #[arg(long, value_delimiter = ',', default_values_t = Plan::standard_sizes(), hide_default_value = true, value_name = "OCTETS")]
-    sizes: Vec<usize>,
+    /// Octets of the argument: a list, and runs of powers of two.
+    #[arg(long, default_value = "4..64K", value_name = "SIZES")]
+    sizes: Buffers,
 
     /// Calls of each system for each size.
     #[arg(long, default_value_t = 20_000, value_parser = clap::value_parser!(u32).range(1..), value_name = "N")]
@@ -39,7 +40,7 @@ Examples:
 
 pub(crate) fn run(arguments: &Arguments) -> Result<(), Failure> {
     let Arguments { common, sizes, calls } = arguments;
-    let plan = Plan { basis: common.basis(*calls), sizes: sizes.clone() };
+    let plan = Plan { basis: common.basis(*calls), sizes: sizes.0.clone() };
     let systems = common.systems()?;
     common.measure(
         |lab, finished| size::run(&systems, &plan, lab, finished),

@@ -5,8 +5,7 @@ use std::path::Path;
 
 use zorb_bench::lab::Lab;
 use zorb_bench::pin::Pin;
-use zorb_bench::rtt;
-use zorb_bench::system::Transport;
+use zorb_bench::system::{Payload, Transport};
 use zorb_bench::whitebox::{self, MOST_CALLS, Plan, WhiteBox};
 
 use super::rtt::print_rows;
@@ -14,24 +13,33 @@ use super::surroundings::surrounded;
 use crate::failure::Failure;
 use crate::table::Table;
 
+/// What is to be measured; the probes look into calls of `Echo` only.
+pub(super) fn plan(transport: Transport, pin: Pin, payloads: Vec<Payload>) -> Result<Plan, Failure> {
+    match payloads.iter().find(|payload| matches!(payload, Payload::Cube(_))) {
+        None => Ok(Plan { transport, pin, calls: MOST_CALLS, payloads }),
+        Some(other) => Err(Failure::usage(format!(
+            "--probes looks into calls of the types null and octet: those of {} tell nothing more",
+            other.type_name()
+        ))),
+    }
+}
+
 /// Measures, prints, and writes the trace where one is asked for.
-pub(crate) fn run(transport: Transport, pin: Pin, json: bool, trace: Option<&Path>) -> Result<(), Failure> {
-    let payloads = rtt::Plan::standard_payloads();
-    let plan = Plan { transport, pin, calls: MOST_CALLS, payloads };
-    let boxes = surrounded("looking into calls", Lab::PATIENCE, |lab| whitebox::run(&plan, lab))?;
+pub(super) fn run(plan: &Plan, json: bool, trace: Option<&Path>) -> Result<(), Failure> {
+    let boxes = surrounded("looking into calls", Lab::PATIENCE, |lab| whitebox::run(plan, lab))?;
     if let Some(path) = trace {
         std::fs::write(path, whitebox::trace(&boxes)).map_err(|error| Failure::file("write", path, error))?;
     }
     if json {
-        let rows: Vec<_> = boxes.iter().flat_map(|seen| seen.rows(&plan)).collect();
+        let rows: Vec<_> = boxes.iter().flat_map(|seen| seen.rows(plan)).collect();
         return Ok(print_rows(&rows)?);
     }
     let mut output = std::io::stdout().lock();
     writeln!(
         output,
         "Steps of a call over {}, pin {}; medians of {MOST_CALLS} calls\n",
-        transport.name(),
-        pin
+        plan.transport.name(),
+        plan.pin
     )?;
     write!(output, "{}", layout(&boxes))?;
     Ok(())

@@ -1,10 +1,9 @@
 //! `zorb ttcp`: floods of typed data, side by side.
 //!
-//! The measurement is `zorb_bench::ttcp`; here are the command line ([`sizes`]: its numbers), the two halves for
+//! The measurement is `zorb_bench::ttcp`; here are the command line, the two halves for
 //! two hosts ([`recv`] has the receiving one), and the table ([`table`]).
 
 mod recv;
-mod sizes;
 mod table;
 
 use std::io::Write;
@@ -25,8 +24,8 @@ use crate::bench::rtt::print_rows;
 use crate::bench::surroundings::{surrounded, tell_if_busy};
 use crate::bench::systems;
 use crate::failure::Failure;
+use crate::sizes::{Buffers, Octets};
 use crate::table::octets;
-use sizes::{Buffers, Octets};
 
 /// Flood a receiver with typed data, over bare sockets, zorb and its peers.
 ///

@@ -14,10 +14,10 @@ use zorb_bench::process::Server;
 use zorb_bench::progress::{Stop, Unwatched};
 use zorb_bench::system::{Local, Setting, Transport};
 
-use super::sizes::Octets;
 use crate::bench::surroundings::{peers_folder, server_command, stop_on_signals};
 use crate::bench::systems;
 use crate::failure::Failure;
+use crate::sizes::Octets;
 
 /// Receive floods that `zorb ttcp send` sends from elsewhere, until Ctrl-C.
 ///

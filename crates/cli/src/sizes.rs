@@ -4,7 +4,7 @@ use std::str::FromStr;
 
 /// A number of octets, at least one, with a binary suffix if it has one.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub(super) struct Octets(pub(super) u64);
+pub(crate) struct Octets(pub(crate) u64);
 
 impl FromStr for Octets {
     type Err = String;
@@ -24,9 +24,9 @@ impl FromStr for Octets {
     }
 }
 
-/// Sizes of buffers: `1K,4K,1M`, and `1K..16M` for the sizes that doubling leads through.
+/// Sizes of buffers or arguments: `1K,4K,1M`, and `1K..16M` for the sizes that doubling leads through.
 #[derive(Debug, Clone, PartialEq, Eq)]
-pub(super) struct Buffers(pub(super) Vec<usize>);
+pub(crate) struct Buffers(pub(crate) Vec<usize>);
 
 /// The largest buffer: what the receiver of the bare socket makes room for.
 const LARGEST: u64 = 256 << 20;
