@@ -4,6 +4,7 @@ use std::sync::Arc;
 
 use zorb::{Interface, Orb};
 use zorb_tests::servant::Servant;
+use zorb_tests::testing::Probe;
 
 use crate::fixture::{local, models, probe, serve};
 
@@ -64,5 +65,3 @@ fn threads_keep_their_own_order_side_by_side() {
         }
     });
 }
-
-use zorb_tests::testing::Probe;

@@ -1,7 +1,7 @@
 //! Shutdown lets running requests finish, and nothing of an ORB outlives it.
 
 use std::sync::Arc;
-use std::time::Duration;
+use std::time::{Duration, Instant};
 
 use zorb::server::ThreadModel;
 use zorb::{Kind, Orb};
@@ -12,20 +12,21 @@ use crate::fixture::{local, models, probe, serve};
 #[test]
 fn running_requests_are_answered() {
     for model in [ThreadModel::per_connection(), ThreadModel::pool(4)] {
-        let (server, text) = serve(local().server_threads(model), Arc::new(Servant::new(2)));
+        let servant = Arc::new(Servant::new(1));
+        let (server, text) = serve(local().server_threads(model), servant.clone());
         let client = Orb::builder().build();
         let probe = probe(&client, &text);
         std::thread::scope(|scope| {
-            let first = scope.spawn(|| probe.meet());
-            // Released only once the shutdown has begun: the second caller is a thread of the server itself.
-            std::thread::sleep(Duration::from_millis(50));
-            let slow = scope.spawn(|| probe.wait(200));
-            std::thread::sleep(Duration::from_millis(50));
-            let second = scope.spawn(|| probe.meet());
-            first.join().unwrap().unwrap();
-            second.join().unwrap().unwrap();
+            let slow = scope.spawn(|| probe.wait(300));
+            let later = probe.wait_async(300);
+            let began = Instant::now();
+            while servant.waiting() < 2 && began.elapsed() < PATIENCE {
+                std::thread::yield_now();
+            }
             server.shutdown(true, PATIENCE);
-            slow.join().unwrap().unwrap_or_else(|exception| panic!("{model:?}: {exception}"));
+            for result in [slow.join().unwrap(), later.wait()] {
+                result.unwrap_or_else(|exception| panic!("{model:?}: {exception}"));
+            }
         });
         assert_eq!(server.connections(), 0, "{model:?}");
         let gone = probe.nothing().unwrap_err();
@@ -87,7 +88,7 @@ fn orbs_come_and_go_without_leaving_threads_or_descriptors() {
     for _ in 0..20 {
         once();
     }
-    let began = std::time::Instant::now();
+    let began = Instant::now();
     // The first may have had a thread that was still about to end.
     let is_left = || count("task") > before.0 || count("fd") > before.1;
     while is_left() && began.elapsed() < PATIENCE {

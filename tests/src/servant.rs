@@ -1,5 +1,6 @@
 //! The servant of `probe::Probe`: what the tests of the whole ORB call.
 
+use std::sync::atomic::{AtomicUsize, Ordering};
 use std::sync::{Condvar, Mutex};
 use std::time::Duration;
 
@@ -15,6 +16,7 @@ pub struct Servant {
     party: usize,
     met: Mutex<usize>,
     all_met: Condvar,
+    waiting: AtomicUsize,
     noted: Mutex<Vec<i32>>,
     label: Mutex<String>,
 }
@@ -26,9 +28,15 @@ impl Servant {
             party,
             met: Mutex::new(0),
             all_met: Condvar::new(),
+            waiting: AtomicUsize::new(0),
             noted: Mutex::default(),
             label: Mutex::default(),
         }
+    }
+
+    /// How many callers are in `wait`.
+    pub fn waiting(&self) -> usize {
+        self.waiting.load(Ordering::Acquire)
     }
 }
 
@@ -67,7 +75,9 @@ impl ProbeServant for Servant {
     }
 
     fn wait(&self, _: &Call, milliseconds: u32) -> Result<(), SystemException> {
+        self.waiting.fetch_add(1, Ordering::AcqRel);
         std::thread::sleep(Duration::from_millis(milliseconds.into()));
+        self.waiting.fetch_sub(1, Ordering::AcqRel);
         Ok(())
     }
 

@@ -52,8 +52,12 @@ fn unused_connections_are_closed_in_order() {
     let limits = ServerLimits { idle: Duration::from_millis(50), ..ServerLimits::default() };
     for model in models() {
         let rig = Rig::with(model, limits, |builder| builder);
-        let mut wire = rig.connect();
-        wire.call(1, "null", &nothing);
+        // On a busy machine a connection may be unused for that long before its first call.
+        let called = (1..100).find_map(|number| {
+            let mut wire = rig.connect();
+            answered(&mut wire, number).then_some(wire)
+        });
+        let mut wire = called.expect("one call arrives in time");
         assert!(matches!(wire.next(), Some(Message::CloseConnection)));
         assert!(wire.next().is_none());
     }
