@@ -10,4 +10,5 @@ mod futures;
 mod nesting;
 mod order;
 mod publishing;
+mod servants;
 mod shutdown;

@@ -1,9 +1,9 @@
 //! `interface`: the reference type that clients call, the trait that servants implement, and what joins them.
 //!
 //! ```text
-//! Account             a method and an `_async` twin per operation, inherited ones too
+//! Account             a method and an `_async` twin per operation, inherited ones too; finds the operation of a request by
+//!                     its perfect hash and calls the servant
 //! AccountServant      the trait of implementations; one supertrait per base
-//! AccountSkeleton     finds the operation by its perfect hash and calls the servant
 //! account             the types nested in the interface, the errors of its operations, and hidden:
 //! account::skeleton   what each operation does with a request; derived interfaces call the same functions
 //! ```

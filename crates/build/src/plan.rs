@@ -55,7 +55,6 @@ pub(crate) struct Place {
 /// The names that an interface brings with it.
 pub(crate) struct InterfaceNames {
     pub(crate) servant: String,
-    pub(crate) skeleton: String,
     /// The module of its skeleton functions, in the inner one.
     pub(crate) skeleton_module: String,
     /// Its own calls in IDL order.
@@ -176,11 +175,10 @@ impl<'m> Plan<'m> {
             DefinitionKind::Interface(interface) => {
                 let inner = names.derive(names::snake(&definition.name));
                 let servant = names.derive(format!("{}Servant", definition.name));
-                let skeleton = names.derive(format!("{}Skeleton", definition.name));
                 let calls = own_calls(interface);
                 let skeleton_module = String::new();
                 let errors = Vec::new();
-                (Some(inner), Some(InterfaceNames { servant, skeleton, skeleton_module, calls, errors }))
+                (Some(inner), Some(InterfaceNames { servant, skeleton_module, calls, errors }))
             }
             DefinitionKind::Module(_) => (None, None),
             _ if definition.contents.is_empty() => (None, None),

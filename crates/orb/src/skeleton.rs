@@ -31,8 +31,9 @@ impl InterfaceInfo {
     }
 }
 
-/// A generated reference type: an [`ObjectRef`] that is known to be of one IDL interface.
-pub trait Interface: Clone + Send + Sync + Sized + 'static {
+/// A generated reference type: an [`ObjectRef`] that is known to be of one IDL interface. Each is `Send` and `Sync`; the
+/// trait does not ask for it, so that the compiler need not look through the whole ORB at every use.
+pub trait Interface: Clone + Sized + 'static {
     /// The interface.
     const INFO: &'static InterfaceInfo;
 
@@ -78,8 +79,8 @@ pub trait Skeleton: 'static {
     /// Finds the operation, reads its arguments, calls the method and answers through `request`, now or later.
     fn dispatch(&self, request: ServerRequest);
 
-    /// Tells implementations apart: two skeletons of one implementation give the same number. Generated skeletons give
-    /// the implementation's address; an object adapter with unique ids goes by it.
+    /// Tells implementations apart: two skeletons of one implementation give the same number. Those of generated interfaces
+    /// give the implementation's address; an object adapter with unique ids goes by it.
     fn identity(&self) -> usize {
         std::ptr::from_ref(self).cast::<()>().addr()
     }
@@ -97,18 +98,6 @@ pub type Servant = Arc<dyn Skeleton + Send + Sync>;
 pub trait IntoServant<I: Interface> {
     /// Wraps it.
     fn into_servant(self) -> Servant;
-}
-
-/// An interface that a servant of type `S` can serve; generated for every `S: IServant`.
-pub trait ServedBy<S>: Interface {
-    /// The servant behind the interface's skeleton.
-    fn skeleton(servant: Arc<S>) -> Servant;
-}
-
-impl<I: ServedBy<S>, S> IntoServant<I> for Arc<S> {
-    fn into_servant(self) -> Servant {
-        I::skeleton(self)
-    }
 }
 
 /// What a servant's method ended with when it did not return a result.

@@ -1,4 +1,4 @@
-//! The server's side: the servant trait, the skeleton functions, and the skeleton that finds the right one.
+//! The server's side: the servant trait, what each operation does with a request, and what finds the right one.
 
 use proc_macro2::{Literal, TokenStream};
 use quote::{ToTokens, quote};
@@ -29,10 +29,7 @@ pub(super) fn servant(scope: &Scope<'_>, of: &Definition, calls: &[Call<'_>]) ->
             fn #method(&self, context: &#rt::Call #(, #arguments: #types)*) -> #result<#output, #error>;
         }
     });
-    let reference = ident(reference);
     quote! {
-        impl #rt::Served for #reference { type Servant = dyn #name; }
-
         #doc
         pub trait #name: #(#bases +)* 'static { #(#methods)* }
     }
@@ -41,7 +38,7 @@ pub(super) fn servant(scope: &Scope<'_>, of: &Definition, calls: &[Call<'_>]) ->
 /// What a request for one operation leads to.
 pub(super) fn skeleton(scope: &Scope<'_>, call: &Call<'_>) -> TokenStream {
     let rt = scope.rt();
-    let (some, sized) = (scope.std("Some"), scope.std("Sized"));
+    let some = scope.std("Some");
     let servant = scope.beside(call.owner, &scope.plan.interface(call.owner).servant);
     let method = call.method();
     let names_read = together(call.sent().map(|it| it.name.to_token_stream()).collect());
@@ -56,7 +53,7 @@ pub(super) fn skeleton(scope: &Scope<'_>, call: &Call<'_>) -> TokenStream {
     });
     let write = scope.tuple_encoder(&call.received_types());
     quote! {
-        pub fn #method<S: #servant + ?#sized>(servant: &S, request: #rt::ServerRequest) {
+        pub fn #method(servant: &dyn #servant, request: #rt::ServerRequest) {
             let #some((request, #names_read)) = request.arguments(#read) else { return };
             let result = #servant::#method(servant, request.call() #(, #passed)*);
             request.finish(result, #write);
@@ -64,14 +61,13 @@ pub(super) fn skeleton(scope: &Scope<'_>, call: &Call<'_>) -> TokenStream {
     }
 }
 
-/// The skeleton: which operation leads to which function.
+/// Which operation leads to which function, and what makes an implementation a servant of the interface.
 pub(super) fn dispatch(scope: &Scope<'_>, of: &Definition) -> TokenStream {
     let plan = scope.plan;
     let rt = scope.rt();
-    let (some, send, sync) = (scope.std("Some"), scope.std("Send"), scope.std("Sync"));
+    let (some, bool) = (scope.std("Some"), scope.std("bool"));
     let own = plan.interface(of.id);
-    let (reference, servant, name) =
-        (ident(&plan.place_of(of.id).name), ident(&own.servant), ident(&own.skeleton));
+    let (reference, servant) = (ident(&plan.place_of(of.id).name), ident(&own.servant));
     let owners: Vec<_> = std::iter::once(of.id).chain(plan.model.ancestors(of.id)).collect();
     let calls: Vec<Call<'_>> = owners
         .iter()
@@ -87,23 +83,26 @@ pub(super) fn dispatch(scope: &Scope<'_>, of: &Definition) -> TokenStream {
         let at = Literal::usize_unsuffixed(at);
         let of = plan.interface(call.owner);
         let function = scope.within(call.owner, &[&of.skeleton_module, &call.names.method]);
-        quote!(#some(#at) => #function(&*self.servant, request))
+        quote!(#some(#at) => #function(servant, request))
     });
-    let served = owners.iter().map(|owner| scope.beside(*owner, &plan.interface(*owner).servant));
-    let doc = format!(" Serves requests for [`{reference}`] with a servant.");
-    quote! {
-        #[doc = #doc]
-        pub struct #name<S> { servant: ::std::sync::Arc<S> }
-
-        impl<S> #name<S> {
-            /// A skeleton for the servant.
-            pub fn new(servant: ::std::sync::Arc<S>) -> Self { Self { servant } }
+    // No IDL name begins with an underscore.
+    let of_type = ident(if plan.is_taken(&scope.module, "S") { "_S" } else { "S" });
+    let bases: Vec<TokenStream> = plan.model.bases(of.id).iter().map(|base| scope.item(*base)).collect();
+    let offer_to_bases = bases.split_last().map(|(last, others)| {
+        quote! {
+            fn offer_to_bases(
+                servant: ::std::sync::Arc<Self::Servant>,
+                slot: &mut dyn ::core::any::Any,
+            ) -> #bool {
+                #(#rt::offer::<#others>(servant.clone(), slot) ||)* #rt::offer::<#last>(servant, slot)
+            }
         }
+    });
+    quote! {
+        impl #rt::Served for #reference {
+            type Servant = dyn #servant;
 
-        impl<S: #servant> #rt::Skeleton for #name<S> {
-            fn interface(&self) -> &'static #rt::InterfaceInfo { <#reference as #rt::Interface>::INFO }
-
-            fn dispatch(&self, request: #rt::ServerRequest) {
+            fn dispatch(servant: &Self::Servant, request: #rt::ServerRequest) {
                 static OPERATIONS: #rt::Operations = #rt::Operations {
                     seed: #seed,
                     displacements: &[#(#displacements),*],
@@ -116,15 +115,13 @@ pub(super) fn dispatch(scope: &Scope<'_>, of: &Definition) -> TokenStream {
                 }
             }
 
-            fn offer(&self, slot: &mut dyn ::core::any::Any) {
-                let _ = #(#rt::offer::<dyn #served>(slot, || self.servant.clone()))||*;
-            }
+            #offer_to_bases
         }
 
-        impl<S: #servant + #send + #sync> #rt::ServedBy<S> for #reference {
-            fn skeleton(servant: ::std::sync::Arc<S>) -> #rt::Servant {
-                ::std::sync::Arc::new(#name { servant })
-            }
+        impl<#of_type: #servant> #rt::ServedBy<#of_type> for #reference {
+            fn lend(servant: &#of_type) -> &Self::Servant { servant }
+
+            fn share(servant: ::std::sync::Arc<#of_type>) -> ::std::sync::Arc<Self::Servant> { servant }
         }
     }
 }

@@ -6,6 +6,7 @@
 //! functions here are all that generated code spells out, so that it stays short.
 
 pub mod operations;
+mod served;
 pub mod wire;
 
 pub use bytes;
@@ -24,14 +25,13 @@ pub use crate::object::here::{Here, here};
 pub use crate::object::invoke::{call, call_async, oneway, oneway_async};
 pub use crate::server::request::{Call, ServerRequest};
 pub use crate::skeleton::{
-    Interface, InterfaceInfo, IntoServant, Operation, OperationError, Raised, Servant, ServedBy, Skeleton,
+    Interface, InterfaceInfo, IntoServant, Operation, OperationError, Raised, Servant, Skeleton,
 };
 pub use operations::Operations;
+pub use served::{Served, ServedBy, offer};
 
-use std::any::Any;
 use std::fmt;
 use std::marker::PhantomData;
-use std::sync::Arc;
 
 use wire::{DecodeAs, EncodeAs, Kept, Lent, LentReference, Named};
 use zorb_cdr::EncodeErrorKind;
@@ -96,19 +96,6 @@ pub fn decode<T: Decode>(from: &mut Decoder<'_>) -> Result<T, DecodeError> {
 #[inline]
 pub fn decode_as<C: DecodeAs<V>, V>(from: &mut Decoder<'_>) -> Result<V, DecodeError> {
     C::decode_as(from)
-}
-
-/// A reference type whose servants are known.
-pub trait Served: Interface {
-    /// The trait object of its servants, such as `dyn AccountServant`.
-    type Servant: ?Sized + 'static;
-}
-
-/// Any reference without its type.
-impl<I: Served> From<I> for ObjectRef {
-    fn from(object: I) -> Self {
-        object.as_object().clone()
-    }
 }
 
 /// A two-way call: of the servant's method if it is in this process, or else the arguments go out, and `decode` reads
@@ -235,11 +222,4 @@ pub fn exception_text<E: ExceptionType>(exception: &E, f: &mut fmt::Formatter<'_
 /// The same object as a reference of another interface.
 pub fn upcast<D: Interface, B: Interface>(object: &D) -> B {
     B::from_object(object.as_object().clone())
-}
-
-/// Fills `slot` if it asks for a `T`, such as `dyn AccountServant`; says whether it did.
-pub fn offer<T: ?Sized + 'static>(slot: &mut dyn Any, servant: impl FnOnce() -> Arc<T>) -> bool {
-    let Some(slot) = slot.downcast_mut::<Option<Arc<T>>>() else { return false };
-    *slot = Some(servant());
-    true
 }

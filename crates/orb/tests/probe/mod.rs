@@ -1,12 +1,11 @@
 //! `interface Probe { long poke(in long number); };` by hand, and ORBs to call it across.
 
-use std::any::Any;
 use std::sync::Arc;
 use std::time::Duration;
 
 use zorb_orb::poa::Poa;
 use zorb_orb::policy::Policies;
-use zorb_orb::rt::{self, InterfaceInfo, Operation, Servant, ServedBy, ServerRequest, Skeleton};
+use zorb_orb::rt::{self, InterfaceInfo, Operation, Servant, Served, ServedBy, ServerRequest, Skeleton};
 use zorb_orb::{Call, Interface, ObjectRef, Orb, SystemException};
 
 /// The longest that anything here may take before a test fails; none is expected to come near it.
@@ -76,39 +75,29 @@ where
     Arc::new(Does(act))
 }
 
-struct ProbeSkeleton<S>(Arc<S>);
+impl Served for Probe {
+    type Servant = dyn ProbeServant;
 
-impl<S: ProbeServant> Skeleton for ProbeSkeleton<S> {
-    fn interface(&self) -> &'static InterfaceInfo {
-        Probe::INFO
-    }
-
-    fn dispatch(&self, request: ServerRequest) {
+    fn dispatch(servant: &Self::Servant, request: ServerRequest) {
         if request.operation() != "poke" {
             return request.unknown_operation();
         }
         let Some((request, number)) = request.arguments(|from| from.read_i32()) else { return };
-        let result = self.0.poke(request.call(), number);
+        let result = servant.poke(request.call(), number);
         request.finish(result, |number, to| {
             to.write_i32(*number);
             Ok(())
         });
     }
-
-    fn identity(&self) -> usize {
-        Arc::as_ptr(&self.0).addr()
-    }
-
-    fn offer(&self, slot: &mut dyn Any) {
-        if let Some(slot) = slot.downcast_mut::<Option<Arc<dyn ProbeServant>>>() {
-            *slot = Some(self.0.clone());
-        }
-    }
 }
 
-impl<S: ProbeServant + Send + Sync> ServedBy<S> for Probe {
-    fn skeleton(servant: Arc<S>) -> Servant {
-        Arc::new(ProbeSkeleton(servant))
+impl<S: ProbeServant> ServedBy<S> for Probe {
+    fn lend(servant: &S) -> &Self::Servant {
+        servant
+    }
+
+    fn share(servant: Arc<S>) -> Arc<Self::Servant> {
+        servant
     }
 }
 
