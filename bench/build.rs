@@ -29,12 +29,13 @@ fn interfaces() -> std::io::Result<()> {
                 servants,
                 "    fn operation_{number:03}(&self, _: &Call) -> Result<(), SystemException> {{ self.count() }}"
             );
-            let _ =
-                writeln!(methods, "    operations{operations}::skeleton::operation_{number:03}::<Counting>,");
+            let _ = writeln!(methods, "    operations{operations}::skeleton::operation_{number:03},");
         }
         interfaces.push_str("};\n");
-        let _ =
-            writeln!(servants, "}}\nstatic METHODS_{operations}: [Method; {operations}] = [\n{methods}];");
+        let _ = writeln!(
+            servants,
+            "}}\nstatic METHODS_{operations}: [Method<Operations{operations}>; {operations}] = [\n{methods}];"
+        );
     }
     std::fs::write(&idl, interfaces)?;
     std::fs::write(out.join("operations_servants.rs"), servants)?;

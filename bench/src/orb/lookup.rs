@@ -6,16 +6,16 @@ use std::collections::HashMap;
 use std::sync::Arc;
 use std::sync::atomic::{AtomicU64, Ordering};
 
-use zorb::rt::{InterfaceInfo, Servant, ServerRequest, Skeleton};
-use zorb::{Call, Interface, IntoServant, SystemException};
+use zorb::rt::{InterfaceInfo, Servant, Served, ServedBy, ServerRequest, Skeleton};
+use zorb::{Call, IntoServant, SystemException};
 
 use crate::demux::Lookup;
 
 zorb::include_idl!("operations");
 include!(concat!(env!("OUT_DIR"), "/operations_servants.rs"));
 
-/// What a skeleton calls for an operation.
-type Method = fn(&Counting, ServerRequest);
+/// What a skeleton of interface `I` calls for an operation.
+type Method<I> = fn(&<I as Served>::Servant, ServerRequest);
 
 /// Counts its calls.
 #[derive(Clone, Default)]
@@ -48,53 +48,49 @@ pub(super) fn servant(
     }
 }
 
-fn of<I: Interface>(
+fn of<I: ServedBy<Counting>>(
     counting: &Counting,
     lookup: Lookup,
-    methods: &'static [Method],
-) -> (Servant, &'static str)
-where
-    Arc<Counting>: IntoServant<I>,
-{
+    methods: &'static [Method<I>],
+) -> (Servant, &'static str) {
     let names = (0..).take(methods.len()).map(|number| lookup.operation(number));
-    let (counting, interface) = (counting.clone(), I::INFO);
+    let counting = counting.clone();
     let servant: Servant = match lookup {
-        Lookup::Perfect => Arc::new(counting).into_servant(),
+        Lookup::Perfect => IntoServant::<I>::into_servant(Arc::new(counting)),
         Lookup::Linear => {
             let names: Vec<String> = names.collect();
             let find = move |name: &[u8]| names.iter().position(|known| known.as_bytes() == name);
-            Arc::new(Finding { find, methods, counting, interface })
+            Arc::new(Finding::<I, _> { find, methods, counting })
         }
         Lookup::Hashed => {
             let numbers: HashMap<Vec<u8>, usize> =
                 names.enumerate().map(|(number, name)| (name.into_bytes(), number)).collect();
             let find = move |name: &[u8]| numbers.get(name).copied();
-            Arc::new(Finding { find, methods, counting, interface })
+            Arc::new(Finding::<I, _> { find, methods, counting })
         }
         Lookup::Numbered => {
             let find = |name: &[u8]| std::str::from_utf8(name).ok()?.parse().ok();
-            Arc::new(Finding { find, methods, counting, interface })
+            Arc::new(Finding::<I, _> { find, methods, counting })
         }
     };
-    (servant, interface.id)
+    (servant, I::INFO.id)
 }
 
-/// A skeleton that finds the operation's number by `find`.
-struct Finding<F> {
+/// A skeleton of interface `I` that finds the operation's number by `find`.
+struct Finding<I: Served, F> {
     find: F,
-    methods: &'static [Method],
+    methods: &'static [Method<I>],
     counting: Counting,
-    interface: &'static InterfaceInfo,
 }
 
-impl<F: Fn(&[u8]) -> Option<usize> + 'static> Skeleton for Finding<F> {
+impl<I: ServedBy<Counting>, F: Fn(&[u8]) -> Option<usize> + 'static> Skeleton for Finding<I, F> {
     fn interface(&self) -> &'static InterfaceInfo {
-        self.interface
+        I::INFO
     }
 
     fn dispatch(&self, request: ServerRequest) {
         match (self.find)(request.operation_bytes()).and_then(|number| self.methods.get(number)) {
-            Some(method) => method(&self.counting, request),
+            Some(method) => method(I::lend(&self.counting), request),
             None => request.unknown_operation(),
         }
     }

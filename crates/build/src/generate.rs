@@ -139,7 +139,8 @@ fn spaced(text: &str) -> String {
     };
     let mut before = "";
     for line in text.lines() {
-        let ended = matches!(before.trim_start(), "}" | "};") || before.trim_start().starts_with("use ");
+        let ended = matches!(before.trim_start(), "}" | "};")
+            || ["use ", "type "].iter().any(|it| before.trim_start().starts_with(it));
         if ended && indent(before) == indent(line) && starts_item(line) {
             spaced.push('\n');
         }

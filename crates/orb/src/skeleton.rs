@@ -1,7 +1,7 @@
 //! What generated code gives the ORB to work with: interfaces, operations, skeletons.
 //!
-//! A reference type (`Account`) implements [`Interface`]; an implementation wrapped by its generated
-//! skeleton implements [`Skeleton`]; the error type of each operation implements [`OperationError`].
+//! A reference type (`Account`) implements [`Interface`]; an implementation wrapped by the runtime's skeleton implements
+//! [`Skeleton`]; the error type of each operation implements [`OperationError`].
 
 use std::any::Any;
 use std::sync::Arc;
@@ -71,7 +71,7 @@ impl Operation {
     }
 }
 
-/// An implementation behind its generated skeleton, or a dynamic one.
+/// An implementation behind the skeleton of its interface, or a dynamic one.
 pub trait Skeleton: 'static {
     /// The most derived interface that it serves.
     fn interface(&self) -> &'static InterfaceInfo;

@@ -1,9 +1,9 @@
 //! What generated code calls. Not for hand-written programs, and stable only together with `zorb-build`.
 //!
-//! A stub is [`invoke`]: [`here`] (the object lives in this process: call it) or [`call`] (write, wait, read). A skeleton
-//! finds the operation by its perfect hash ([`Operations`]) and works on a [`ServerRequest`]. Values are written
-//! by [`encode`] and read by [`decode`], or by their `_as` twins where a codec of [`wire`] says how. The short
-//! functions here are all that generated code spells out, so that it stays short.
+//! A stub is [`invoke`]: [`here`] (the object lives in this process: call it) or [`call`] (write, wait, read). On the
+//! server's side an interface ([`Served`]) finds the operation by its perfect hash ([`Operations`]) and works on a
+//! [`ServerRequest`]. Values are written by [`encode`] and read by [`decode`], or by their `_as` twins where a codec of
+//! [`wire`] says how. The short functions here are all that generated code spells out, so that it stays short.
 
 pub mod operations;
 mod served;

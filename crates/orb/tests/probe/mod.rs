@@ -5,7 +5,7 @@ use std::time::Duration;
 
 use zorb_orb::poa::Poa;
 use zorb_orb::policy::Policies;
-use zorb_orb::rt::{self, InterfaceInfo, Operation, Servant, Served, ServedBy, ServerRequest, Skeleton};
+use zorb_orb::rt::{self, InterfaceInfo, Operation, Served, ServedBy, ServerRequest};
 use zorb_orb::{Call, Interface, ObjectRef, Orb, SystemException};
 
 /// The longest that anything here may take before a test fails; none is expected to come near it.
