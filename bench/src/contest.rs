@@ -203,7 +203,13 @@ fn start(entry: &Entry, lab: &Lab, setting: &Setting, placement: Placement) -> R
     let far = match &entry.served_at {
         Some(address) => Far { address: address.clone(), process: None },
         None => {
-            let command = system.server(lab, setting)?;
+            let command = match lab.link {
+                None => system.server(lab, setting)?,
+                Some(link) => {
+                    let setting = Setting { listen: Some(link.listen()), ..setting.clone() };
+                    link.beyond(&system.server(lab, &setting)?)
+                }
+            };
             let server = Server::start(system.name(), command, &lab.bounds(placement.server))?;
             Far { address: server.address().to_owned(), process: Some(server) }
         }

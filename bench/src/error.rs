@@ -63,6 +63,11 @@ pub enum BenchError {
         /// Which one, and why.
         what: String,
     },
+    /// The link to measure on cannot be made.
+    Link {
+        /// Why.
+        what: String,
+    },
     /// The run lasted longer than it may.
     TooLong {
         /// The time it had.
@@ -102,6 +107,7 @@ impl fmt::Display for BenchError {
                 write!(f, "{system} is left out: it is not built yet, which {build} does")
             }
             BenchError::Image { what } => write!(f, "cannot make a picture: {what}"),
+            BenchError::Link { what } => write!(f, "the link cannot be made: {what}"),
             BenchError::TooLong { limit } => {
                 write!(f, "the run did not end within {} s and was stopped", limit.as_secs())
             }

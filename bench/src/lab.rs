@@ -4,6 +4,7 @@ use std::path::PathBuf;
 use std::process::Command;
 use std::time::Duration;
 
+use crate::link::Link;
 use crate::process::Bounds;
 use crate::progress::{Progress, Stop};
 use crate::system::Setting;
@@ -15,6 +16,8 @@ pub struct Lab<'a> {
     pub server: &'a (dyn Fn(&str, &Setting) -> Command + Sync),
     /// Where peers are built: `peer` in a folder of each one's name.
     pub peers: PathBuf,
+    /// What lies between both sides; `None`: nothing but this host.
+    pub link: Option<&'a Link>,
     /// How long a peer's driver may take for one answer.
     pub patience: Duration,
     /// How long any process may live before it is killed.

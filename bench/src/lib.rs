@@ -6,6 +6,7 @@
 //! | systems side by side, their processes, and what happens when one fails | [`contest`], [`process`], [`pin`] |
 //! | a call seen from within | [`whitebox`], with the marks of [`probes`] |
 //! | scenarios | [`ttcp`]; of calls, which share [`calls`]: [`rtt`], [`size`], [`cube`], [`demux`], [`firstcall`], [`concurrency`], [`connections`], [`images`] |
+//! | a network between both sides | [`link`] |
 //! | from times to a median, an interval and a verdict | [`latency`], [`statistics`] |
 //! | processor time, and the machine | [`cpu`], [`machine`] |
 //! | one result as a line of JSON | [`row`] |
@@ -47,6 +48,7 @@ pub mod flood;
 pub mod images;
 pub mod lab;
 pub mod latency;
+pub mod link;
 pub mod machine;
 pub mod meter;
 pub mod orb;

@@ -161,3 +161,24 @@ fn images_is_an_application_of_many_objects() {
     assert_eq!((&rows[1]["objects"], &rows[1]["size"]), (&295.into(), &(3 << 20).into()));
     assert!(numbers(&rows, "calls_s").iter().all(|&calls| calls > 0.0));
 }
+
+/// A link needs root and a kernel with its parts, which not every machine has; what is missing is then said.
+#[test]
+fn a_link_lies_between_both_sides_or_says_why_not() {
+    let run = ["bench", "rtt", "--calls", "1", "--types", "octet", "--sizes", "64K", "--json", "--link"];
+    let output = zorb(&[&run[..], &["20mbit,mtu=9000"]].concat());
+    let said = text(&output.stderr);
+    if !output.status.success() {
+        assert!(said.contains("the link cannot be made: "), "{said}");
+        return eprintln!("not run: {said}");
+    }
+    let rows: Vec<Value> =
+        text(&output.stdout).lines().map(|line| serde_json::from_str(line).unwrap()).collect();
+    assert_eq!(column(&rows, "system"), ["raw", "zorb"]);
+    assert_eq!(column(&rows, "link"), ["20mbit,mtu=9000"; 2]);
+    // 64 KiB each way, of which the queues' bursts let pass less than half: 13 ms and more at this rate. Not the
+    // machine's speed is what this tells, but that the messages took the link.
+    assert!(numbers(&rows, "p50_us").iter().all(|&time| time > 13_000.0), "{rows:?}");
+    assert!(refused(&["bench", "cube", "--link", "1gbit,loss=1"]).contains("there is no \"loss\""));
+    assert!(refused(&["bench", "rtt", "--probes", "--link", "1gbit"]).contains("cannot be used with"));
+}

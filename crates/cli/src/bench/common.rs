@@ -7,6 +7,7 @@ use clap::Args;
 
 use zorb_bench::calls::{Basis, PAIRS};
 use zorb_bench::lab::Lab;
+use zorb_bench::link::Spec;
 use zorb_bench::orb::Zorb;
 use zorb_bench::pin::Pin;
 use zorb_bench::row::{Figures, Row};
@@ -33,6 +34,10 @@ pub(crate) struct Common {
     /// Peers to measure beside zorb: omniorb, jacorb, tirpc, tonic, capnp.
     #[arg(long, value_delimiter = ',', value_name = "NAMES")]
     peers: Vec<String>,
+
+    /// Put a link between both sides, such as 155mbit,mtu=9180,delay=0.2ms, or wan: two network namespaces. Needs root.
+    #[arg(long, value_name = "LINK")]
+    link: Option<Spec>,
 
     /// Seed of the interval's resampling.
     #[arg(long, default_value_t = 1, value_name = "N")]
@@ -81,8 +86,10 @@ impl Common {
         tell_if_busy(self.json)?;
         let mut rows = Vec::new();
         let mut unwritten = Ok(());
-        let ended = surrounded("measuring", Duration::from_secs(self.patience), |lab| {
-            measure(lab, &mut |event| {
+        let patience = Duration::from_secs(self.patience);
+        let ended = surrounded("measuring", patience, self.link.as_ref(), |lab| {
+            measure(lab, &mut |mut event| {
+                over(self.link.as_ref(), &mut event);
                 if self.json && unwritten.is_ok() {
                     lab.progress.aside(&mut || unwritten = print_rows(&event));
                     if unwritten.is_err() {
@@ -106,12 +113,20 @@ impl Common {
             Pin::Split => "a processor each",
             Pin::None => "not pinned",
         };
-        format!("{what} over {}, {place}; {how}\n\n", self.transport.name())
+        let link = self.link.as_ref().map(|link| format!(" across {link}")).unwrap_or_default();
+        format!("{what} over {}{link}, {place}; {how}\n\n", self.transport.name())
     }
 
     /// How often calls are made one at a time, in words.
     pub(crate) fn rounds(&self, calls: u32) -> String {
         format!("{PAIRS} rounds of {} calls", self.basis(calls).burst())
+    }
+}
+
+/// Notes what link the rows were measured on.
+pub(crate) fn over(link: Option<&Spec>, rows: &mut [Row]) {
+    for row in rows {
+        row.parameters.link = link.map(Spec::to_string);
     }
 }
 

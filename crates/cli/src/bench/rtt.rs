@@ -8,6 +8,7 @@ use clap::Args;
 
 use zorb_bench::calls::{self, Basis, Outcome};
 use zorb_bench::lab::Lab;
+use zorb_bench::link::Spec;
 use zorb_bench::orb::Zorb;
 use zorb_bench::pin::Pin;
 use zorb_bench::row::{Figures, Row};
@@ -15,6 +16,7 @@ use zorb_bench::rtt::{self, Plan};
 use zorb_bench::system::Transport;
 use zorb_bench::{BenchError, System};
 
+use super::common::over;
 use super::surroundings::{surrounded, tell_if_busy};
 use super::{systems, whitebox};
 use crate::failure::Failure;
@@ -53,6 +55,10 @@ pub(crate) struct Arguments {
     #[arg(long, default_value_t = 20_000, value_parser = clap::value_parser!(u32).range(1..), value_name = "N")]
     calls: u32,
 
+    /// Put a link between both sides, such as 155mbit,mtu=9180,delay=0.2ms, or wan: two network namespaces. Needs root.
+    #[arg(long, value_name = "LINK")]
+    link: Option<Spec>,
+
     /// Seed of the interval's resampling.
     #[arg(long, default_value_t = 1, value_name = "N")]
     seed: u64,
@@ -66,7 +72,7 @@ pub(crate) struct Arguments {
     json: bool,
 
     /// Instead: how long each step of zorb's calls takes, on both sides.
-    #[arg(long, conflicts_with_all = ["peers", "calls"])]
+    #[arg(long, conflicts_with_all = ["peers", "calls", "link"])]
     probes: bool,
 
     /// With --probes: write the first calls to FILE as a trace that Perfetto opens.
@@ -114,8 +120,10 @@ pub(crate) fn run(arguments: &Arguments) -> Result<(), Failure> {
     tell_if_busy(arguments.json)?;
     let mut outcomes = Vec::new();
     let mut unwritten = Ok(());
-    let ended = surrounded("measuring", Duration::from_secs(arguments.patience), |lab| {
-        rtt::run(&systems, &plan, lab, &mut |outcome| {
+    let (patience, link) = (Duration::from_secs(arguments.patience), arguments.link.as_ref());
+    let ended = surrounded("measuring", patience, link, |lab| {
+        rtt::run(&systems, &plan, lab, &mut |mut outcome| {
+            over(link, &mut outcome.rows);
             if arguments.json && unwritten.is_ok() {
                 lab.progress.aside(&mut || unwritten = print_rows(&outcome.rows));
                 if unwritten.is_err() {
@@ -128,9 +136,10 @@ pub(crate) fn run(arguments: &Arguments) -> Result<(), Failure> {
     unwritten?;
     if !arguments.json && !outcomes.is_empty() {
         let mut output = std::io::stdout().lock();
-        write!(output, "{}\n\n{}", describe(&plan), layout(&outcomes))?;
+        write!(output, "{}\n\n{}", describe(&plan, link), layout(&outcomes))?;
         let verdicts = verdicts(&plan, &outcomes);
-        if !verdicts.is_empty() {
+        // The aims are for the loopback interface.
+        if !verdicts.is_empty() && link.is_none() {
             write!(output, "\n{verdicts}")?;
         }
     }
@@ -149,20 +158,21 @@ pub(crate) fn print_rows(rows: &[Row]) -> std::io::Result<()> {
 /// Measures zorb beside the bare socket.
 pub(crate) fn measure(plan: &Plan) -> Result<Vec<Outcome>, BenchError> {
     let mut outcomes = Vec::new();
-    surrounded("measuring", Lab::PATIENCE, |lab| {
+    surrounded("measuring", Lab::PATIENCE, None, |lab| {
         rtt::run(&[&Zorb], plan, lab, &mut |outcome| outcomes.push(outcome))
     })?;
     Ok(outcomes)
 }
 
-fn describe(plan: &Plan) -> String {
+fn describe(plan: &Plan, link: Option<&Spec>) -> String {
     let place = match plan.basis.pin {
         Pin::Same => "one processor",
         Pin::Split => "a processor each",
         Pin::None => "not pinned",
     };
+    let link = link.map(|link| format!(" across {link}")).unwrap_or_default();
     format!(
-        "Round trips over {}, {place}; {} rounds of {} calls",
+        "Round trips over {}{link}, {place}; {} rounds of {} calls",
         plan.basis.transport.name(),
         calls::PAIRS,
         plan.basis.burst()

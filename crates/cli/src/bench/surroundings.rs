@@ -13,28 +13,42 @@ use indicatif::{ProgressBar, ProgressStyle};
 use signal_hook::consts::{SIGINT, SIGTERM};
 
 use zorb_bench::lab::Lab;
-use zorb_bench::machine;
+use zorb_bench::link::{self, Link};
+use zorb_bench::process::Bounds;
 use zorb_bench::progress::{Progress, Stop};
 use zorb_bench::system::Setting;
+use zorb_bench::{BenchError, machine};
 
 use crate::table;
 
 /// How long any process of a run may live: a full run of the slowest peers takes hours, a forgotten one not days.
 const LIFETIME: Duration = Duration::from_secs(12 * 3600);
 
-/// Lets `measure` measure in these surroundings. `label` says what is being done, as in "measuring round trips".
-pub(crate) fn surrounded<R>(label: &str, patience: Duration, measure: impl FnOnce(&Lab) -> R) -> R {
+/// Lets `measure` measure in these surroundings. `label` says what is being done, as in "measuring round trips"; `link`
+/// what is to lie between both sides.
+pub(crate) fn surrounded<R>(
+    label: &str,
+    patience: Duration,
+    link: Option<&link::Spec>,
+    measure: impl FnOnce(&Lab) -> Result<R, BenchError>,
+) -> Result<R, BenchError> {
     if cfg!(debug_assertions) {
         eprintln!("note: built without optimisation; measure with cargo run --release");
     }
     let display = Display::new(label);
+    let stop = stop_on_signals();
+    let bounds = Bounds { stop: stop.clone(), ..Bounds::lifetime(LIFETIME) };
+    let link = link.map(|spec| Link::up(spec, &bounds)).transpose()?;
+    // The process that holds it stays until the end.
+    let link = link.as_ref().map(|(link, _)| link);
     let lab = Lab {
+        link,
         server: &server_command,
         peers: peers_folder(),
         patience,
         lifetime: LIFETIME,
         progress: &display,
-        stop: stop_on_signals(),
+        stop,
     };
     let result = measure(&lab);
     display.bar.finish_and_clear();

@@ -26,7 +26,7 @@ pub(super) fn plan(transport: Transport, pin: Pin, payloads: Vec<Payload>) -> Re
 
 /// Measures, prints, and writes the trace where one is asked for.
 pub(super) fn run(plan: &Plan, json: bool, trace: Option<&Path>) -> Result<(), Failure> {
-    let boxes = surrounded("looking into calls", Lab::PATIENCE, |lab| whitebox::run(plan, lab))?;
+    let boxes = surrounded("looking into calls", Lab::PATIENCE, None, |lab| whitebox::run(plan, lab))?;
     if let Some(path) = trace {
         std::fs::write(path, whitebox::trace(&boxes)).map_err(|error| Failure::file("write", path, error))?;
     }

@@ -14,12 +14,14 @@ use clap::{Args, Subcommand};
 use zorb_bench::contest::Entry;
 use zorb_bench::flood::Element;
 use zorb_bench::lab::Lab;
+use zorb_bench::link::Spec;
 use zorb_bench::pin::Pin;
 use zorb_bench::raw::Raw;
 use zorb_bench::statistics::LEAST_PAIRS;
 use zorb_bench::system::{System, Transport};
 use zorb_bench::ttcp::{Outcome, Plan};
 
+use crate::bench::common::over;
 use crate::bench::rtt::print_rows;
 use crate::bench::surroundings::{surrounded, tell_if_busy};
 use crate::bench::systems;
@@ -63,6 +65,10 @@ struct RunArguments {
     /// Each side on a processor of its own, both on one, or unpinned: split, same or none.
     #[arg(long, default_value = "split", value_name = "WHERE")]
     pin: Pin,
+
+    /// Put a link between both sides, such as 155mbit,mtu=9180,delay=0.2ms, or wan: two network namespaces. Needs root.
+    #[arg(long, value_name = "LINK")]
+    link: Option<Spec>,
 
     #[command(flatten)]
     floods: Floods,
@@ -144,14 +150,18 @@ struct Floods {
 pub(crate) fn run(arguments: Arguments) -> Result<(), Failure> {
     match arguments.half {
         Half::Recv(arguments) => recv::run(&arguments),
-        Half::Run(RunArguments { versions, pin, floods }) => {
+        Half::Run(RunArguments { versions, pin, link, floods }) => {
             let versions = systems::versions(&versions)?;
             let place = match pin {
                 Pin::Same => "both sides on one processor",
                 Pin::Split => "a processor each",
                 Pin::None => "not pinned",
             };
-            measure(versions.into_iter().map(Entry::here).collect(), pin, place, &floods)
+            let place = match &link {
+                Some(link) => format!("across {link}, {place}"),
+                None => place.to_owned(),
+            };
+            measure(versions.into_iter().map(Entry::here).collect(), pin, link.as_ref(), &place, &floods)
         }
         Half::Send(SendArguments { receivers, pin, floods }) => {
             let mut entries = receivers.iter().map(|text| receiver(text)).collect::<Result<Vec<_>, _>>()?;
@@ -160,7 +170,7 @@ pub(crate) fn run(arguments: Arguments) -> Result<(), Failure> {
                 Pin::Same | Pin::Split => "to elsewhere, the sender on one processor",
                 Pin::None => "to elsewhere, not pinned",
             };
-            measure(entries, pin, place, &floods)
+            measure(entries, pin, None, place, &floods)
         }
     }
 }
@@ -182,7 +192,13 @@ fn receiver(text: &str) -> Result<Entry<'static>, Failure> {
     Ok(Entry { system, served_at: Some(address.to_owned()) })
 }
 
-fn measure(entries: Vec<Entry<'static>>, pin: Pin, place: &str, floods: &Floods) -> Result<(), Failure> {
+fn measure(
+    entries: Vec<Entry<'static>>,
+    pin: Pin,
+    link: Option<&Spec>,
+    place: &str,
+    floods: &Floods,
+) -> Result<(), Failure> {
     let plan = Plan {
         transport: Transport::Tcp,
         pin,
@@ -199,8 +215,9 @@ fn measure(entries: Vec<Entry<'static>>, pin: Pin, place: &str, floods: &Floods)
         write!(std::io::stdout(), "{}", describe(&plan, place))?;
     }
     let mut unwritten = Ok(());
-    let ended = surrounded("flooding", Duration::from_secs(floods.patience), |lab| {
-        zorb_bench::ttcp::run(entries, &plan, lab, &mut |outcome| {
+    let ended = surrounded("flooding", Duration::from_secs(floods.patience), link, |lab| {
+        zorb_bench::ttcp::run(entries, &plan, lab, &mut |mut outcome| {
+            over(link, &mut outcome.rows);
             let mut outcome = Some(outcome);
             lab.progress.aside(&mut || {
                 if let (Some(outcome), Ok(())) = (outcome.take(), &unwritten) {

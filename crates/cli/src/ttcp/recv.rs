@@ -56,6 +56,7 @@ pub(super) fn run(arguments: &Arguments) -> Result<(), Failure> {
     let versions = systems::versions(&arguments.versions)?;
     let stop = stop_on_signals();
     let lab = Lab {
+        link: None,
         server: &server_command,
         peers: peers_folder(),
         patience: Lab::PATIENCE,
