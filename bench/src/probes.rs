@@ -1,6 +1,8 @@
 //! zorb's time probes, where this program was built with them.
 
-pub use zorb::probes::{Point, Stamp, ticks};
+pub use zorb::probes::{Point, Stamp, take, ticks};
+
+use zorb::probes::{self, BUILT_IN};
 
 /// What to say where it was not.
 pub const NOT_BUILT: &str = "this program was built without time probes (cargo feature `probes`)";
@@ -11,26 +13,9 @@ pub const NOT_BUILT: &str = "this program was built without time probes (cargo f
 ///
 /// [`NOT_BUILT`].
 pub fn record(on: bool) -> Result<(), &'static str> {
-    #[cfg(feature = "probes")]
-    {
-        zorb::probes::record(on);
-        Ok(())
+    if !BUILT_IN {
+        return Err(NOT_BUILT);
     }
-    #[cfg(not(feature = "probes"))]
-    {
-        let _ = on;
-        Err(NOT_BUILT)
-    }
-}
-
-/// What was recorded in this process, thread by thread; nothing without probes.
-pub fn take() -> Vec<Vec<Stamp>> {
-    #[cfg(feature = "probes")]
-    {
-        zorb::probes::take()
-    }
-    #[cfg(not(feature = "probes"))]
-    {
-        Vec::new()
-    }
+    probes::record(on);
+    Ok(())
 }

@@ -1,4 +1,5 @@
-//! Makes an interface of one operation and one of a thousand, the same one among them, and servants of both.
+//! Compiles `calls.idl`, and makes an interface of one operation and one of a thousand, the same one among them, with
+//! servants of both.
 
 use std::fmt::Write;
 use std::path::PathBuf;
@@ -23,5 +24,6 @@ fn main() -> std::io::Result<()> {
     std::fs::write(&idl, interfaces)?;
     std::fs::write(out.join("servants.rs"), servants)?;
     zorb_build::compile(idl);
+    zorb_build::compile("calls.idl");
     Ok(())
 }

@@ -1,7 +1,8 @@
 //! Time probes: where in a call the time goes.
 //!
 //! With the feature `probes` the steps of a call, on both sides, are stamped with the cycle counter into a ring of the
-//! thread that takes them, while recording is switched on (`record`). Without the feature the marks are not there at all.
+//! thread that takes them, while recording is switched on ([`record`]). Without the feature the marks are not there at all,
+//! and nothing is recorded.
 //!
 //! ```text
 //! client  Begin ─► Deadline ─► Route ─► Connection ─► Composed ─► Sent ─►(wait)─► Received ─► Parsed ─► Decoded ─► End
@@ -91,6 +92,9 @@ pub struct Stamp {
     pub ticks: u64,
 }
 
+/// Whether the marks in the steps of a call are built in: the feature `probes`.
+pub const BUILT_IN: bool = cfg!(feature = "probes");
+
 /// The clock of the stamps, now: the processor's cycle counter, the same in all processes of a machine.
 pub fn ticks() -> u64 {
     zorb_ipc::cycles()
@@ -99,16 +103,13 @@ pub fn ticks() -> u64 {
 /// Marks the end of a step, if the feature is built in and recording is on.
 #[inline(always)]
 pub(crate) fn passed(point: Point) {
-    #[cfg(feature = "probes")]
-    recorder::passed(point);
-    #[cfg(not(feature = "probes"))]
-    let _ = point;
+    if BUILT_IN {
+        mark(point);
+    }
 }
 
-#[cfg(feature = "probes")]
-pub use recorder::{record, take};
+pub use recorder::{mark, record, take};
 
-#[cfg(feature = "probes")]
 mod recorder {
     use std::cell::OnceCell;
     use std::sync::Arc;
@@ -148,8 +149,10 @@ mod recorder {
         rings.iter().map(|ring| ring.take()).filter(|stamps| !stamps.is_empty()).collect()
     }
 
+    /// What every step does where the marks are built in: makes a mark, if recording is on. For who measures what that
+    /// costs.
     #[inline(always)]
-    pub(super) fn passed(point: Point) {
+    pub fn mark(point: Point) {
         if ON.load(Ordering::Relaxed) {
             stamp(point);
         }
@@ -197,7 +200,7 @@ mod recorder {
         #[test]
         fn marks_are_kept_in_order_and_only_while_recording() {
             let marked = |points: &[Point]| {
-                points.iter().copied().for_each(passed);
+                points.iter().copied().for_each(mark);
             };
             let stamps = std::thread::spawn(move || {
                 marked(&[Point::Begin, Point::End]);

@@ -1,77 +1,83 @@
-//! A null call through the whole ORB: stub, client, messages, server, adapter, skeleton, and back, over the transport in
+//! Calls through the whole ORB: stub, client, messages, server, adapter, skeleton, and back, over the transport in
 //! memory. The server has no thread; it runs where the client waits.
 
 use std::sync::Arc;
 
+use zorb::poa::{Poa, PoaError};
 use zorb::server::ThreadModel;
 use zorb::transport::memory::Memory;
-use zorb::{Call, Interface, Orb, SystemException};
+use zorb::{Call, Interface, Orb, Sequence, SystemException};
 
 use crate::Case;
 
 #[allow(missing_docs, clippy::all, reason = "generated")]
-mod generated {
+pub(crate) mod idl {
+    zorb::include_idl!("calls");
     zorb::include_idl!("sizes");
 }
-use generated::{Large, LargeServant, Small, SmallServant};
+use idl::{BinStruct, Large, LargeServant, Loads, LoadsServant, Small, SmallServant};
 
 /// Does nothing, in as many operations as wanted.
 struct Silent;
 
 include!(concat!(env!("OUT_DIR"), "/servants.rs"));
 
-/// A server, and a client that knows it by its reference only.
-struct World {
-    server: Orb,
-    client: Orb,
-}
-
-impl World {
-    fn new() -> World {
-        let memory = Arc::new(Memory::new());
-        let server = Orb::builder()
-            .transport(memory.clone())
-            .listen("memory:here")
-            .server_threads(ThreadModel::Caller)
-            .build();
-        World { server, client: Orb::builder().transport(memory).build() }
+impl LoadsServant for Silent {
+    fn put_octets(&self, _: &Call, _: Sequence<u8>) -> Result<(), SystemException> {
+        Ok(())
     }
 
-    /// Activates so many objects of one servant, and gives the client's reference to the one in the middle.
-    fn reference<I: Interface>(&self, objects: usize, activate: impl Fn(&zorb::poa::Poa) -> I) -> I {
-        let poa = self.server.root_poa().expect("the ORB runs");
-        poa.manager().activate().expect("the ORB runs");
-        let mut middle = None;
-        for number in 0..objects {
-            let object = activate(&poa);
-            if number == objects / 2 {
-                middle = Some(object);
-            }
-        }
-        let text = middle.expect("one object at least").as_object().to_string();
-        let object = self.client.string_to_object(&text).expect("a reference").expect("not nil");
-        I::from_object(object)
+    fn put_structs(&self, _: &Call, _: Sequence<BinStruct>) -> Result<(), SystemException> {
+        Ok(())
     }
 }
 
-/// An interface of one operation, whose object is one among so many.
+/// The null call: an interface of one operation, whose object is one among so many.
 pub(crate) fn small(objects: usize) -> Case {
-    let world = World::new();
-    let small = world
-        .reference(objects, |poa| poa.activate::<Small>(Arc::new(Silent)).expect("the adapter accepts it"));
-    Box::new(move |_| {
-        let _ = &world;
-        small.operation_500().expect("answered");
-    })
+    calling(objects, |poa| poa.activate::<Small>(Arc::new(Silent)), |small| small.operation_500())
 }
 
-/// An interface of a thousand operations.
+/// A null call of an interface of a thousand operations.
 pub(crate) fn large() -> Case {
-    let world = World::new();
-    let large =
-        world.reference(1, |poa| poa.activate::<Large>(Arc::new(Silent)).expect("the adapter accepts it"));
+    calling(1, |poa| poa.activate::<Large>(Arc::new(Silent)), |large| large.operation_500())
+}
+
+pub(crate) fn octets(payload: Sequence<u8>) -> Case {
+    calling(1, |poa| poa.activate::<Loads>(Arc::new(Silent)), move |loads| loads.put_octets(&payload))
+}
+
+pub(crate) fn structs(payload: Sequence<BinStruct>) -> Case {
+    calling(1, |poa| poa.activate::<Loads>(Arc::new(Silent)), move |loads| loads.put_structs(&payload))
+}
+
+/// A server with so many objects of one servant, and a client that knows the one in the middle by its reference and
+/// calls it.
+fn calling<I: Interface>(
+    objects: usize,
+    activate: impl Fn(&Poa) -> Result<I, PoaError>,
+    call: impl Fn(&I) -> Result<(), SystemException> + 'static,
+) -> Case {
+    let memory = Arc::new(Memory::new());
+    let server = Orb::builder()
+        .transport(memory.clone())
+        .listen("memory:here")
+        .server_threads(ThreadModel::Caller)
+        .build();
+    let client = Orb::builder().transport(memory).build();
+    let poa = server.root_poa().expect("the ORB runs");
+    poa.manager().activate().expect("the ORB runs");
+    let mut middle = None;
+    for number in 0..objects {
+        let object = activate(&poa).expect("the adapter accepts it");
+        if number == objects / 2 {
+            middle = Some(object);
+        }
+    }
+    let text = middle.expect("one object at least").as_object().to_string();
+    let object = I::from_object(client.string_to_object(&text).expect("a reference").expect("not nil"));
     Box::new(move |_| {
-        let _ = &world;
-        large.operation_500().expect("answered");
+        // It lives as long as its client.
+        let _ = &server;
+        call(&object).expect("answered");
     })
 }

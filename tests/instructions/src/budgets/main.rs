@@ -1,0 +1,55 @@
+//! Holds counted instructions to the file `budgets`: `zorb-budgets BUDGETS COUNTS CALLS`.
+//!
+//! `COUNTS` is a directory in which `run` has left the names of the counted cases, one a line (`cases`), callgrind's
+//! profile of each line (`profile.1`, …), and the file of budgets as earlier commits had it (`earlier/*`, where git knows
+//! them).
+
+mod budget;
+mod profile;
+mod verdict;
+
+use std::fs;
+use std::path::Path;
+use std::process::ExitCode;
+
+use budget::Budget;
+use profile::Figures;
+
+fn main() -> ExitCode {
+    let arguments: Vec<String> = std::env::args().skip(1).collect();
+    let [budgets, counts, calls] = &arguments[..] else {
+        eprintln!("usage: zorb-budgets BUDGETS COUNTS CALLS");
+        return ExitCode::FAILURE;
+    };
+    match judge(Path::new(budgets), Path::new(counts), calls) {
+        Ok(report) => {
+            print!("{}", report.table);
+            report.faults.iter().for_each(|fault| eprintln!("instructions: {fault}"));
+            if report.faults.is_empty() { ExitCode::SUCCESS } else { ExitCode::FAILURE }
+        }
+        Err(error) => {
+            eprintln!("instructions: {error}");
+            ExitCode::FAILURE
+        }
+    }
+}
+
+fn judge(budgets: &Path, counts: &Path, calls: &str) -> Result<verdict::Report, String> {
+    let calls = calls.parse().map_err(|_| format!("{calls} is no number of calls"))?;
+    let now = budget::parse(&read(budgets)?).map_err(|error| format!("{}: {error}", budgets.display()))?;
+    let mut figures = Figures::default();
+    for (case, number) in read(&counts.join("cases"))?.lines().zip(1..) {
+        let profile = read(&counts.join(format!("profile.{number}")))?;
+        figures.enter(case, &profile, calls)?;
+    }
+    let mut earlier: Vec<Vec<Budget>> = Vec::new();
+    for entry in fs::read_dir(counts.join("earlier")).into_iter().flatten().flatten() {
+        // A version that this program cannot read is none that it could hold anybody to.
+        earlier.extend(budget::parse(&read(&entry.path())?).ok());
+    }
+    Ok(verdict::report(&now, &earlier, &figures))
+}
+
+fn read(path: &Path) -> Result<String, String> {
+    fs::read_to_string(path).map_err(|error| format!("{}: {error}", path.display()))
+}
