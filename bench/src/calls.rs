@@ -25,10 +25,10 @@ pub const LEAST_BURST: usize = 5;
 
 /// How long each system is called before the first burst that counts: connections, caches, branch
 /// predictors and the processor's clock settle well within it.
-const WARM_UP: Duration = Duration::from_millis(150);
+pub(crate) const WARM_UP: Duration = Duration::from_millis(150);
 
 /// What the plan of every scenario has.
-#[derive(Debug, Clone, Copy)]
+#[derive(Debug, Clone, Copy, PartialEq)]
 pub struct Basis {
     /// Over what.
     pub transport: Transport,

@@ -81,7 +81,7 @@ impl Cube {
 }
 
 /// What is to be measured.
-#[derive(Debug, Clone)]
+#[derive(Debug, Clone, PartialEq)]
 pub struct Plan {
     /// How, and how many calls of each kind.
     pub basis: Basis,

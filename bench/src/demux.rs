@@ -124,7 +124,7 @@ pub struct Target {
 }
 
 /// What is to be measured.
-#[derive(Debug, Clone)]
+#[derive(Debug, Clone, PartialEq)]
 pub struct Plan {
     /// How, and how many calls of each system in each event.
     pub basis: Basis,

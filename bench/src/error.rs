@@ -2,6 +2,7 @@
 
 use std::fmt;
 use std::io;
+use std::path::PathBuf;
 use std::time::Duration;
 
 /// Why a measurement could not be made or may not be believed.
@@ -58,6 +59,13 @@ pub enum BenchError {
         /// The command that builds it.
         build: String,
     },
+    /// A directory of results is in use for something else.
+    Taken {
+        /// Which.
+        directory: PathBuf,
+        /// For what.
+        what: String,
+    },
     /// A picture could not be made.
     Image {
         /// Which one, and why.
@@ -106,6 +114,7 @@ impl fmt::Display for BenchError {
             BenchError::Missing { system, build } => {
                 write!(f, "{system} is left out: it is not built yet, which {build} does")
             }
+            BenchError::Taken { directory, what } => write!(f, "cannot use {}: {what}", directory.display()),
             BenchError::Image { what } => write!(f, "cannot make a picture: {what}"),
             BenchError::Link { what } => write!(f, "the link cannot be made: {what}"),
             BenchError::TooLong { limit } => {

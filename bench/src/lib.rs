@@ -9,6 +9,7 @@
 //! | a network between both sides | [`link`] |
 //! | from times to a median, an interval and a verdict | [`latency`], [`statistics`] |
 //! | processor time, and the machine | [`cpu`], [`machine`] |
+//! | all scenarios in one run that can be stopped and gone on with | [`paper`] |
 //! | one result as a line of JSON | [`row`] |
 //! | a page with plots, of the lines that a run has left | [`report`] |
 //! | what a scenario is given: peers' folder, patience, who looks on | [`lab`], [`progress`] |
@@ -52,6 +53,7 @@ pub mod link;
 pub mod machine;
 pub mod meter;
 pub mod orb;
+pub mod paper;
 mod pattern;
 pub mod peer;
 pub mod pin;

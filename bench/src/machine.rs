@@ -37,16 +37,16 @@ pub struct Machine {
     /// Whether it was too busy then for figures to be trusted without their intervals.
     pub busy: bool,
     /// What the peers' programs are made of, by name.
-    pub versions: BTreeMap<String, String>,
+    pub peers: BTreeMap<String, String>,
 }
 
 impl Machine {
     /// This machine now, with the peers of a folder, and the sources that this program was built from.
-    pub fn look(peers: &Path) -> Machine {
+    pub fn look(folder: &Path) -> Machine {
         let line = |path: &str| fs::read_to_string(path).unwrap_or_default().trim().to_owned();
-        let versions = Peer::ALL.iter().filter(|peer| peer.program(peers).is_ok()).map(|peer| {
-            (peer.name().to_owned(), peer.version(peers).unwrap_or_else(|| "unknown".to_owned()))
-        });
+        let built = Peer::ALL.iter().filter(|peer| peer.program(folder).is_ok());
+        let version = |peer: &Peer| peer.version(folder).unwrap_or_else(|| "unknown".to_owned());
+        let peers = built.map(|peer| (peer.name().to_owned(), version(peer)));
         Machine {
             date: date(SystemTime::now().duration_since(UNIX_EPOCH).map_or(0, |since| since.as_secs())),
             kernel: line("/proc/sys/kernel/osrelease"),
@@ -57,7 +57,7 @@ impl Machine {
             congestion_control: line("/proc/sys/net/ipv4/tcp_congestion_control"),
             commit: commit(),
             busy: busy(load(), cores()).is_some(),
-            versions: versions.collect(),
+            peers: peers.collect(),
         }
     }
 }
@@ -139,7 +139,7 @@ mod tests {
         let machine = Machine::look(Path::new("/nonexistent"));
         assert!(machine.cores >= 1 && machine.memory_gib > 0.01, "{machine:?}");
         assert!(machine.kernel.contains('.') && machine.date.ends_with('Z'), "{machine:?}");
-        assert!(machine.versions.is_empty());
+        assert!(machine.peers.is_empty());
         let json = serde_json::to_string(&machine).unwrap();
         assert!(json.starts_with("{\"date\":\"20"), "{json}");
         assert_eq!(serde_json::from_str::<Machine>(&json).unwrap().kernel, machine.kernel);

@@ -4,6 +4,9 @@ pub use zorb::probes::{Point, Stamp, take, ticks};
 
 use zorb::probes::{self, BUILT_IN};
 
+/// Whether it was.
+pub const BUILT: bool = cfg!(feature = "probes");
+
 /// What to say where it was not.
 pub const NOT_BUILT: &str = "this program was built without time probes (cargo feature `probes`)";
 

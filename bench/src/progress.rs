@@ -11,6 +11,9 @@ pub trait Progress: Sync {
     /// One step is done, or will not be done any more.
     fn step(&self);
 
+    /// What is being done now, in a few words, of a run that does one thing after the other.
+    fn stage(&self, _text: &str) {}
+
     /// A line for people: a peer that is left out and why, a machine that is busy.
     fn remark(&self, text: &str);
 

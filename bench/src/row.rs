@@ -11,7 +11,7 @@
 //! | `kib_per_connection` | memory | |
 //! | `side`, `step`, `name`, `p50_ns`, `share` | white box | one step of a call |
 //! | `ratio_to_raw`, `ratio_low`, `ratio_high` | every row | to the floor, measured in turns; null where there is none |
-//! | `operations`, `position`, `objects`, `pick`, `lookup`, `style`, `callers`, `connections`, `queue`, `link`, `phase` | where they apply | a scenario's parameters |
+//! | `operations`, `position`, `objects`, `pick`, `lookup`, `style`, `callers`, `connections`, `queue`, `link`, `study`, `phase` | where they apply | a scenario's parameters |
 //! | `command` | kept results | what repeats it |
 //!
 //! A new experiment chooses one of the [`Figures`], or adds a variant; a new parameter is a field of
@@ -146,6 +146,9 @@ pub struct Parameters {
     /// The link that was simulated.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub link: Option<String>,
+    /// Which of the field's studies the row repeats, in a run of all of them ([`crate::paper::Study`]).
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub study: Option<String>,
     /// Of a first call: `connection`, `interface`, `object` or `later`.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub phase: Option<String>,

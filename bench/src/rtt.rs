@@ -14,7 +14,7 @@ use crate::statistics::Target;
 use crate::system::{Payload, System, Transport};
 
 /// What is to be measured.
-#[derive(Debug, Clone)]
+#[derive(Debug, Clone, PartialEq)]
 pub struct Plan {
     /// How, and how many calls for each payload.
     pub basis: Basis,

@@ -10,7 +10,7 @@ use crate::row::Row;
 use crate::system::{Payload, System};
 
 /// What is to be measured.
-#[derive(Debug, Clone)]
+#[derive(Debug, Clone, PartialEq)]
 pub struct Plan {
     /// How, and how many calls for each size.
     pub basis: Basis,

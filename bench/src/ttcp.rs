@@ -21,12 +21,12 @@ use crate::statistics::{LEAST_PAIRS, Ratio, median};
 use crate::system::{Client, Setting, System, Transport};
 
 /// A warm-up sends this part of the buffers: connections, caches and the kernel's windows have settled by then.
-const WARM_UP_PART: u32 = 8;
+pub(crate) const WARM_UP_PART: u32 = 8;
 
 const GIB: f64 = (1_u64 << 30) as f64;
 
 /// What is to be measured.
-#[derive(Debug, Clone)]
+#[derive(Debug, Clone, PartialEq)]
 pub struct Plan {
     /// Over what.
     pub transport: Transport,
@@ -38,6 +38,8 @@ pub struct Plan {
     pub buffers: Vec<usize>,
     /// Octets of a flood; at least one buffer is sent.
     pub total: u64,
+    /// The most buffers of a flood, which shortens those of small buffers; `None`: as many as `total` takes.
+    pub most: Option<u32>,
     /// Octets of the sockets' queues; `None` leaves them to the system.
     pub queue: Option<usize>,
     /// Floods of each system for each type and size.
@@ -55,7 +57,8 @@ impl Plan {
     /// The flood of a type and buffer size.
     pub fn flood(&self, element: Element, octets: usize) -> Flood {
         let one = Flood { element, octets, count: 1 };
-        let count = self.total.div_ceil(one.buffer() as u64).clamp(1, u32::MAX.into());
+        let most = self.most.unwrap_or(u32::MAX).max(1);
+        let count = self.total.div_ceil(one.buffer() as u64).clamp(1, most.into());
         Flood { count: count as u32, ..one }
     }
 
@@ -223,4 +226,27 @@ impl Side {
 /// To a ten-thousandth, which is below what any run resolves.
 fn rounded(value: f64) -> f64 {
     (value * 1e4).round() / 1e4
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_flood_has_its_total_or_the_most_buffers() {
+        let plan = |most| Plan {
+            transport: Transport::Tcp,
+            pin: Pin::Split,
+            elements: vec![Element::Octet],
+            buffers: vec![1],
+            total: 10_000,
+            most,
+            queue: None,
+            repeat: 1,
+            seed: 1,
+        };
+        let count = |most, octets| plan(most).flood(Element::Octet, octets).count;
+        assert_eq!([count(None, 1), count(None, 999), count(None, 1 << 20)], [10_000, 11, 1]);
+        assert_eq!([count(Some(100), 1), count(Some(100), 999), count(Some(0), 999)], [100, 11, 1]);
+    }
 }

@@ -35,7 +35,7 @@ const TRACED: usize = 100;
 pub const MOST_CALLS: usize = 1_000;
 
 /// What is to be measured.
-#[derive(Debug, Clone)]
+#[derive(Debug, Clone, PartialEq)]
 pub struct Plan {
     /// Over what.
     pub transport: Transport,

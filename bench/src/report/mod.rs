@@ -2,6 +2,7 @@
 //!
 //! ```text
 //! machine.json ──► machine ─────────────────────────────────┐
+//! steps.jsonl ───► failures, if there are any ──────────────┤
 //!                                                            ▼
 //! results.jsonl ──► record: rows and remarks ──► sections ──► page ──► index.html
 //!                                      ▲           │    │     ▲
@@ -34,7 +35,7 @@ use std::fs;
 use std::io;
 use std::path::Path;
 
-use crate::BenchError;
+use crate::{BenchError, paper};
 
 pub use image::Painter;
 pub use page::Page;
@@ -50,14 +51,20 @@ pub struct Report {
     machine: Machine,
     records: Vec<Record>,
     remarks: Vec<Remark>,
+    /// Systems that failed in steps of a run of all studies, and how.
+    failures: Vec<String>,
 }
 
-const MACHINE: &str = "machine.json";
-const RESULTS: &str = "results.jsonl";
+/// The machine's description, in a directory of results.
+pub const MACHINE: &str = "machine.json";
+/// The rows, in a directory of results.
+pub const RESULTS: &str = "results.jsonl";
+/// The page, in a directory of results.
+pub const INDEX: &str = "index.html";
 
 impl Report {
     /// Reads a directory of results. A missing or unreadable `machine.json` and lines that are no rows become
-    /// remarks.
+    /// remarks; a `steps.jsonl` need not be there.
     ///
     /// # Errors
     ///
@@ -72,7 +79,8 @@ impl Report {
                 return Err(BenchError::io(format!("read {}", directory.join(MACHINE).display()))(error));
             }
         };
-        Ok(Report::of(machine.as_deref(), &results))
+        let steps = fs::read(directory.join(paper::STEPS)).unwrap_or_default();
+        Ok(Report { failures: paper::failures(&steps), ..Report::of(machine.as_deref(), &results) })
     }
 
     /// A report of the contents of `machine.json` and `results.jsonl`.
@@ -89,7 +97,7 @@ impl Report {
             remarks.insert(0, remark);
             Machine::default()
         });
-        Report { machine, records, remarks }
+        Report { machine, records, remarks, failures: Vec::new() }
     }
 
     /// How many rows there are.

@@ -110,6 +110,12 @@ fn footer(page: &mut Markup, report: &Report, not_measured: &[&'static str]) {
                 }
             });
         }
+        if !report.failures.is_empty() {
+            page.element("h2").with("id", "failures").text("What failed, and is missing");
+            page.element("ul").holding(|page| {
+                report.failures.iter().for_each(|failure| page.element("li").text(failure));
+            });
+        }
         if !not_measured.is_empty() {
             let words = format!("Not measured in this run: {}.", not_measured.join(", "));
             page.element("p").with("id", "not-measured").text(words);

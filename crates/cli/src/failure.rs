@@ -66,7 +66,7 @@ impl fmt::Display for Failure {
 impl From<BenchError> for Failure {
     fn from(error: BenchError) -> Failure {
         let code = match error {
-            BenchError::Unsupported { .. } | BenchError::Cores { .. } => 2,
+            BenchError::Unsupported { .. } | BenchError::Cores { .. } | BenchError::Taken { .. } => 2,
             // What shells report of a command that Ctrl-C has ended.
             BenchError::Stopped => 130,
             _ => 1,

@@ -68,11 +68,16 @@ impl fmt::Display for Table {
 
 /// Prose in lines of at most 80 columns, indented, broken between words; a longer word has a line of its own.
 pub(crate) fn wrapped(text: &str, indent: usize) -> String {
+    wrapped_to(text, indent, 80)
+}
+
+/// The same in so many columns.
+pub(crate) fn wrapped_to(text: &str, indent: usize, columns: usize) -> String {
     let mut lines = String::new();
     let mut column = 0;
     for word in text.split_whitespace() {
         let width = word.chars().count();
-        if column > 0 && column + 1 + width <= 80 {
+        if column > 0 && column + 1 + width <= columns {
             lines.push(' ');
             column += 1 + width;
         } else {

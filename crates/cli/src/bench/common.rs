@@ -9,6 +9,7 @@ use zorb_bench::calls::{Basis, PAIRS};
 use zorb_bench::lab::Lab;
 use zorb_bench::link::Spec;
 use zorb_bench::orb::Zorb;
+use zorb_bench::paper::Systems;
 use zorb_bench::pin::Pin;
 use zorb_bench::row::{Figures, Row};
 use zorb_bench::system::Transport;
@@ -61,19 +62,14 @@ impl Common {
         !self.peers.is_empty()
     }
 
-    /// zorb and the peers asked for.
-    pub(crate) fn systems(&self) -> Result<Vec<&'static dyn System>, Failure> {
-        self.systems_with(&Zorb)
+    /// The peers asked for.
+    pub(crate) fn peers(&self) -> Result<Systems, Failure> {
+        systems::beside_zorb(&self.peers).map(Systems)
     }
 
-    /// zorb as this scenario has it, and the peers asked for.
-    pub(crate) fn systems_with(
-        &self,
-        zorb: &'static dyn System,
-    ) -> Result<Vec<&'static dyn System>, Failure> {
-        let mut systems: Vec<&dyn System> = vec![zorb];
-        systems.extend(systems::beside_zorb(&self.peers)?);
-        Ok(systems)
+    /// zorb and the peers asked for.
+    pub(crate) fn systems(&self) -> Result<Vec<&'static dyn System>, Failure> {
+        Ok(self.peers()?.with(&Zorb))
     }
 
     /// Measures, and prints each event's rows as JSON as soon as they are there, or at the end what `layout` makes of

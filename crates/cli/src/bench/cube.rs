@@ -2,7 +2,8 @@
 
 use clap::Args;
 
-use zorb_bench::cube::{self, Cube, Plan};
+use zorb_bench::cube::{Cube, Plan};
+use zorb_bench::paper::Scenario;
 use zorb_bench::row::Row;
 use zorb_bench::system::octets_text;
 
@@ -44,16 +45,22 @@ Examples:
   zorb bench cube --types struct,longs --peers omniorb,tirpc
   zorb bench cube --pin split --json > cube.jsonl";
 
-pub(crate) fn run(arguments: &Arguments) -> Result<(), Failure> {
-    let Arguments { common, types, sizes, calls } = arguments;
-    let mut cubes = Vec::new();
-    for name in types {
-        cubes.extend(Cube::of_type(name, &sizes.0).map_err(Failure::usage)?);
+impl Arguments {
+    pub(super) fn scenario(&self) -> Result<Scenario, Failure> {
+        let mut cubes = Vec::new();
+        for name in &self.types {
+            cubes.extend(Cube::of_type(name, &self.sizes.0).map_err(Failure::usage)?);
+        }
+        let plan = Plan { basis: self.common.basis(self.calls), cubes };
+        Ok(Scenario::Cubes(plan, self.common.peers()?))
     }
-    let plan = Plan { basis: common.basis(*calls), cubes };
-    let systems = common.systems()?;
+}
+
+pub(crate) fn run(arguments: &Arguments) -> Result<(), Failure> {
+    let Arguments { common, calls, .. } = arguments;
+    let scenario = arguments.scenario()?;
     common.measure(
-        |lab, finished| cube::run(&systems, &plan, lab, finished),
+        |lab, finished| scenario.run(lab, finished),
         |rows| {
             common.title("The cubing service", &common.rounds(*calls))
                 + &table("value", rows, label).to_string()

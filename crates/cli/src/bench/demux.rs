@@ -2,7 +2,8 @@
 
 use clap::Args;
 
-use zorb_bench::demux::{self, Lookup, MOST_OBJECTS, OPERATIONS, Plan, Style};
+use zorb_bench::demux::{Lookup, MOST_OBJECTS, OPERATIONS, Plan, Style};
+use zorb_bench::paper::Scenario;
 use zorb_bench::row::{Figures, Row};
 
 use super::common::Common;
@@ -52,28 +53,37 @@ Examples:
   zorb bench demux --operations 100 --objects 0 --lookup linear,perfect
   zorb bench demux --operations 0 --objects 1,1000000 --style twoway --json";
 
+impl Arguments {
+    pub(super) fn scenario(&self) -> Result<Scenario, Failure> {
+        if self.common.has_peers() {
+            return Err(Failure::usage(
+                "demux compares ways to find an operation within zorb; peers have no such switch",
+            ));
+        }
+        let plan = Plan {
+            basis: self.common.basis(self.calls),
+            lookups: self.lookup.clone(),
+            operations: counts(&self.operations, |count| match OPERATIONS.contains(&count) {
+                true => Ok(()),
+                false => {
+                    Err(format!("there is no interface of {count} operations; there are 1, 10, 100, 1000"))
+                }
+            })?,
+            objects: counts(&self.objects, |count| match count <= MOST_OBJECTS {
+                true => Ok(()),
+                false => Err(format!("{count} objects are too many; there may be 1 to {MOST_OBJECTS}")),
+            })?,
+            styles: self.style.clone(),
+        };
+        Ok(Scenario::Lookups(plan))
+    }
+}
+
 pub(crate) fn run(arguments: &Arguments) -> Result<(), Failure> {
     let Arguments { common, calls, .. } = arguments;
-    if common.has_peers() {
-        return Err(Failure::usage(
-            "demux compares ways to find an operation within zorb; peers have no such switch",
-        ));
-    }
-    let plan = Plan {
-        basis: common.basis(*calls),
-        lookups: arguments.lookup.clone(),
-        operations: counts(&arguments.operations, |count| match OPERATIONS.contains(&count) {
-            true => Ok(()),
-            false => Err(format!("there is no interface of {count} operations; there are 1, 10, 100, 1000")),
-        })?,
-        objects: counts(&arguments.objects, |count| match count <= MOST_OBJECTS {
-            true => Ok(()),
-            false => Err(format!("{count} objects are too many; there may be 1 to {MOST_OBJECTS}")),
-        })?,
-        styles: arguments.style.clone(),
-    };
+    let scenario = arguments.scenario()?;
     common.measure(
-        |lab, finished| demux::run(&plan, lab, finished),
+        |lab, finished| scenario.run(lab, finished),
         |rows| common.title("Demultiplexing", &common.rounds(*calls)) + &layout(rows).to_string(),
     )
 }

@@ -2,7 +2,7 @@
 
 use clap::Args;
 
-use zorb_bench::firstcall;
+use zorb_bench::paper::Scenario;
 
 use super::common::{Common, table};
 use crate::failure::Failure;
@@ -30,11 +30,17 @@ Examples:
   zorb bench firstcall
   zorb bench firstcall --peers omniorb,tirpc --json";
 
+impl Arguments {
+    pub(super) fn scenario(&self) -> Result<Scenario, Failure> {
+        Ok(Scenario::FirstCalls(self.common.basis(self.calls), self.common.peers()?))
+    }
+}
+
 pub(crate) fn run(arguments: &Arguments) -> Result<(), Failure> {
     let Arguments { common, calls } = arguments;
-    let systems = common.systems()?;
+    let scenario = arguments.scenario()?;
     common.measure(
-        |lab, finished| firstcall::run(&systems, &common.basis(*calls), lab, finished),
+        |lab, finished| scenario.run(lab, finished),
         |rows| {
             let table = table("first on", rows, |row| row.parameters.phase.clone().unwrap_or_default());
             common.title("First calls", &common.rounds(*calls)) + &table.to_string()

@@ -2,8 +2,8 @@
 
 use clap::Args;
 
-use zorb_bench::images::{self, ALL_CALLS};
-use zorb_bench::orb::Studio;
+use zorb_bench::images::ALL_CALLS;
+use zorb_bench::paper::Scenario;
 use zorb_bench::statistics::LEAST_PAIRS;
 
 use super::common::{Common, table};
@@ -28,11 +28,17 @@ Examples:
   zorb bench images
   zorb bench images --peers omniorb,capnp --json";
 
+impl Arguments {
+    pub(super) fn scenario(&self) -> Result<Scenario, Failure> {
+        Ok(Scenario::Images(self.common.basis(0), self.common.peers()?))
+    }
+}
+
 pub(crate) fn run(arguments: &Arguments) -> Result<(), Failure> {
     let common = &arguments.common;
-    let systems = common.systems_with(&Studio)?;
+    let scenario = arguments.scenario()?;
     common.measure(
-        |lab, finished| images::run(&systems, &common.basis(0), lab, finished),
+        |lab, finished| scenario.run(lab, finished),
         |rows| {
             let table = table("calls", rows, |_| "mixed".to_owned());
             let how = format!("{LEAST_PAIRS} rounds of {ALL_CALLS} calls");

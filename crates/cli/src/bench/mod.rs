@@ -4,7 +4,7 @@
 //! tables; [`systems`]: who can be measured; [`surroundings`]: progress, Ctrl-C, where peers are), and the hidden subcommand
 //! that the server processes run.
 //!
-//! [`report`] draws what was measured.
+//! [`paper`] runs them all, [`report`] draws what was measured.
 //!
 //! A further scenario is a file beside [`rtt`] with its arguments and its table, and a variant of [`Scenario`].
 
@@ -15,6 +15,7 @@ mod cube;
 mod demux;
 mod firstcall;
 mod images;
+mod paper;
 pub(crate) mod report;
 pub(crate) mod rtt;
 mod size;
@@ -48,6 +49,7 @@ enum Scenario {
     Connections(connections::Arguments),
     Size(size::Arguments),
     Images(images::Arguments),
+    Paper(paper::Arguments),
     #[command(hide = true)]
     Serve(ServeArguments),
 }
@@ -71,7 +73,24 @@ pub(crate) fn run(arguments: Arguments) -> Result<(), Failure> {
         Scenario::Connections(arguments) => connections::run(&arguments),
         Scenario::Size(arguments) => size::run(&arguments),
         Scenario::Images(arguments) => images::run(&arguments),
+        Scenario::Paper(arguments) => paper::run(&arguments),
         Scenario::Serve(arguments) => serve(&arguments),
+    }
+}
+
+#[cfg(test)]
+impl Arguments {
+    /// What the arguments ask for, of what [`paper`] measures too.
+    pub(crate) fn measured(&self) -> Option<Result<zorb_bench::paper::Scenario, Failure>> {
+        Some(match &self.scenario {
+            Scenario::Rtt(arguments) => arguments.scenario(),
+            Scenario::Cube(arguments) => arguments.scenario(),
+            Scenario::Demux(arguments) => arguments.scenario(),
+            Scenario::Firstcall(arguments) => arguments.scenario(),
+            Scenario::Size(arguments) => arguments.scenario(),
+            Scenario::Images(arguments) => arguments.scenario(),
+            _ => return None,
+        })
     }
 }
 

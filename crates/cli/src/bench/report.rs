@@ -2,11 +2,11 @@
 
 use std::fs;
 use std::io::Write;
-use std::path::PathBuf;
+use std::path::{Path, PathBuf};
 
 use clap::Args;
 
-use zorb_bench::report::{Painter, Report};
+use zorb_bench::report::{INDEX, Painter, Report};
 
 use crate::failure::Failure;
 
@@ -27,17 +27,22 @@ pub(crate) struct Arguments {
 }
 
 pub(crate) fn run(arguments: &Arguments) -> Result<(), Failure> {
-    let report = Report::read(&arguments.directory)?;
+    draw(&arguments.directory, arguments.png)
+}
+
+/// Draws a directory, and says what it has drawn.
+pub(super) fn draw(directory: &Path, png: bool) -> Result<(), Failure> {
+    let report = Report::read(directory)?;
     for remark in report.remarks() {
         eprintln!("note: {remark}");
     }
     let page = report.page();
     let write = |name: &str, content: &[u8]| {
-        let path = arguments.directory.join(name);
+        let path = directory.join(name);
         fs::write(&path, content).map_err(|error| Failure::file("write", &path, error)).map(|()| path)
     };
-    let index = write("index.html", page.html.as_bytes())?;
-    if arguments.png {
+    let index = write(INDEX, page.html.as_bytes())?;
+    if png {
         // After the page, which needs no font.
         let painter = Painter::new()?;
         for plot in &page.plots {

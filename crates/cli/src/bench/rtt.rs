@@ -10,10 +10,13 @@ use zorb_bench::calls::{self, Basis, Outcome};
 use zorb_bench::lab::Lab;
 use zorb_bench::link::Spec;
 use zorb_bench::orb::Zorb;
+#[cfg(test)]
+use zorb_bench::paper::Scenario;
+use zorb_bench::paper::Systems;
 use zorb_bench::pin::Pin;
 use zorb_bench::row::{Figures, Row};
 use zorb_bench::rtt::{self, Plan};
-use zorb_bench::system::Transport;
+use zorb_bench::system::{Payload, Transport};
 use zorb_bench::{BenchError, System};
 
 use super::common::over;
@@ -97,26 +100,41 @@ Examples:
   zorb bench rtt --pin split --types octet --sizes 64..1M
   zorb bench rtt --json > rtt.jsonl";
 
+impl Arguments {
+    fn payloads(&self) -> Result<Vec<Payload>, Failure> {
+        let of_each = self.types.iter().map(|name| Plan::of_type(name, &self.sizes.0));
+        Ok(of_each.collect::<Result<Vec<_>, _>>().map_err(Failure::usage)?.concat())
+    }
+
+    fn white_box(&self) -> Result<whitebox::Plan, Failure> {
+        whitebox::plan(self.transport, self.pin, self.payloads()?)
+    }
+
+    fn plan(&self) -> Result<Plan, Failure> {
+        let &Arguments { transport, pin, calls, seed, .. } = self;
+        let basis = Basis { transport, pin, calls: calls as usize, seed };
+        Ok(Plan { basis, payloads: self.payloads()? })
+    }
+
+    fn peers(&self) -> Result<Systems, Failure> {
+        systems::beside_zorb(&self.peers).map(Systems)
+    }
+
+    /// What these arguments ask for.
+    #[cfg(test)]
+    pub(super) fn scenario(&self) -> Result<Scenario, Failure> {
+        Ok(match self.probes {
+            true => Scenario::WhiteBox(self.white_box()?),
+            false => Scenario::RoundTrips(self.plan()?, self.peers()?),
+        })
+    }
+}
+
 pub(crate) fn run(arguments: &Arguments) -> Result<(), Failure> {
-    let mut payloads = Vec::new();
-    for name in &arguments.types {
-        payloads.extend(Plan::of_type(name, &arguments.sizes.0).map_err(Failure::usage)?);
-    }
     if arguments.probes {
-        let plan = whitebox::plan(arguments.transport, arguments.pin, payloads)?;
-        return whitebox::run(&plan, arguments.json, arguments.trace.as_deref());
+        return whitebox::run(&arguments.white_box()?, arguments.json, arguments.trace.as_deref());
     }
-    let plan = Plan {
-        basis: Basis {
-            transport: arguments.transport,
-            pin: arguments.pin,
-            calls: arguments.calls as usize,
-            seed: arguments.seed,
-        },
-        payloads,
-    };
-    let mut systems: Vec<&dyn System> = vec![&Zorb];
-    systems.extend(systems::beside_zorb(&arguments.peers)?);
+    let (plan, systems) = (arguments.plan()?, arguments.peers()?.with(&Zorb));
     tell_if_busy(arguments.json)?;
     let mut outcomes = Vec::new();
     let mut unwritten = Ok(());
@@ -225,7 +243,7 @@ mod tests {
     use super::*;
     use zorb_bench::row::Parameters;
     use zorb_bench::statistics::Ratio;
-    use zorb_bench::system::{MessageSizes, Payload};
+    use zorb_bench::system::MessageSizes;
 
     fn outcome(payload: Payload, ratio: Option<Ratio>) -> Outcome {
         let row = |system: &str, ratio| {

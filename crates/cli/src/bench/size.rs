@@ -2,6 +2,7 @@
 
 use clap::Args;
 
+use zorb_bench::paper::Scenario;
 use zorb_bench::row::{Figures, Row};
 use zorb_bench::size::{self, Plan};
 use zorb_bench::system::octets_text;
@@ -38,12 +39,18 @@ Examples:
   zorb bench size
   zorb bench size --sizes 4,64,2048 --peers omniorb --json";
 
+impl Arguments {
+    pub(super) fn scenario(&self) -> Result<Scenario, Failure> {
+        let plan = Plan { basis: self.common.basis(self.calls), sizes: self.sizes.0.clone() };
+        Ok(Scenario::Sizes(plan, self.common.peers()?))
+    }
+}
+
 pub(crate) fn run(arguments: &Arguments) -> Result<(), Failure> {
-    let Arguments { common, sizes, calls } = arguments;
-    let plan = Plan { basis: common.basis(*calls), sizes: sizes.0.clone() };
-    let systems = common.systems()?;
+    let Arguments { common, calls, .. } = arguments;
+    let scenario = arguments.scenario()?;
     common.measure(
-        |lab, finished| size::run(&systems, &plan, lab, finished),
+        |lab, finished| scenario.run(lab, finished),
         |rows| common.title("Echoed octets", &common.rounds(*calls)) + &layout(rows).to_string(),
     )
 }

@@ -99,7 +99,6 @@ pub(crate) fn stop_on_signals() -> Stop {
 /// The progress of a run on standard error.
 struct Display {
     bar: ProgressBar,
-    label: String,
     last_line: Mutex<Instant>,
 }
 
@@ -112,7 +111,7 @@ impl Display {
                 .unwrap_or_else(|_| ProgressStyle::default_bar())
                 .progress_chars("=> "),
         );
-        Display { bar, label: label.to_owned(), last_line: Mutex::new(Instant::now()) }
+        Display { bar, last_line: Mutex::new(Instant::now()) }
     }
 }
 
@@ -131,7 +130,14 @@ impl Progress for Display {
             *last = Instant::now();
             let percent = 100 * self.bar.position() / self.bar.length().unwrap_or(1).max(1);
             let minutes = self.bar.eta().as_secs().div_ceil(60);
-            eprintln!("{}: {percent} %, {minutes} min left", self.label);
+            eprintln!("{}: {percent} %, {minutes} min left", self.bar.message());
+        }
+    }
+
+    fn stage(&self, text: &str) {
+        self.bar.set_message(text.to_owned());
+        if self.bar.is_hidden() {
+            eprintln!("{text}");
         }
     }
 

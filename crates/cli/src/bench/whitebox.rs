@@ -6,7 +6,9 @@ use std::path::Path;
 use zorb_bench::lab::Lab;
 use zorb_bench::pin::Pin;
 use zorb_bench::system::{Payload, Transport};
-use zorb_bench::whitebox::{self, MOST_CALLS, Plan, WhiteBox};
+use zorb_bench::whitebox::{self, MOST_CALLS, WhiteBox};
+
+pub(super) use zorb_bench::whitebox::Plan;
 
 use super::rtt::print_rows;
 use super::surroundings::surrounded;

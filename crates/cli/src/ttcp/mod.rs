@@ -15,6 +15,8 @@ use zorb_bench::contest::Entry;
 use zorb_bench::flood::Element;
 use zorb_bench::lab::Lab;
 use zorb_bench::link::Spec;
+#[cfg(test)]
+use zorb_bench::paper::{Scenario, Systems};
 use zorb_bench::pin::Pin;
 use zorb_bench::raw::Raw;
 use zorb_bench::statistics::LEAST_PAIRS;
@@ -126,6 +128,10 @@ struct Floods {
     #[arg(long, default_value = "64M", value_name = "OCTETS")]
     total: Octets,
 
+    /// The most buffers of a flood: fewer of the small ones.
+    #[arg(long, value_parser = clap::value_parser!(u32).range(1..), value_name = "N")]
+    most: Option<u32>,
+
     /// Octets of the sockets' queues; by default the system adapts them.
     #[arg(long, value_name = "OCTETS")]
     queue: Option<Octets>,
@@ -145,6 +151,18 @@ struct Floods {
     /// One JSON object a line, each as soon as it is measured, instead of the tables.
     #[arg(long)]
     json: bool,
+}
+
+#[cfg(test)]
+impl Arguments {
+    /// What the arguments ask for, of what `zorb bench paper` measures too.
+    pub(crate) fn measured(&self) -> Option<Result<Scenario, Failure>> {
+        let Half::Run(RunArguments { versions, pin, floods }) = &self.half else { return None };
+        Some(
+            systems::versions(versions)
+                .map(|versions| Scenario::Floods(floods.plan(*pin), Systems(versions))),
+        )
+    }
 }
 
 pub(crate) fn run(arguments: Arguments) -> Result<(), Failure> {
@@ -192,6 +210,22 @@ fn receiver(text: &str) -> Result<Entry<'static>, Failure> {
     Ok(Entry { system, served_at: Some(address.to_owned()) })
 }
 
+impl Floods {
+    fn plan(&self, pin: Pin) -> Plan {
+        Plan {
+            transport: Transport::Tcp,
+            pin,
+            elements: self.types.clone(),
+            buffers: self.buffers.0.clone(),
+            total: self.total.0,
+            most: self.most,
+            queue: self.queue.map(|octets| octets.0 as usize),
+            repeat: self.repeat as usize,
+            seed: self.seed,
+        }
+    }
+}
+
 fn measure(
     entries: Vec<Entry<'static>>,
     pin: Pin,
@@ -199,16 +233,7 @@ fn measure(
     place: &str,
     floods: &Floods,
 ) -> Result<(), Failure> {
-    let plan = Plan {
-        transport: Transport::Tcp,
-        pin,
-        elements: floods.types.clone(),
-        buffers: floods.buffers.0.clone(),
-        total: floods.total.0,
-        queue: floods.queue.map(|octets| octets.0 as usize),
-        repeat: floods.repeat as usize,
-        seed: floods.seed,
-    };
+    let plan = floods.plan(pin);
     tell_if_busy(floods.json)?;
     let mut report = Report { json: floods.json, last: None, outcomes: Vec::new() };
     if !floods.json {

@@ -1,0 +1,106 @@
+//! All of the field's studies in one run: the experiments of the five papers that set its questions, one after the
+//! other, kept in a directory that a report is drawn from.
+//!
+//! ```text
+//! plan: which steps, by scale and peers ──► scenario: what a step measures, and its command line
+//!                                               │
+//! directory: what is there already ──► run ─────┴──► rows, each with its step's command ──► directory
+//!   (journal: what of it counts)        └──► overall: progress over all steps (estimate: how long each takes)
+//! ```
+//!
+//! Steps are scenarios as `zorb bench` and `zorb ttcp` run them. A run that was stopped goes on where it was: a
+//! step that has not ended is done again, its rows are replaced.
+
+mod directory;
+mod estimate;
+mod journal;
+mod overall;
+mod plan;
+mod scenario;
+
+use std::time::{Duration, Instant};
+
+use crate::BenchError;
+use crate::lab::Lab;
+
+pub use directory::{Directory, STEPS};
+pub use journal::{Ended, Head};
+pub use plan::{Scale, Step, Study, steps};
+pub use scenario::{Scenario, Systems};
+
+/// What went wrong in the steps of a `steps.jsonl`, a line each.
+pub fn failures(steps: &[u8]) -> Vec<String> {
+    let of_each = journal::ended(steps).into_iter().map(|ended| ended.failures());
+    of_each.flatten().collect()
+}
+
+/// About how long the steps take that have not ended, on a machine with nothing else to do.
+pub fn left(directory: &Directory, steps: &[Step]) -> Duration {
+    steps.iter().filter(|step| !directory.has(step)).map(Step::estimate).sum()
+}
+
+/// Measures the steps that have not ended. A step of which nothing can be measured is left out with a remark. Gives
+/// what went wrong, a line each.
+///
+/// # Errors
+///
+/// [`BenchError::Io`] if rows cannot be written, [`BenchError::Stopped`].
+pub fn run(directory: &mut Directory, steps: &[Step], lab: &Lab) -> Result<Vec<String>, BenchError> {
+    let to_do: Vec<_> =
+        steps.iter().zip(1..).filter(|(step, _)| !directory.has(step)).collect::<Vec<(&Step, usize)>>();
+    lab.progress.expect(to_do.iter().map(|(step, _)| overall::parts(step.estimate())).sum());
+    let mut faults = Vec::new();
+    for (step, number) in to_do {
+        if lab.stop.requested() {
+            return Err(BenchError::Stopped);
+        }
+        lab.progress.stage(&format!("{number} of {}: {}", steps.len(), step.name));
+        faults.extend(measure(directory, step, lab)?);
+    }
+    Ok(faults)
+}
+
+fn measure(directory: &mut Directory, step: &Step, lab: &Lab) -> Result<Vec<String>, BenchError> {
+    let share = overall::Share::new(lab.progress, step.estimate());
+    let within = Lab { progress: &share, ..lab.clone() };
+    let command = step.scenario.command();
+    let (mut rows, mut unwritten) = (0, None);
+    let began = Instant::now();
+    let measured = step.scenario.run(&within, &mut |mut event| {
+        for row in &mut event {
+            row.parameters.study = Some(step.study.name().to_owned());
+            row.command = Some(command.clone());
+        }
+        rows += event.len();
+        if unwritten.is_none()
+            && let Err(error) = directory.keep(&event)
+        {
+            unwritten = Some(error);
+            lab.stop.request();
+        }
+    });
+    if let Some(error) = unwritten {
+        return Err(error);
+    }
+    match measured {
+        Ok(faults) => {
+            let ended = Ended {
+                step: step.name.to_owned(),
+                command,
+                rows,
+                seconds: (began.elapsed().as_secs_f64() * 10.0).round() / 10.0,
+                faults,
+            };
+            let failures = ended.failures();
+            directory.end(ended)?;
+            share.end();
+            Ok(failures)
+        }
+        Err(_) if lab.stop.requested() => Err(BenchError::Stopped),
+        Err(error) => {
+            share.end();
+            lab.progress.remark(&format!("{} is left out: {error}", step.name));
+            Ok(vec![format!("{}: {error}", step.name)])
+        }
+    }
+}
