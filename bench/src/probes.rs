@@ -1,11 +1,8 @@
 //! zorb's time probes, where this program was built with them.
 
-pub use zorb::probes::{Point, Stamp, take, ticks};
+pub use zorb::probes::{BUILT_IN, Point, Stamp, take, ticks};
 
-use zorb::probes::{self, BUILT_IN};
-
-/// Whether it was.
-pub const BUILT: bool = cfg!(feature = "probes");
+use zorb::probes;
 
 /// What to say where it was not.
 pub const NOT_BUILT: &str = "this program was built without time probes (cargo feature `probes`)";

@@ -71,7 +71,7 @@ impl Directory {
 
     /// Whether a step has.
     pub fn has(&self, step: &Step) -> bool {
-        let command = step.scenario.command();
+        let command = step.command();
         self.ended.iter().any(|ended| ended.command == command)
     }
 
@@ -148,7 +148,7 @@ fn go_on(path: &Path, head: &Head, steps: &[Step]) -> Result<Kept, BenchError> {
             if !differences.is_empty() {
                 return Err(taken(path, format!("it holds another run ({})", differences.join("; "))));
             }
-            let commands: Vec<_> = steps.iter().map(|step| step.scenario.command()).collect();
+            let commands: Vec<_> = steps.iter().map(|step| step.command()).collect();
             Ok(examine(&text, &results, &commands))
         }
         None => match [RESULTS, MACHINE, INDEX].into_iter().find(|name| path.join(name).exists()) {

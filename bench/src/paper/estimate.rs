@@ -8,6 +8,7 @@ use crate::calls::{Basis, PAIRS, WARM_UP};
 use crate::demux::Style;
 use crate::flood::{Element, Flood};
 use crate::images::ALL_CALLS;
+use crate::link::Spec;
 use crate::orb::Zorb;
 use crate::pin::Pin;
 use crate::raw::Raw;
@@ -54,9 +55,11 @@ const BETWEEN_FLOODS: f64 = 0.002;
 /// Seconds to make an object.
 const OBJECT: f64 = 2e-6;
 
-pub(super) fn of(scenario: &Scenario) -> Duration {
+/// Over this link.
+pub(super) fn of(scenario: &Scenario, link: Option<&Spec>) -> Duration {
+    let rate = link.and_then(|link| link.rate).map_or(f64::INFINITY, |bits| bits as f64 / 1e9);
     let seconds = match scenario {
-        Scenario::Floods(plan, versions) => sum(versions, |cost, _| cost.start + floods(plan, cost)),
+        Scenario::Floods(plan, versions) => sum(versions, |cost, _| cost.start + floods(plan, cost, rate)),
         Scenario::RoundTrips(plan, peers) => of_calls(&plan.basis, &plan.payloads, peers),
         Scenario::Cubes(plan, peers) => {
             let payloads: Vec<_> = plan.cubes.iter().map(|&cube| Payload::Cube(cube)).collect();
@@ -118,10 +121,10 @@ fn of_calls(basis: &Basis, payloads: &[Payload], peers: &Systems) -> f64 {
     })
 }
 
-fn floods(plan: &ttcp::Plan, cost: &Cost) -> f64 {
+fn floods(plan: &ttcp::Plan, cost: &Cost, most: f64) -> f64 {
     let flood = |flood: Flood| {
         let structs = matches!(flood.element, Element::Struct | Element::Struct32);
-        let rate = if structs { cost.structs } else { cost.octets };
+        let rate = if structs { cost.structs } else { cost.octets }.min(most);
         // Narrow queues make the two sides wait for each other.
         let waits = if plan.queue.is_some() { 2.0 } else { 1.0 };
         let seconds = f64::from(flood.count) * cost.message * 1e-6 + flood.total() as f64 * 8e-9 / rate;

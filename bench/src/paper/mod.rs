@@ -22,6 +22,8 @@ use std::time::{Duration, Instant};
 
 use crate::BenchError;
 use crate::lab::Lab;
+use crate::link::{Link, Spec};
+use crate::row::Row;
 
 pub use directory::{Directory, STEPS};
 pub use journal::{Ended, Head};
@@ -62,13 +64,13 @@ pub fn run(directory: &mut Directory, steps: &[Step], lab: &Lab) -> Result<Vec<S
 
 fn measure(directory: &mut Directory, step: &Step, lab: &Lab) -> Result<Vec<String>, BenchError> {
     let share = overall::Share::new(lab.progress, step.estimate());
-    let within = Lab { progress: &share, ..lab.clone() };
-    let command = step.scenario.command();
+    let command = step.command();
     let (mut rows, mut unwritten) = (0, None);
     let began = Instant::now();
-    let measured = step.scenario.run(&within, &mut |mut event| {
+    let measured = across(step, &Lab { progress: &share, ..lab.clone() }, &mut |mut event| {
         for row in &mut event {
             row.parameters.study = Some(step.study.name().to_owned());
+            row.parameters.link = step.link.as_ref().map(Spec::to_string);
             row.command = Some(command.clone());
         }
         rows += event.len();
@@ -100,7 +102,24 @@ fn measure(directory: &mut Directory, step: &Step, lab: &Lab) -> Result<Vec<Stri
         Err(error) => {
             share.end();
             lab.progress.remark(&format!("{} is left out: {error}", step.name));
-            Ok(vec![format!("{}: {error}", step.name)])
+            // What this machine does not have is no failure of anything.
+            let lacking = matches!(error, BenchError::Link { .. } | BenchError::Cores { .. });
+            Ok(if lacking { Vec::new() } else { vec![format!("{}: {error}", step.name)] })
+        }
+    }
+}
+
+/// Runs a step's scenario, over its link if it has one.
+fn across(
+    step: &Step,
+    lab: &Lab,
+    finished: &mut (dyn FnMut(Vec<Row>) + Send),
+) -> Result<Vec<String>, BenchError> {
+    match &step.link {
+        None => step.scenario.run(lab, finished),
+        Some(spec) => {
+            let (link, _holder) = Link::up(spec, &lab.bounds(None))?;
+            step.scenario.run(&Lab { link: Some(&link), ..lab.clone() }, finished)
         }
     }
 }

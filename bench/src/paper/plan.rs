@@ -6,6 +6,8 @@ use crate::calls::Basis;
 use crate::cube::Cube;
 use crate::demux::{Lookup, OPERATIONS, Style};
 use crate::flood::Element;
+use crate::link::Spec;
+use crate::orb::Zorb;
 use crate::peer::Peer;
 use crate::pin::Pin;
 use crate::raw::Raw;
@@ -14,7 +16,6 @@ use crate::{cube, demux, rtt, size, ttcp, whitebox};
 
 use super::estimate;
 use super::scenario::{Scenario, Systems};
-use crate::orb::Zorb;
 
 /// How much of everything.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, serde::Serialize, serde::Deserialize)]
@@ -112,12 +113,19 @@ pub struct Step {
     pub study: Study,
     /// What it measures.
     pub scenario: Scenario,
+    /// What lies between both sides; `None`: nothing but the host.
+    pub link: Option<Spec>,
 }
 
 impl Step {
     /// About how long it takes on a machine with nothing else to do.
     pub fn estimate(&self) -> Duration {
-        estimate::of(&self.scenario)
+        estimate::of(&self.scenario, self.link.as_ref())
+    }
+
+    /// The command line that repeats it, which no other step of the run has.
+    pub fn command(&self) -> String {
+        self.scenario.command(self.link.as_ref())
     }
 }
 
@@ -158,6 +166,8 @@ pub fn steps(scale: Scale, peers: &[&'static Peer], probes: bool) -> Vec<Step> {
     let all = [
         ("typed-queue-64K", Study::Middleware, flood(typed_floods(scale, 64 << 10))),
         ("typed-queue-8K", Study::Middleware, flood(typed_floods(scale, 8 << 10))),
+        ("typed-155mbit", Study::Middleware, flood(typed_floods_across(scale, 2 << 20))),
+        ("typed-10gbit", Study::Middleware, flood(typed_floods_across(scale, 64 << 20))),
         ("demux-operations", Study::Middleware, Scenario::Lookups(operations)),
         ("demux-objects", Study::Middleware, Scenario::Lookups(objects)),
         ("bytes", Study::Wrappers, flood(byte_floods(scale))),
@@ -170,9 +180,13 @@ pub fn steps(scale: Scale, peers: &[&'static Peer], probes: bool) -> Vec<Step> {
         ("size", Study::Protocols, Scenario::Sizes(size, calls)),
         ("blocks", Study::ZeroCopy, flood(block_floods(scale))),
     ];
-    let steps = all.into_iter().map(|(name, study, scenario)| Step { name, study, scenario });
+    let steps = all.into_iter().map(|(name, study, scenario)| {
+        let link = LINKS.iter().find(|(step, _)| *step == name).map(|(_, link)| link.clone());
+        Step { name, study, scenario, link }
+    });
     let wanted = |step: &Step| match scale {
         Scale::Tiny => ["bytes", "latency-same", "cube"].contains(&step.name),
+        Scale::Quick if step.name == "typed-10gbit" => false,
         Scale::Full | Scale::Quick => probes || !matches!(step.scenario, Scenario::WhiteBox(_)),
     };
     steps.filter(wanted).collect()
@@ -208,6 +222,19 @@ fn typed_floods(scale: Scale, queue: usize) -> ttcp::Plan {
     let buffers = scale.of(powers(1 << 10, 128 << 10), vec![1 << 10, 8 << 10, 128 << 10], vec![1 << 10]);
     let plan = floods(elements, buffers, scale.of(64 << 20, 16 << 20, 1 << 10), scale.of(20, 10, 1));
     ttcp::Plan { queue: Some(queue), most: scale.of(None, Some(2_000), None), ..plan }
+}
+
+/// The links that steps measure across: the field's, which was an ATM network, and one of today's.
+const LINKS: [(&str, Spec); 2] = [
+    ("typed-155mbit", Spec { rate: Some(155_000_000), mtu: 9_180, delay: Duration::ZERO }),
+    ("typed-10gbit", Spec { rate: Some(10_000_000_000), mtu: 9_000, delay: Duration::ZERO }),
+];
+
+/// The same across a link, where every system is as slow as it: fewer octets, one scalar for all.
+fn typed_floods_across(scale: Scale, total: u64) -> ttcp::Plan {
+    let elements = [Element::Octet, Element::Long, Element::Struct];
+    let plan = typed_floods(scale, 64 << 10);
+    ttcp::Plan { elements: elements.to_vec(), total, repeat: scale.of(20, 5, 1), ..plan }
 }
 
 /// Untyped bytes, from a buffer of one on.
@@ -279,7 +306,7 @@ mod tests {
     fn no_two_steps_have_a_name_or_a_command_in_common() {
         for (scale, steps) in all() {
             let names: BTreeSet<_> = steps.iter().map(|step| step.name).collect();
-            let commands: BTreeSet<_> = steps.iter().map(|step| step.scenario.command()).collect();
+            let commands: BTreeSet<_> = steps.iter().map(|step| step.command()).collect();
             assert_eq!((names.len(), commands.len()), (steps.len(), steps.len()), "{scale:?}");
         }
     }
@@ -315,7 +342,7 @@ mod tests {
         let peers: Vec<_> = ["tirpc", "tirpc-opaque"].into_iter().filter_map(Peer::named).collect();
         for step in steps(Scale::Quick, &peers, true) {
             let floods = matches!(step.scenario, Scenario::Floods(..));
-            assert_eq!(step.scenario.command().contains("tirpc-opaque"), floods, "{step:?}");
+            assert_eq!(step.command().contains("tirpc-opaque"), floods, "{step:?}");
         }
     }
 }

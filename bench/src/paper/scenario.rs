@@ -6,8 +6,8 @@ use crate::BenchError;
 use crate::calls::Basis;
 use crate::contest::Entry;
 use crate::lab::Lab;
+use crate::link::Spec;
 use crate::orb::{Studio, Zorb};
-use crate::pin::Pin;
 use crate::row::Row;
 use crate::system::{Payload, System};
 use crate::{cube, demux, firstcall, images, rtt, size, ttcp, whitebox};
@@ -92,10 +92,11 @@ impl Scenario {
         }
     }
 
-    /// The command line that repeats it. What it does not say is as the command has it by default.
-    pub fn command(&self) -> String {
+    /// The command line that repeats it, over this link. What it does not say is as the command has it by default.
+    pub fn command(&self, link: Option<&Spec>) -> String {
+        let words = |command, pin| Words::new(command).word("--pin", pin).maybe("--link", link);
         match self {
-            Scenario::Floods(plan, versions) => Words::new("zorb ttcp run", plan.pin)
+            Scenario::Floods(plan, versions) => words("zorb ttcp run", plan.pin)
                 .list("--versions", versions.names())
                 .list("--types", plan.elements.iter().map(|element| element.name()))
                 .word("--buffers", sizes(&plan.buffers))
@@ -104,32 +105,32 @@ impl Scenario {
                 .maybe("--queue", plan.queue.map(octets))
                 .word("--repeat", plan.repeat)
                 .line(),
-            Scenario::RoundTrips(plan, peers) => Words::new("zorb bench rtt", plan.basis.pin)
+            Scenario::RoundTrips(plan, peers) => words("zorb bench rtt", plan.basis.pin)
                 .payloads(&plan.payloads, Payload::type_name)
                 .word("--calls", plan.basis.calls)
                 .peers(peers)
                 .line(),
-            Scenario::WhiteBox(plan) => Words::new("zorb bench rtt --probes", plan.pin)
-                .payloads(&plan.payloads, Payload::type_name)
-                .line(),
+            Scenario::WhiteBox(plan) => {
+                words("zorb bench rtt --probes", plan.pin).payloads(&plan.payloads, Payload::type_name).line()
+            }
             Scenario::Cubes(plan, peers) => {
                 let payloads: Vec<_> = plan.cubes.iter().map(|&cube| Payload::Cube(cube)).collect();
                 let type_name = |payload| match payload {
                     Payload::Cube(cube) => cube.type_name(),
                     other => other.type_name(),
                 };
-                Words::new("zorb bench cube", plan.basis.pin)
+                words("zorb bench cube", plan.basis.pin)
                     .payloads(&payloads, type_name)
                     .word("--calls", plan.basis.calls)
                     .peers(peers)
                     .line()
             }
-            Scenario::Sizes(plan, peers) => Words::new("zorb bench size", plan.basis.pin)
+            Scenario::Sizes(plan, peers) => words("zorb bench size", plan.basis.pin)
                 .word("--sizes", sizes(&plan.sizes))
                 .word("--calls", plan.basis.calls)
                 .peers(peers)
                 .line(),
-            Scenario::Lookups(plan) => Words::new("zorb bench demux", plan.basis.pin)
+            Scenario::Lookups(plan) => words("zorb bench demux", plan.basis.pin)
                 .list("--lookup", plan.lookups.iter().map(|lookup| lookup.name()))
                 .list("--operations", counts(&plan.operations))
                 .list("--objects", counts(&plan.objects))
@@ -137,9 +138,9 @@ impl Scenario {
                 .word("--calls", plan.basis.calls)
                 .line(),
             Scenario::FirstCalls(basis, peers) => {
-                Words::new("zorb bench firstcall", basis.pin).word("--calls", basis.calls).peers(peers).line()
+                words("zorb bench firstcall", basis.pin).word("--calls", basis.calls).peers(peers).line()
             }
-            Scenario::Images(basis, peers) => Words::new("zorb bench images", basis.pin).peers(peers).line(),
+            Scenario::Images(basis, peers) => words("zorb bench images", basis.pin).peers(peers).line(),
         }
     }
 }
@@ -148,8 +149,8 @@ impl Scenario {
 struct Words(String);
 
 impl Words {
-    fn new(command: &str, pin: Pin) -> Words {
-        Words(command.to_owned()).word("--pin", pin)
+    fn new(command: &str) -> Words {
+        Words(command.to_owned())
     }
 
     fn word(mut self, option: &str, value: impl fmt::Display) -> Words {

@@ -54,6 +54,11 @@ pub(crate) struct Common {
 }
 
 impl Common {
+    #[cfg(test)]
+    pub(crate) fn link(&self) -> Option<Spec> {
+        self.link.clone()
+    }
+
     pub(crate) fn basis(&self, calls: u32) -> Basis {
         Basis { transport: self.transport, pin: self.pin, calls: calls as usize, seed: self.seed }
     }

@@ -20,7 +20,7 @@ use crate::sizes::Buffers;
 #[command(after_help = HELP)]
 pub(crate) struct Arguments {
     #[command(flatten)]
-    common: Common,
+    pub(super) common: Common,
 
     /// Types: void, short, long, octet, struct, octets, longs.
     #[arg(long, value_delimiter = ',', default_values_t = Cube::TYPES.map(str::to_owned), hide_default_value = true, value_name = "NAMES")]

@@ -20,7 +20,7 @@ use crate::table::Table;
 #[command(after_help = HELP)]
 pub(crate) struct Arguments {
     #[command(flatten)]
-    common: Common,
+    pub(super) common: Common,
 
     /// Ways to find an operation: linear, hashed, perfect, numbered.
     #[arg(long, value_delimiter = ',', default_values_t = Lookup::ALL, hide_default_value = true, value_name = "NAMES")]

@@ -16,7 +16,7 @@ use crate::failure::Failure;
 #[command(after_help = HELP)]
 pub(crate) struct Arguments {
     #[command(flatten)]
-    common: Common,
+    pub(super) common: Common,
 
     /// First calls of each kind and system.
     #[arg(long, default_value_t = 2_000, value_parser = clap::value_parser!(u32).range(1..), value_name = "N")]

@@ -18,7 +18,7 @@ use crate::failure::Failure;
 #[command(after_help = HELP)]
 pub(crate) struct Arguments {
     #[command(flatten)]
-    common: Common,
+    pub(super) common: Common,
 }
 
 const HELP: &str = "\

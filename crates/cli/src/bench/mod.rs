@@ -25,6 +25,10 @@ mod whitebox;
 
 use clap::{Args, Subcommand};
 
+#[cfg(test)]
+use zorb_bench::link::Spec;
+#[cfg(test)]
+use zorb_bench::paper::Scenario as Measured;
 use zorb_bench::process::serve_until_parent_goes;
 use zorb_bench::system::Setting;
 
@@ -80,17 +84,18 @@ pub(crate) fn run(arguments: Arguments) -> Result<(), Failure> {
 
 #[cfg(test)]
 impl Arguments {
-    /// What the arguments ask for, of what [`paper`] measures too.
-    pub(crate) fn measured(&self) -> Option<Result<zorb_bench::paper::Scenario, Failure>> {
-        Some(match &self.scenario {
-            Scenario::Rtt(arguments) => arguments.scenario(),
-            Scenario::Cube(arguments) => arguments.scenario(),
-            Scenario::Demux(arguments) => arguments.scenario(),
-            Scenario::Firstcall(arguments) => arguments.scenario(),
-            Scenario::Size(arguments) => arguments.scenario(),
-            Scenario::Images(arguments) => arguments.scenario(),
+    /// What the arguments ask for, of what [`paper`] measures too, and over which link.
+    pub(crate) fn measured(&self) -> Option<Result<(Measured, Option<Spec>), Failure>> {
+        let (scenario, link) = match &self.scenario {
+            Scenario::Rtt(arguments) => (arguments.scenario(), arguments.link()),
+            Scenario::Cube(arguments) => (arguments.scenario(), arguments.common.link()),
+            Scenario::Demux(arguments) => (arguments.scenario(), arguments.common.link()),
+            Scenario::Firstcall(arguments) => (arguments.scenario(), arguments.common.link()),
+            Scenario::Size(arguments) => (arguments.scenario(), arguments.common.link()),
+            Scenario::Images(arguments) => (arguments.scenario(), arguments.common.link()),
             _ => return None,
-        })
+        };
+        Some(scenario.map(|scenario| (scenario, link)))
     }
 }
 

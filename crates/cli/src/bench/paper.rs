@@ -86,7 +86,7 @@ pub(crate) fn run(arguments: &Arguments) -> Result<(), Failure> {
         (None, Some(head)) => named(&head.peers)?,
         (None, None) => built(Peer::ALL.iter().collect()),
     };
-    let steps = paper::steps(scale, &peers, probes::BUILT);
+    let steps = paper::steps(scale, &peers, probes::BUILT_IN);
     let Some(path) = directory.filter(|_| !arguments.list) else {
         return Ok(write!(std::io::stdout().lock(), "{}", list(scale, &steps))?);
     };
@@ -102,13 +102,13 @@ pub(crate) fn run(arguments: &Arguments) -> Result<(), Failure> {
         error => error.into(),
     })?;
     write!(std::io::stdout().lock(), "{}", beginning(path, &directory, &steps))?;
-    if !probes::BUILT {
+    if !probes::BUILT_IN {
         eprintln!("note: the white box is left out: {}", probes::NOT_BUILT);
     }
     if paper::left(&directory, &steps) > Duration::ZERO {
         tell_if_busy(false)?;
     }
-    let ended = surrounded("measuring", Duration::from_secs(arguments.patience), |lab| {
+    let ended = surrounded("measuring", Duration::from_secs(arguments.patience), None, |lab| {
         paper::run(&mut directory, &steps, lab)
     });
     write!(std::io::stdout().lock(), "\n{}\n", ending(&directory, &steps))?;
@@ -184,7 +184,7 @@ fn beginning(path: &Path, directory: &Directory, steps: &[Step]) -> String {
 fn ending(directory: &Directory, steps: &[Step]) -> Table {
     let mut table = Table::new(&["§", "<step", "rows", "took", "<"]);
     for step in steps {
-        let command = step.scenario.command();
+        let command = step.command();
         let ended = directory.ended().iter().find(|ended| ended.command == command);
         let mut cells = vec![step.study.number().to_string(), step.name.to_owned()];
         match ended {
@@ -212,7 +212,7 @@ fn list(scale: Scale, steps: &[Step]) -> String {
         let _ = write!(text, "\n{}", table::wrapped(&format!("§{} {}", study.number(), study.title()), 0));
         for (step, number) in steps.iter().zip(1..).filter(|(step, _)| step.study == study) {
             let _ = writeln!(text, "\n{number:>4}  {:<60} {:>8}", step.name, about(step.estimate()));
-            text.push_str(&continued(&step.scenario.command(), 4));
+            text.push_str(&continued(&step.command(), 4));
         }
     }
     text
@@ -239,17 +239,18 @@ fn continued(command: &str, indent: usize) -> String {
 mod tests {
     use super::*;
     use clap::Parser;
+    use zorb_bench::link::Spec;
     use zorb_bench::paper::Scenario;
 
     /// What a command line measures.
-    fn scenario_of(command: &str) -> Scenario {
+    fn measured_by(command: &str) -> (Scenario, Option<Spec>) {
         let parsed = crate::Arguments::try_parse_from(command.split(' ')).map(|arguments| arguments.command);
         let measured = match &parsed {
             Ok(crate::Command::Bench(arguments)) => arguments.measured(),
             Ok(crate::Command::Ttcp(arguments)) => arguments.measured(),
             other => panic!("{command}: {other:?}"),
         };
-        measured.expect("a scenario of its own").expect("arguments that can be")
+        measured.unwrap_or_else(|| panic!("{command}: not of a step")).expect("arguments that can be")
     }
 
     fn all(scale: Scale) -> Vec<Step> {
@@ -265,7 +266,7 @@ mod tests {
             }
             let joined = list.replace(" \\\n    ", " ");
             for step in all(scale) {
-                let command = step.scenario.command();
+                let command = step.command();
                 assert!(joined.lines().any(|line| line.trim() == command), "{command}");
             }
         }
@@ -275,10 +276,10 @@ mod tests {
     #[test]
     fn each_steps_command_is_that_of_its_scenario() {
         for step in [Scale::Full, Scale::Quick, Scale::Tiny].into_iter().flat_map(all) {
-            let command = step.scenario.command();
-            let parsed = scenario_of(&command);
-            assert_eq!(parsed, step.scenario, "{command}");
-            assert_eq!(parsed.command(), command);
+            let command = step.command();
+            let (scenario, link) = measured_by(&command);
+            assert_eq!((&scenario, &link), (&step.scenario, &step.link), "{command}");
+            assert_eq!(scenario.command(link.as_ref()), command);
         }
     }
 

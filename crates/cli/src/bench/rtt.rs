@@ -120,6 +120,11 @@ impl Arguments {
         systems::beside_zorb(&self.peers).map(Systems)
     }
 
+    #[cfg(test)]
+    pub(super) fn link(&self) -> Option<Spec> {
+        self.link.clone()
+    }
+
     /// What these arguments ask for.
     #[cfg(test)]
     pub(super) fn scenario(&self) -> Result<Scenario, Failure> {

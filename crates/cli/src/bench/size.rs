@@ -20,7 +20,7 @@ use crate::table::Table;
 #[command(after_help = HELP)]
 pub(crate) struct Arguments {
     #[command(flatten)]
-    common: Common,
+    pub(super) common: Common,
 
     /// Octets of the argument: a list, and runs of powers of two.
     #[arg(long, default_value = "4..64K", value_name = "SIZES")]

@@ -156,12 +156,10 @@ struct Floods {
 #[cfg(test)]
 impl Arguments {
     /// What the arguments ask for, of what `zorb bench paper` measures too.
-    pub(crate) fn measured(&self) -> Option<Result<Scenario, Failure>> {
-        let Half::Run(RunArguments { versions, pin, floods }) = &self.half else { return None };
-        Some(
-            systems::versions(versions)
-                .map(|versions| Scenario::Floods(floods.plan(*pin), Systems(versions))),
-        )
+    pub(crate) fn measured(&self) -> Option<Result<(Scenario, Option<Spec>), Failure>> {
+        let Half::Run(RunArguments { versions, pin, link, floods }) = &self.half else { return None };
+        let flood = |versions| Scenario::Floods(floods.plan(*pin), Systems(versions));
+        Some(systems::versions(versions).map(|versions| (flood(versions), link.clone())))
     }
 }
 
