@@ -224,9 +224,69 @@ fn many_sizes_become_a_curve() {
     let page = page_of(&rows);
     let document = parse(&page.html);
     let section = with_id(&document, "rtt").unwrap();
-    for title in ["Median", "99th percentile"] {
+    for title in ["Median", "99th percentile", "Payload of calls"] {
         let line = elements(plot(section, title), "polyline").next().unwrap();
         assert_eq!(line.attribute("points").unwrap().split(' ').count(), 10);
+    }
+}
+
+#[test]
+fn a_null_call_beside_a_curve_stays_a_row() {
+    let row = |kind: &str, size: u32| {
+        format!(
+            "{{\"experiment\":\"rtt\",\"system\":\"zorb\",\"type\":\"{kind}\",\"size\":{size},\"pin\":\"same\",\"p50_us\":10,\"p99_us\":20}}\n"
+        )
+    };
+    let sizes: String = (0..9).map(|power| row("octet", 64 << power)).collect();
+    let page = page_of(&(row("null", 0) + &sizes));
+    let document = parse(&page.html);
+    let section = with_id(&document, "rtt").unwrap();
+    assert_eq!(labels(plot(section, "Time of a call, median")), ["zorb"]);
+    // 64 octets there and back in 10 µs.
+    let bandwidth = plot(section, "Payload of calls with octet");
+    assert!(text(bandwidth).contains("zorb, 64 B: 0.102 Gbit/s"), "{}", text(bandwidth));
+    assert!(!page.html.contains("Rows that no plot shows"));
+}
+
+#[test]
+fn studies_are_told_apart() {
+    let row = |study: &str, system: &str, kind: &str, size: u32, rate: f64| {
+        format!(
+            "{{\"experiment\":\"ttcp\",\"system\":\"{system}\",\"transport\":\"tcp\",\"type\":\"{kind}\",\"size\":{size},\"pin\":\"split\",\"gbit_s\":{rate},\"cpu_s_per_gib\":1,\"ratio_to_raw\":1.5,\"study\":\"{study}\"}}\n"
+        )
+    };
+    let mut rows = String::new();
+    for system in ["raw", "zorb"] {
+        for size in [4096, 65536] {
+            rows += &row("zero-copy", system, "octet", size, 30.0);
+            rows += &row("middleware", system, "octet", size, 20.0);
+            rows += &row("middleware", system, "struct", size, 10.0);
+        }
+        for size in [1, 1024] {
+            rows += &row("wrappers", system, "octet", size, 0.5);
+        }
+    }
+    let page = page_of(&rows);
+    let document = parse(&page.html);
+    let section = with_id(&document, "ttcp").unwrap();
+    let headings: Vec<_> = elements(section, "h3").map(text).collect();
+    let starts =
+        ["Where middleware loses its time", "Typed wrappers that cost nothing", "Zero copy for CORBA"];
+    assert_eq!(headings.len(), 3, "{headings:?}");
+    assert!(headings.iter().zip(starts).all(|(heading, start)| heading.starts_with(start)), "{headings:?}");
+    let tables: Vec<Vec<Vec<String>>> = elements(section, "div")
+        .filter(|node| has_class(node, "scroll"))
+        .filter(|node| !node.ancestors().any(|above| above.tag_name().name() == "details"))
+        .map(|table| elements(table, "tr").map(|row| row.children().map(text).collect()).collect())
+        .collect();
+    assert_eq!(tables.len(), 2, "highest and lowest, and by size");
+    assert_eq!(tables[0][3][..3], ["zorb", "20,000", "20,000"], "of one study only");
+    assert_eq!(tables[1], [["buffer", "raw", "zorb"], ["1 B", "500", "500"], ["1 KiB", "500", "500"]]);
+    plot(section, "Throughput of bytes by size of the buffer");
+    plot(section, "Throughput by size of the block");
+    assert!(!page.html.contains("Rows that no plot shows"));
+    for svg in elements(document.root(), "svg") {
+        assert_text_has_room(svg);
     }
 }
 

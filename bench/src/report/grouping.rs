@@ -9,6 +9,7 @@ use super::record::Record;
 
 /// Values that have an order of their own; others follow, by number and then by name.
 const ORDERS: &[(&str, &[&str])] = &[
+    ("study", &["", "middleware", "wrappers", "objects", "protocols", "zero-copy"]),
     ("pin", &["same", "split", "none"]),
     (
         "type",

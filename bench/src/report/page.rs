@@ -212,10 +212,9 @@ impl Layout {
             Shown::Plot(plot) => {
                 let mut plot = plot.clone();
                 // The circumstances as rows give them: they do not depend on what else was measured.
-                let circumstances = part
-                    .rows
-                    .first()
-                    .map(|row| ["link", "queue", "pin", "style"].map(|field| row.shown(field)).join(" "));
+                let circumstances = part.rows.first().map(|row| {
+                    ["study", "link", "queue", "pin", "style"].map(|field| row.shown(field)).join(" ")
+                });
                 plot.id =
                     self.identifier(&format!("{id} {} {}", plot.title, circumstances.unwrap_or_default()));
                 section.element("figure").with("id", &plot.id).holding(|section| {

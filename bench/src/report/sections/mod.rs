@@ -19,7 +19,7 @@ use super::grouping::{self, Names};
 use super::number;
 use super::plot::{Axis, Lines, Mark, Plot, Row, RowGroup, Rows, Series};
 use super::record::Record;
-use super::table::Table;
+use super::table::{Cell, Table};
 use super::verdict;
 
 pub(super) use rtt::ratios;
@@ -131,6 +131,8 @@ pub(super) enum Shown {
 const BUFFERS: Axis = Axis { label: "payload of a buffer", written: number::octets, base: Some(2.0) };
 const ARGUMENTS: Axis = Axis { label: "payload each way", written: number::octets, base: Some(2.0) };
 const LATENCY: Axis = Axis { label: "µs", written: number::tick, base: None };
+const RATIO: Axis =
+    Axis { label: "median ratio; intervals in the data", written: number::tick, base: Some(10.0) };
 const RATE: Axis = Axis { label: "calls/s", written: number::count, base: None };
 
 /// The circumstances under which figures may be compared.
@@ -213,6 +215,39 @@ fn lines_plot<'a>(
         lines.into_iter().filter(|(series, _)| !series.points.is_empty()).unzip();
     let plot = Lines { title, note: scope.words.to_owned(), x, y, series, at_least }.draw()?;
     Some(Part { shown: Shown::Plot(plot), rows: rows.concat() })
+}
+
+/// A table with a line for each combination of the fields' values, in words, and a column for each system. A bar shows a
+/// figure's part of the greatest one in its line.
+fn matrix<'a>(
+    caption: String,
+    head: &str,
+    rows: &[&'a Record],
+    fields: &[&str],
+    scope: &Scope<'_>,
+    words: &dyn Fn(&Record) -> String,
+    figure: &dyn Fn(&[&Record]) -> Option<f64>,
+) -> Option<Part<'a>> {
+    let measured: Vec<_> = rows.iter().copied().filter(|row| figure(&[*row]).is_some()).collect();
+    let systems: Vec<_> = scope.names.systems(&measured).into_iter().map(|(name, ..)| name).collect();
+    if systems.is_empty() {
+        return None;
+    }
+    let mut table = Table { caption, ..Table::default() };
+    table.heads = vec![Cell::word(head)];
+    table.heads.extend(systems.iter().map(Cell::number));
+    for line in grouping::alike(&measured, fields) {
+        let columns = scope.names.systems(&line.rows);
+        let value = |system: &String| figure(&columns.iter().find(|(name, ..)| name == system)?.2);
+        let values: Vec<Option<f64>> = systems.iter().map(value).collect();
+        let greatest = values.iter().flatten().copied().fold(0.0, f64::max);
+        let cell =
+            |value: &Option<f64>| value.map_or(Cell::number(""), |value| Cell::bar(value, value / greatest));
+        let mut cells = vec![Cell::word(words(line.rows[0]))];
+        cells.extend(values.iter().map(cell));
+        table.rows.push(cells);
+    }
+    Some(Part { shown: Shown::Table(table), rows: measured })
 }
 
 /// What is drawn for a system, and the words at its end.

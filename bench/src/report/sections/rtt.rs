@@ -1,10 +1,11 @@
-//! Round trips: medians and 99th percentiles by size, for each placement, and the ratios that may be formed.
+//! Round trips: medians and 99th percentiles by size, for each placement, the bandwidth that follows, and the ratios that
+//! may be formed.
 
 use super::{
-    ARGUMENTS, Group, LATENCY, Part, Scope, Shown, by, by_circumstances, interval, rows_plot, span,
-    systems_plot,
+    ARGUMENTS, Along, Group, LATENCY, Part, RATIO, Scope, Shown, by, by_circumstances, interval, lines_plot,
+    rows_plot, span, systems_plot,
 };
-use crate::report::grouping::alike;
+use crate::report::grouping::{alike, line};
 use crate::report::plot::Axis;
 use crate::report::record::Record;
 use crate::report::table::{self, Cell, Table};
@@ -13,26 +14,48 @@ use crate::report::{number, verdict};
 /// From this many sizes on a curve says more than rows.
 const MANY_SIZES: usize = 7;
 
+const BANDWIDTH: Axis = Axis { label: "Gbit/s at the median", written: number::tick, base: None };
+
 pub(super) fn draw<'a>(rows: &[&'a Record]) -> Vec<Group<'a>> {
     by_circumstances(rows, |rows, scope| {
         let mut parts = Vec::new();
-        let sizes = alike(rows, &["type", "size"]);
-        if sizes.len() < MANY_SIZES {
-            let title = "Time of a call, median to 99th percentile".into();
-            parts.extend(rows_plot(title, "µs", by_size(rows), scope, &span));
-        } else {
-            const LATENCY_CURVE: Axis = Axis { base: Some(10.0), written: number::figure, ..LATENCY };
-            for of_type in alike(rows, &["type"]) {
-                for (field, words) in [("p50_us", "Median"), ("p99_us", "99th percentile of the")] {
-                    let title = format!("{words} time of a call with {} by size", of_type.words);
-                    let x = ("size", ARGUMENTS);
-                    parts.extend(systems_plot(title, &of_type.rows, scope, x, (field, LATENCY_CURVE)));
-                }
-            }
+        // A type of many sizes is a curve; the null call and the like are rows.
+        let types = alike(rows, &["type"]);
+        let (curves, others): (Vec<_>, Vec<_>) =
+            types.into_iter().partition(|of_type| alike(&of_type.rows, &["size"]).len() >= MANY_SIZES);
+        let others = others.into_iter().flat_map(|of_type| of_type.rows).collect::<Vec<_>>();
+        let title = "Time of a call, median to 99th percentile".into();
+        parts.extend(rows_plot(title, "µs", by_size(&others), scope, &span));
+        parts.extend(ratio_plot(&others, scope, "Time of a call as a multiple of a bare socket's"));
+        for of_type in curves {
+            parts.extend(by_many_sizes(&of_type.rows, &of_type.words, scope));
         }
-        parts.extend(ratio_plot(rows, scope, "Time of a call as a multiple of a bare socket's"));
         parts
     })
+}
+
+/// Latency, bandwidth and ratios as curves.
+fn by_many_sizes<'a>(rows: &[&'a Record], type_name: &str, scope: &Scope<'_>) -> Vec<Part<'a>> {
+    const LATENCY_CURVE: Axis = Axis { base: Some(10.0), written: number::figure, ..LATENCY };
+    const X: Along = ("size", ARGUMENTS);
+    let mut parts = Vec::new();
+    for (field, words) in [("p50_us", "Median"), ("p99_us", "99th percentile of the")] {
+        let title = format!("{words} time of a call with {type_name} by size");
+        parts.extend(systems_plot(title, rows, scope, X, (field, LATENCY_CURVE)));
+    }
+    let systems = scope.names.systems(rows).into_iter();
+    let lines = systems.map(|(name, look, rows)| line(name, look, &rows, X.0, &bandwidth));
+    let title = format!("Payload of calls with {type_name}, one after the other, both ways together");
+    parts.extend(lines_plot(title, lines.collect(), scope, ARGUMENTS, BANDWIDTH, 0.0));
+    let compared: Vec<_> = rows.iter().copied().filter(|row| row.text("system") != "raw").collect();
+    let title = format!("Time of a call with {type_name} as a multiple of a bare socket's");
+    parts.extend(systems_plot(title, &compared, scope, X, ("ratio_to_raw", RATIO)));
+    parts
+}
+
+/// Gbit/s that pass when a call follows on the other.
+fn bandwidth(row: &Record) -> Option<f64> {
+    Some(2.0 * 8e-3 * row.positive("size")? / row.positive("p50_us")?)
 }
 
 fn by_size<'a>(rows: &[&'a Record]) -> Vec<crate::report::grouping::Alike<'a>> {

@@ -1,9 +1,14 @@
-//! Throughput: a plot for each type as the field's papers drew it, their summary table, and processor time.
+//! Throughput: a plot for each type as the field's papers drew it, their summary table, and processor time. Rows of a
+//! run of all studies are parted by study, since these differ in what they vary.
 
 use std::collections::BTreeSet;
 
-use super::{BUFFERS, Group, Part, Scope, Shown, by_circumstances, lines_plot, systems_lines, systems_plot};
-use crate::report::grouping::alike;
+use super::{
+    BUFFERS, Group, Part, RATIO, Scope, Shown, by_circumstances, lines_plot, matrix, systems_lines,
+    systems_plot,
+};
+use crate::paper::Study;
+use crate::report::grouping::{alike, median};
 use crate::report::number;
 use crate::report::plot::Axis;
 use crate::report::record::Record;
@@ -13,32 +18,77 @@ const THROUGHPUT: Axis = Axis { label: "Gbit/s", written: number::tick, base: No
 const PROCESSOR: Axis =
     Axis { label: "CPU seconds per GiB, both sides", written: number::tick, base: Some(10.0) };
 
-const RATIO: Axis =
-    Axis { label: "median ratio; intervals in the data", written: number::tick, base: Some(10.0) };
-
 pub(super) fn draw<'a>(rows: &[&'a Record]) -> Vec<Group<'a>> {
-    by_circumstances(rows, |rows, scope| {
-        let mut parts: Vec<Part> = summary(rows, scope).into_iter().collect();
-        let types = alike(rows, &["type"]);
-        // All types on one vertical axis, so that what a type costs is seen from plot to plot.
-        let greatest = rows.iter().filter_map(|row| row.positive("gbit_s")).fold(0.0, f64::max);
-        for of_type in &types {
-            let title = format!("Throughput of {} by size of the buffer", of_type.words);
-            let lines = systems_lines(&of_type.rows, scope, "size", "gbit_s");
-            parts.extend(lines_plot(title, lines, scope, BUFFERS, THROUGHPUT, greatest));
+    let of_each = alike(rows, &["study"]).into_iter().map(|of_study| {
+        let study = Study::named(of_study.rows[0].text("study"));
+        let mut groups = by_circumstances(&of_study.rows, |rows, scope| match study {
+            Some(Study::Wrappers) => of_bytes(rows, scope),
+            Some(Study::ZeroCopy) => of_blocks(rows, scope),
+            _ => of_types(rows, scope),
+        });
+        if let Some(study) = study {
+            groups.iter_mut().for_each(|group| {
+                let circumstances = [": ", &group.heading].concat();
+                let circumstances = if group.heading.is_empty() { "" } else { &circumstances };
+                group.heading = format!("{}{circumstances}", study.title());
+            });
         }
-        // All scalars cost about the same; one of them and the struct show it.
-        for of_type in types.iter().filter(|of_type| matches!(of_type.words.as_str(), "octet" | "struct")) {
-            let title = format!("Processor time for {} by size of the buffer", of_type.words);
-            let cost = ("cpu_s_per_gib", PROCESSOR);
-            parts.extend(systems_plot(title, &of_type.rows, scope, ("size", BUFFERS), cost));
-            let title = format!("Time for {} as a multiple of a bare socket's", of_type.words);
-            let compared: Vec<_> =
-                of_type.rows.iter().copied().filter(|row| row.text("system") != "raw").collect();
-            parts.extend(systems_plot(title, &compared, scope, ("size", BUFFERS), ("ratio_to_raw", RATIO)));
-        }
-        parts
-    })
+        groups
+    });
+    of_each.flatten().collect()
+}
+
+/// Every type by size of the buffer, and the table of highest and lowest.
+fn of_types<'a>(rows: &[&'a Record], scope: &Scope<'_>) -> Vec<Part<'a>> {
+    let mut parts: Vec<Part> = summary(rows, scope).into_iter().collect();
+    let types = alike(rows, &["type"]);
+    // All types on one vertical axis, so that what a type costs is seen from plot to plot.
+    let greatest = rows.iter().filter_map(|row| row.positive("gbit_s")).fold(0.0, f64::max);
+    for of_type in &types {
+        let title = format!("Throughput of {} by size of the buffer", of_type.words);
+        let lines = systems_lines(&of_type.rows, scope, "size", "gbit_s");
+        parts.extend(lines_plot(title, lines, scope, BUFFERS, THROUGHPUT, greatest));
+    }
+    // All scalars cost about the same; one of them and the struct show it.
+    for of_type in types.iter().filter(|of_type| matches!(of_type.words.as_str(), "octet" | "struct")) {
+        parts.extend(costs(&of_type.rows, &of_type.words, "the buffer", scope));
+    }
+    parts
+}
+
+/// Bytes without a type: a table by size, whose buffers reach from one octet to many.
+fn of_bytes<'a>(rows: &[&'a Record], scope: &Scope<'_>) -> Vec<Part<'a>> {
+    const RATES: Axis = Axis { base: Some(10.0), ..THROUGHPUT };
+    let mut parts: Vec<Part> = by_size(rows, scope).into_iter().collect();
+    let title = "Throughput of bytes by size of the buffer".into();
+    parts.extend(systems_plot(title, rows, scope, ("size", BUFFERS), ("gbit_s", RATES)));
+    parts.extend(costs(rows, "bytes", "the buffer", scope));
+    parts
+}
+
+/// Blocks of whole pages.
+fn of_blocks<'a>(rows: &[&'a Record], scope: &Scope<'_>) -> Vec<Part<'a>> {
+    let title = "Throughput by size of the block".into();
+    let throughput = systems_plot(title, rows, scope, ("size", BUFFERS), ("gbit_s", THROUGHPUT));
+    throughput.into_iter().chain(costs(rows, "octets", "the block", scope)).collect()
+}
+
+/// What throughput costs: processor time, and time beside a bare socket's.
+fn costs<'a>(rows: &[&'a Record], what: &str, of: &str, scope: &Scope<'_>) -> Vec<Part<'a>> {
+    let title = format!("Processor time for {what} by size of {of}");
+    let processor = systems_plot(title, rows, scope, ("size", BUFFERS), ("cpu_s_per_gib", PROCESSOR));
+    let compared: Vec<_> = rows.iter().copied().filter(|row| row.text("system") != "raw").collect();
+    let title = format!("Time for {what} as a multiple of a bare socket's");
+    let ratio = systems_plot(title, &compared, scope, ("size", BUFFERS), ("ratio_to_raw", RATIO));
+    processor.into_iter().chain(ratio).collect()
+}
+
+/// A line for each size, a column for each system.
+fn by_size<'a>(rows: &[&'a Record], scope: &Scope<'_>) -> Option<Part<'a>> {
+    let title = format!("Mbit/s by size of the buffer, {}", scope.words);
+    let rate = |rows: &[&Record]| median(rows, "gbit_s").map(|rate| rate * 1e3);
+    let words = |row: &Record| row.number("size").map(number::octets).unwrap_or_default();
+    matrix(title, "buffer", rows, &["size"], scope, &words, &rate)
 }
 
 fn is_struct(row: &Record) -> bool {
