@@ -282,6 +282,10 @@ fn studies_are_told_apart() {
     assert_eq!(tables.len(), 2, "highest and lowest, and by size");
     assert_eq!(tables[0][3][..3], ["zorb", "20,000", "20,000"], "of one study only");
     assert_eq!(tables[1], [["buffer", "raw", "zorb"], ["1 B", "500", "500"], ["1 KiB", "500", "500"]]);
+    let listed = with_id(&document, "studies").unwrap().next_sibling_element().unwrap();
+    let numbers: Vec<_> = elements(listed, "li").filter_map(|item| item.attribute("value")).collect();
+    assert_eq!(numbers, ["1", "2", "5"]);
+    assert!(elements(listed, "a").all(|link| link.attribute("href") == Some("#ttcp")));
     plot(section, "Throughput of bytes by size of the buffer");
     plot(section, "Throughput by size of the block");
     assert!(!page.html.contains("Rows that no plot shows"));

@@ -46,6 +46,16 @@ fn cost(system: &dyn System) -> Cost {
     }
 }
 
+/// Gbit/s of elements that a system converts one by one; `None` of others.
+fn converted(system: &dyn System, element: Element) -> Option<f64> {
+    match (system.name(), element) {
+        ("omniorb", Element::Char) => Some(0.4),
+        ("tirpc", Element::Char) => Some(0.4),
+        ("tirpc", Element::Short) | ("tonic", Element::Short) => Some(0.8),
+        _ => None,
+    }
+}
+
 /// More for a call over two processors, in microseconds: both wake up for it.
 const WAKING: f64 = 42.0;
 
@@ -59,7 +69,9 @@ const OBJECT: f64 = 2e-6;
 pub(super) fn of(scenario: &Scenario, link: Option<&Spec>) -> Duration {
     let rate = link.and_then(|link| link.rate).map_or(f64::INFINITY, |bits| bits as f64 / 1e9);
     let seconds = match scenario {
-        Scenario::Floods(plan, versions) => sum(versions, |cost, _| cost.start + floods(plan, cost, rate)),
+        Scenario::Floods(plan, versions) => {
+            sum(versions, |cost, version| cost.start + floods(plan, cost, version, rate))
+        }
         Scenario::RoundTrips(plan, peers) => of_calls(&plan.basis, &plan.payloads, peers),
         Scenario::Cubes(plan, peers) => {
             let payloads: Vec<_> = plan.cubes.iter().map(|&cube| Payload::Cube(cube)).collect();
@@ -121,10 +133,11 @@ fn of_calls(basis: &Basis, payloads: &[Payload], peers: &Systems) -> f64 {
     })
 }
 
-fn floods(plan: &ttcp::Plan, cost: &Cost, most: f64) -> f64 {
+fn floods(plan: &ttcp::Plan, cost: &Cost, version: &dyn System, most: f64) -> f64 {
     let flood = |flood: Flood| {
         let structs = matches!(flood.element, Element::Struct | Element::Struct32);
-        let rate = if structs { cost.structs } else { cost.octets }.min(most);
+        let rate = if structs { cost.structs } else { cost.octets };
+        let rate = converted(version, flood.element).unwrap_or(rate).min(most);
         // Narrow queues make the two sides wait for each other.
         let waits = if plan.queue.is_some() { 2.0 } else { 1.0 };
         let seconds = f64::from(flood.count) * cost.message * 1e-6 + flood.total() as f64 * 8e-9 / rate;

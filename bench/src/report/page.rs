@@ -9,6 +9,7 @@ use super::plot::{self, Plot};
 use super::record::Record;
 use super::sections::{self, EXPERIMENTS, Group, Part, Shown};
 use super::table;
+use crate::paper::Study;
 
 /// A description of more octets than this has a line of its own.
 const LONG_DESCRIPTION: usize = 50;
@@ -90,6 +91,33 @@ fn header(page: &mut Markup, report: &Report, contents: &[(String, String)]) {
         if !contents.is_empty() {
             page.element("nav").with("aria-label", "Sections").holding(|page| {
                 for (id, title) in contents {
+                    page.element("a").with("href", format_args!("#{id}")).text(title);
+                }
+            });
+        }
+        studies(page, report, contents);
+    });
+}
+
+/// The studies that the rows repeat, each with the sections that show it.
+fn studies(page: &mut Markup, report: &Report, contents: &[(String, String)]) {
+    let shown_in = |study: Study| {
+        let rows = report.records.iter().filter(move |row| row.text("study") == study.name());
+        let experiments: BTreeSet<&str> = rows.map(|row| row.text("experiment")).collect();
+        contents.iter().filter(|(id, _)| experiments.contains(id.as_str())).collect::<Vec<_>>()
+    };
+    let repeated = Study::ALL.map(|study| (study, shown_in(study)));
+    let mut repeated = repeated.iter().filter(|(_, sections)| !sections.is_empty()).peekable();
+    if repeated.peek().is_none() {
+        return;
+    }
+    page.element("h2").with("id", "studies").text("The field's studies, repeated");
+    page.element("ol").holding(|page| {
+        for (study, sections) in repeated {
+            page.element("li").with("value", study.number()).holding(|page| {
+                page.text(format_args!("{}: ", study.title()));
+                for (number, (id, title)) in sections.iter().enumerate() {
+                    page.text(if number == 0 { "" } else { ", " });
                     page.element("a").with("href", format_args!("#{id}")).text(title);
                 }
             });

@@ -28,9 +28,8 @@ pub(super) fn draw<'a>(rows: &[&'a Record]) -> Vec<Group<'a>> {
         });
         if let Some(study) = study {
             groups.iter_mut().for_each(|group| {
-                let circumstances = [": ", &group.heading].concat();
-                let circumstances = if group.heading.is_empty() { "" } else { &circumstances };
-                group.heading = format!("{}{circumstances}", study.title());
+                let separator = if group.heading.is_empty() { "" } else { ". " };
+                group.heading = [study.title(), separator, &group.heading].concat();
             });
         }
         groups

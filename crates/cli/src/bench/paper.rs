@@ -126,6 +126,9 @@ pub(crate) fn run(arguments: &Arguments) -> Result<(), Failure> {
 
 /// The peers of a list, in an order of their own; none of `none`.
 fn named(names: &[String]) -> Result<Vec<&'static Peer>, Failure> {
+    if names.len() > 1 && names.iter().any(|name| name == "none") {
+        return Err(Failure::usage("none means no peer: it goes with no other name"));
+    }
     let unknown = names.iter().find(|name| *name != "none" && Peer::named(name).is_none());
     match unknown {
         Some(name) => {
@@ -291,6 +294,7 @@ mod tests {
         };
         assert_eq!(names("tonic,omniorb,tonic").unwrap(), ["omniorb", "tonic"]);
         assert!(names("none").unwrap().is_empty());
+        assert!(names("tonic,none").unwrap_err().to_string().starts_with("none means no peer"));
         let error = names("ipc").unwrap_err().to_string();
         assert!(error.starts_with("there is no peer \"ipc\"; there are omniorb, jacorb"), "{error}");
     }
