@@ -138,8 +138,8 @@ fn floods(plan: &ttcp::Plan, cost: &Cost, version: &dyn System, most: f64) -> f6
         let structs = matches!(flood.element, Element::Struct | Element::Struct32);
         let rate = if structs { cost.structs } else { cost.octets };
         let rate = converted(version, flood.element).unwrap_or(rate).min(most);
-        // Narrow queues make the two sides wait for each other.
-        let waits = if plan.queue.is_some() { 2.0 } else { 1.0 };
+        // Narrow queues make the two sides wait for each other, where no link is slower still.
+        let waits = if plan.queue.is_some() && most.is_infinite() { 2.0 } else { 1.0 };
         let seconds = f64::from(flood.count) * cost.message * 1e-6 + flood.total() as f64 * 8e-9 / rate;
         seconds * waits + BETWEEN_FLOODS
     };

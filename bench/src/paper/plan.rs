@@ -129,7 +129,7 @@ impl Step {
     }
 }
 
-/// Where the systems of a run are.
+/// Who takes part in what.
 struct Cast {
     /// Every version of a flood, the floor first.
     floods: Systems,

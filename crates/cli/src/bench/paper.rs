@@ -103,7 +103,7 @@ pub(crate) fn run(arguments: &Arguments) -> Result<(), Failure> {
     })?;
     write!(std::io::stdout().lock(), "{}", beginning(path, &directory, &steps))?;
     if !probes::BUILT_IN {
-        eprintln!("note: the white box is left out: {}", probes::NOT_BUILT);
+        eprintln!("note: the white box is left out: {}, with which this command adds it", probes::NOT_BUILT);
     }
     if paper::left(&directory, &steps) > Duration::ZERO {
         tell_if_busy(false)?;
@@ -116,7 +116,7 @@ pub(crate) fn run(arguments: &Arguments) -> Result<(), Failure> {
     let drawn = draw(path, false);
     let faults = ended.inspect_err(|error| {
         if let BenchError::Stopped = error {
-            let done = directory.ended().len();
+            let done = steps.iter().filter(|step| directory.has(step)).count();
             eprintln!("note: {done} of {} steps are there; the same command goes on", steps.len());
         }
     })?;
