@@ -344,6 +344,28 @@ fn the_other_sections_show_what_they_are_for() {
     assert!(machine.contains("0.0.0-sample") && machine.contains("23.5 GiB"), "{machine}");
 }
 
+#[test]
+fn steps_that_share_a_number_are_all_shown_in_their_order() {
+    let row = |step: u32, name: &str, time: u32| {
+        format!(
+            "{{\"experiment\":\"whitebox\",\"system\":\"zorb\",\"type\":\"null\",\"size\":0,\"pin\":\"same\",\"side\":\"server\",\"step\":{step},\"name\":\"{name}\",\"p50_ns\":{time},\"share\":0.1}}\n"
+        )
+    };
+    let rows = [
+        row(12, "reply written", 1_000),
+        row(12, "sent", 2_000),
+        row(12, "ended", 3_000),
+        row(9, "found", 500),
+    ];
+    // A run that was made again.
+    let page = page_of(&(rows.concat() + &row(12, "sent", 4_000)));
+    let document = parse(&page.html);
+    let unfolded = text(plot(with_id(&document, "whitebox").unwrap(), "A zorb call (null)"));
+    let places = ["9 found", "12 reply written", "12 sent", "12 ended"].map(|step| unfolded.find(step));
+    assert!(places.is_sorted() && places[0].is_some(), "{unfolded}");
+    assert!(unfolded.contains("server: 8.50 µs"), "{unfolded}");
+}
+
 /// Text must lie within its drawing and not on other text. Widths are guessed a little too small, so that only what is
 /// surely wrong is found.
 fn assert_text_has_room(svg: Node) {

@@ -39,16 +39,27 @@ fn of_system<'a>(name: &str, rows: &[&'a Record], scope: &Scope<'_>) -> Vec<Part
     stacked.into_iter().chain(unfolded).collect()
 }
 
-/// The steps of each side of one call, in order.
+/// The steps of each side of one call, by number. Several may share one: these stay in the order of their rows. Of
+/// several rows of one step the last counts.
 fn sides(call: &Alike) -> Vec<Bar> {
-    alike(&call.rows, &["side"])
-        .into_iter()
-        .map(|side| {
-            let steps = alike(&side.rows, &["step"]).into_iter();
-            let steps = steps.filter_map(|same| step(same.rows.last()?));
-            Bar { label: side.words, steps: steps.collect() }
-        })
-        .collect()
+    let steps = |rows: &[&Record]| {
+        let mut steps: Vec<&Record> = Vec::new();
+        for row in rows {
+            let same = |other: &&mut &Record| {
+                ["step", "name"].iter().all(|field| other.shown(field) == row.shown(field))
+            };
+            match steps.iter_mut().find(same) {
+                Some(earlier) => *earlier = row,
+                None => steps.push(row),
+            }
+        }
+        steps.sort_by(|a, b| {
+            f64::total_cmp(&a.number("step").unwrap_or_default(), &b.number("step").unwrap_or_default())
+        });
+        steps.into_iter().filter_map(step).collect()
+    };
+    let sides = alike(&call.rows, &["side"]).into_iter();
+    sides.map(|side| Bar { steps: steps(&side.rows), label: side.words }).collect()
 }
 
 fn step(row: &Record) -> Option<Step> {
