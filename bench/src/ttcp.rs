@@ -223,14 +223,20 @@ impl Side {
     }
 }
 
-/// To a ten-thousandth, which is below what any run resolves.
+/// To five figures, which is below what any run resolves. Buffers of one octet have rates of a ten-thousandth.
 fn rounded(value: f64) -> f64 {
-    (value * 1e4).round() / 1e4
+    format!("{value:.4e}").parse().unwrap_or(value)
 }
 
 #[cfg(test)]
 mod tests {
     use super::*;
+
+    #[test]
+    fn slow_rates_keep_their_figures() {
+        let texts = [0.000_512_345_6, 41.234_56, 985.970_1, 0.0].map(|rate| rounded(rate).to_string());
+        assert_eq!(texts, ["0.00051235", "41.235", "985.97", "0"]);
+    }
 
     #[test]
     fn a_flood_has_its_total_or_the_most_buffers() {
