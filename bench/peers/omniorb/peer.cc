@@ -9,7 +9,7 @@
 // A connection that is refused is tried again for a tenth of a second, by the handler that omniORB has for this: its Unix
 // endpoint refuses many that come at once.
 // The rest is as it comes: a dedicated thread per connection, TCP_NODELAY, no call timeout, which would add a poll
-// to each receive. There is a setting for the send queue only, so for `queue` this program makes the sockets.
+// to each receive. There is a setting for the send queue only, so for `queue` this program makes the sockets (queues.h).
 
 #include <arpa/inet.h>
 #include <omniORB4/CORBA.h>
@@ -17,23 +17,9 @@
 
 #include "bench.hh"
 #include "peer.h"
+#include "queues.h"
 
 using namespace bench;
-
-namespace {
-int queue = 0;
-}
-
-// Stands in for the C library's, in this program and the libraries it uses: the queues must be set before a socket
-// connects or listens, and omniORB gives no other occasion.
-extern "C" int socket(int domain, int type, int protocol) noexcept {
-  const int made = int(syscall(SYS_socket, domain, type, protocol));
-  if (made >= 0 && queue > 0) {
-    setsockopt(made, SOL_SOCKET, SO_SNDBUF, &queue, sizeof queue);
-    setsockopt(made, SOL_SOCKET, SO_RCVBUF, &queue, sizeof queue);
-  }
-  return made;
-}
 
 namespace {
 
@@ -299,7 +285,7 @@ private:
 
 int main(int argc, char** argv) {
   const peer::Settings settings = peer::settings(argc, argv);
-  queue = settings.queue;
+  peer::queue = settings.queue;
   try {
     if (settings.role == "serve") serve(settings);
     OmniDriver driver(settings.address);

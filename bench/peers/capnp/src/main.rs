@@ -4,7 +4,7 @@
 //! - one thread a side: capnp-rpc's objects live on one;
 //! - `TCP_NODELAY`: calls and replies leave at once;
 //! - streams buffered with 64 KiB on both sides, as capnp-rpc's documentation advises: a message's head and its segments
-//!   leave in one write;
+//!   leave in one write, and small messages arrive many in one read; of the memory only what is used is written to;
 //! - no limit to what a reader traverses: the default ends after 64 MiB of one message;
 //! - a flow-control window of 1 MiB for streams: the default of 64 KiB makes a sender of bulk wait for each message.
 //!
