@@ -4,7 +4,7 @@
 //! |---|---|
 //! | what is measured: a server half and a client half | [`system`]; ours in [`raw`], [`orb`]; programs of their own in [`peer`] |
 //! | systems side by side, their processes, and what happens when one fails | [`contest`], [`process`], [`pin`] |
-//! | a call seen from within | [`whitebox`], with the marks of [`probes`] |
+//! | a call seen from within | [`whitebox`], with the marks of [`probes`]; what it takes of things that can be counted: [`counts`] |
 //! | scenarios | [`ttcp`]; of calls, which share [`calls`]: [`rtt`], [`size`], [`cube`], [`demux`], [`firstcall`], [`concurrency`], [`connections`], [`images`] |
 //! | a network between both sides | [`link`] |
 //! | from times to a median, an interval and a verdict | [`latency`], [`statistics`] |
@@ -32,7 +32,8 @@
 //! [`system::Client`] with a default that says no. Its command line is a file in `crates/cli/src/bench`.
 //!
 //! Dependencies: `hdrhistogram` (latency distributions in constant memory), `resvg` (plots as PNG, with their
-//! words), `rustix` (core affinity, process groups), `serde` and `serde_json` (the JSON lines).
+//! words), `rustix` (core affinity, process groups), `serde` and `serde_json` (the JSON lines), `stats_alloc` (counts
+//! allocations; with the feature `probes` only).
 
 #![forbid(unsafe_code)]
 
@@ -40,6 +41,7 @@ pub mod calls;
 pub mod concurrency;
 pub mod connections;
 pub mod contest;
+pub mod counts;
 pub mod cpu;
 pub mod cube;
 pub mod demux;

@@ -10,6 +10,7 @@
 //! | `calls_s` | rate; latency of a scenario that asks for it | |
 //! | `kib_per_connection` | memory | |
 //! | `side`, `step`, `name`, `p50_ns`, `share` | white box | one step of a call |
+//! | `side`, `system_calls`, `octets_copied`, `allocations`, `octets_allocated` | counts | of one call, on average |
 //! | `ratio_to_raw`, `ratio_low`, `ratio_high` | every row | to the floor, measured in turns; null where there is none |
 //! | `operations`, `position`, `objects`, `pick`, `lookup`, `style`, `callers`, `connections`, `queue`, `link`, `study`, `phase` | where they apply | a scenario's parameters |
 //! | `command` | kept results | what repeats it |
@@ -110,6 +111,19 @@ pub enum Figures {
         p50_ns: f64,
         /// Its part of the call, 0 to 1.
         share: f64,
+    },
+    /// What one side of a call takes of things that can be counted, on average.
+    Counts {
+        /// `client` or `server`.
+        side: String,
+        /// System calls of zorb's handles.
+        system_calls: f64,
+        /// Octets copied in user space.
+        octets_copied: f64,
+        /// Times that memory was asked for.
+        allocations: f64,
+        /// Octets of it.
+        octets_allocated: f64,
     },
 }
 
@@ -262,6 +276,13 @@ mod tests {
             sender_cpu_s_per_gib: Some(0.25),
             receiver_cpu_s_per_gib: Some(0.25),
         };
+        let counts = Figures::Counts {
+            side: "server".to_owned(),
+            system_calls: 2.0,
+            octets_copied: 64.5,
+            allocations: 0.0,
+            octets_allocated: 0.0,
+        };
         let kinds = [
             (LATENCY, r#""p50_us":12.5,"p99_us":20.25,"ratio"#),
             (
@@ -272,6 +293,10 @@ mod tests {
             (Figures::Rate { calls_s: 9.0 }, r#""calls_s":9.0,"ratio"#),
             (Figures::Memory { kib_per_connection: 9.5 }, r#""kib_per_connection":9.5,"ratio"#),
             (step, r#""side":"client","step":3,"name":"route","p50_ns":12.0,"share":0.25,"ratio"#),
+            (
+                counts,
+                r#""side":"server","system_calls":2.0,"octets_copied":64.5,"allocations":0.0,"octets_allocated":0.0,"ratio"#,
+            ),
         ];
         for (figures, expected) in kinds {
             let line = row(figures.clone()).to_json();

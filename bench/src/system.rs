@@ -17,7 +17,7 @@ use crate::BenchError;
 use crate::cube::Cube;
 use crate::demux::Target;
 use crate::firstcall::Phase;
-use crate::flood::{Flood, Flooded};
+use crate::flood::{Element, Flood, Flooded};
 use crate::lab::Lab;
 
 /// A system under test, or the bare socket beneath it.
@@ -283,6 +283,8 @@ pub enum Payload {
     Null,
     /// A sequence of this many octets, echoed.
     Octets(usize),
+    /// A sequence of so many `{ short; char; long; octet; double }`, echoed: zorb's own, for counting.
+    Structs(usize),
     /// A value that comes back cubed.
     Cube(Cube),
     /// An operation without arguments, among many operations or of one of many objects.
@@ -295,6 +297,7 @@ impl Payload {
         match self {
             Payload::Null | Payload::Demux(_) => 0,
             Payload::Octets(size) => size,
+            Payload::Structs(number) => number * Element::Struct.size(),
             Payload::Cube(cube) => cube.size(),
         }
     }
@@ -304,6 +307,7 @@ impl Payload {
         match self {
             Payload::Null | Payload::Demux(_) => "null",
             Payload::Octets(_) => "octet",
+            Payload::Structs(_) => Element::Struct.name(),
             // What the call without arguments is called everywhere.
             Payload::Cube(Cube::Void) => "null",
             Payload::Cube(cube) => cube.type_name(),
@@ -315,6 +319,7 @@ impl Payload {
         match self {
             Payload::Null => "null 0".to_owned(),
             Payload::Octets(size) => format!("echo.octet {size}"),
+            Payload::Structs(_) => format!("echo.struct {}", self.size()),
             Payload::Cube(cube) => format!("cube.{} {}", cube.type_name(), cube.size()),
             Payload::Demux(_) => "demux 0".to_owned(),
         }
@@ -326,6 +331,7 @@ impl fmt::Display for Payload {
         match *self {
             Payload::Null | Payload::Demux(_) => f.pad("null"),
             Payload::Octets(size) => f.pad(&octets_text(size)),
+            Payload::Structs(number) => f.pad(&format!("{number} structs")),
             Payload::Cube(cube @ (Cube::Octets(size) | Cube::Longs(size))) => {
                 f.pad(&format!("{} {}", cube.type_name(), octets_text(size)))
             }

@@ -5,8 +5,8 @@
 //! server                                     (wait) ┼ admit ┼ locate ┼ arguments ┼ method ┼ reply ┼ send ┼ end ┤
 //! ```
 //!
-//! The marks cost time themselves, some 20 ns each, so the steps add up to more than a call without them. What a
-//! step takes is the median over the calls; its share is of the sum of the medians of both sides, the client's wait
+//! The marks cost time themselves ([`Findings::mark`] says how much), so the steps add up to more than a call without
+//! them. What a step takes is the median over the calls; its share is of the sum of the medians of both sides, the client's wait
 //! left out, since the server's steps are a part of it.
 
 use std::fmt::Write as _;
@@ -14,6 +14,7 @@ use std::time::{Duration, Instant};
 
 use zorb::{Interface, Orb};
 
+use crate::counts::{self, Counted};
 use crate::lab::Lab;
 use crate::orb::idl::bench::Echo;
 use crate::orb::{Zorb, failed};
@@ -22,7 +23,7 @@ use crate::probes::{self, Point, Stamp};
 use crate::process::Server;
 use crate::row::{Figures, Parameters, Row};
 use crate::statistics::median;
-use crate::system::{Payload, Setting, System, Transport, fill, first_difference};
+use crate::system::{Payload, Setting, System, Transport};
 use crate::{BenchError, orb};
 
 /// Calls that are not looked at: connections, caches and branch predictors settle in them.
@@ -60,6 +61,19 @@ pub struct Step {
     pub nanoseconds: f64,
     /// Its part of all steps; 0 for the client's wait.
     pub share: f64,
+}
+
+/// All that was seen.
+#[derive(Debug, Clone)]
+pub struct Findings {
+    /// The steps of each kind of call.
+    pub boxes: Vec<WhiteBox>,
+    /// What each kind of call takes of things that can be counted.
+    pub counted: Vec<Counted>,
+    /// Nanoseconds that one mark took in this process.
+    pub mark: f64,
+    /// Nanoseconds of these that reading the cycle counter took.
+    pub reading: f64,
 }
 
 /// One kind of call, from within.
@@ -104,13 +118,13 @@ fn step(point: Point) -> (u32, &'static str) {
 /// # Errors
 ///
 /// [`BenchError::System`] without probes in this program or the server's, and whatever prevents the calls.
-pub fn run(plan: &Plan, lab: &Lab) -> Result<Vec<WhiteBox>, BenchError> {
+pub fn run(plan: &Plan, lab: &Lab) -> Result<Findings, BenchError> {
     probes::record(false).map_err(failed)?;
     let placement = plan.pin.placement()?;
     let setting = Setting::over(plan.transport);
     let bounds = lab.bounds(placement.server);
     let server = Server::start(Zorb.name(), Zorb.server(lab, &setting)?, &bounds)?;
-    lab.progress.expect(plan.payloads.len() as u64);
+    lab.progress.expect(plan.payloads.len() as u64 + counts::payloads(plan).count() as u64);
     let address = server.address().to_owned();
     pin::on(placement.client, || {
         let orb = Orb::builder().build();
@@ -121,22 +135,25 @@ pub fn run(plan: &Plan, lab: &Lab) -> Result<Vec<WhiteBox>, BenchError> {
             lab.progress.step();
             seen
         });
-        boxes.collect()
+        let boxes = boxes.collect::<Result<Vec<_>, _>>()?;
+        let counted = counts::payloads(plan).map(|payload| {
+            let counted = counts::count(&echo, payload);
+            lab.progress.step();
+            counted
+        });
+        let counted = counted.collect::<Result<_, _>>()?;
+        let ticks_per_nanosecond = boxes.first().map_or(f64::NAN, |seen| seen.ticks_per_microsecond / 1e3);
+        let cost = probes::cost().map_err(failed)?;
+        let [mark, reading] = [cost.mark, cost.reading].map(|ticks| ticks / ticks_per_nanosecond);
+        Ok(Findings { boxes, counted, mark, reading })
     })?
 }
 
 fn look_into(echo: &Echo, payload: Payload, calls: usize) -> Result<WhiteBox, BenchError> {
-    let mut sent = vec![0; payload.size()];
-    fill(&mut sent);
-    let call = || -> Result<(), BenchError> {
-        if payload == Payload::Null {
-            return echo.ping().map_err(failed);
-        }
-        let received = echo.repeat(&sent).map_err(failed)?;
-        match first_difference(&sent, &received) {
-            Some(what) => Err(BenchError::Corrupt { system: Zorb.name(), what }),
-            None => Ok(()),
-        }
+    let mut exchange = orb::echo::exchange(echo, payload)?;
+    let mut call = || {
+        exchange.round_trip()?;
+        exchange.verify()
     };
     for _ in 0..WARM_UP {
         call()?;
@@ -223,9 +240,17 @@ impl Step {
     }
 }
 
+impl Findings {
+    /// Steps and counts as results.
+    pub fn rows(&self, plan: &Plan) -> Vec<Row> {
+        let steps = self.boxes.iter().flat_map(|seen| seen.rows(plan));
+        steps.chain(self.counted.iter().flat_map(|counted| counted.rows(plan))).collect()
+    }
+}
+
 impl WhiteBox {
     /// The steps as results.
-    pub fn rows(&self, plan: &Plan) -> Vec<Row> {
+    fn rows(&self, plan: &Plan) -> Vec<Row> {
         let row = |step: &Step| Row {
             experiment: "whitebox".to_owned(),
             system: Zorb.name().to_owned(),

@@ -50,12 +50,13 @@ fn plot<'a, 'i>(section: Node<'a, 'i>, title: &str) -> Node<'a, 'i> {
         .unwrap_or_else(|| panic!("no plot {title:?}"))
 }
 
-const SECTIONS: [&str; 11] = [
+const SECTIONS: [&str; 12] = [
     "targets",
     "ttcp",
     "rtt",
     "cube",
     "whitebox",
+    "counts",
     "size",
     "demux",
     "firstcall",
@@ -430,7 +431,7 @@ fn nothing_is_dropped() {
         "machine.json: not there",
         "results.jsonl:6: not JSON at column 2",
         "results.jsonl:7: the field `experiment` is missing",
-        "Not measured in this run: rtt, whitebox, size, demux, firstcall, concurrency, connections, images.",
+        "Not measured in this run: rtt, whitebox, counts, size, demux, firstcall, concurrency, connections, images.",
     ] {
         assert!(footer.contains(words), "{words} is missing in {footer}");
     }
@@ -443,7 +444,7 @@ fn a_run_without_rows_still_makes_a_page() {
         let document = parse(&page.html);
         assert_eq!(elements(document.root(), "section").count(), 0);
         assert_eq!(elements(document.root(), "nav").count(), 0);
-        assert_eq!((page.plots.len(), page.not_measured.len()), (0, 10));
+        assert_eq!((page.plots.len(), page.not_measured.len()), (0, 11));
         assert!(with_id(&document, "not-measured").is_some());
     }
 }

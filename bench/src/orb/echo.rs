@@ -3,10 +3,12 @@
 use zorb::poa::Poa;
 use zorb::{Call as Context, ObjectRef, Sequence, SystemException};
 
-use super::idl::bench::{Echo, EchoServant, ttcp_sequence};
+use super::flood::bin_struct;
+use super::idl::bench::{BinStruct, Counts, Echo, EchoServant, ttcp_sequence};
 use super::service::{self, Services};
 use super::{NAME, failed};
 use crate::BenchError;
+use crate::counts;
 use crate::probes;
 use crate::system::{Exchange, Payload, fill, first_difference, stamp};
 
@@ -30,6 +32,14 @@ impl EchoServant for Echoing {
         Ok(payload)
     }
 
+    fn repeat_structs(
+        &self,
+        _cx: &Context,
+        payload: Sequence<BinStruct>,
+    ) -> Result<Sequence<BinStruct>, SystemException> {
+        Ok(payload)
+    }
+
     fn receiver(&self, _cx: &Context) -> Result<Option<ttcp_sequence>, SystemException> {
         Ok(Some(self.receiver.clone()))
     }
@@ -43,6 +53,12 @@ impl EchoServant for Echoing {
         Ok(recorded.flat_map(|stamp| [stamp.point as u64, stamp.ticks]).collect::<Vec<_>>().into())
     }
 
+    fn counted(&self, _cx: &Context) -> Result<Counts, SystemException> {
+        let counts::Counts { system_calls, octets_copied, allocations, octets_allocated } =
+            counts::Counts::so_far();
+        Ok(Counts { system_calls, octets_copied, allocations, octets_allocated })
+    }
+
     fn service(&self, _cx: &Context, name: &str) -> Result<Option<ObjectRef>, SystemException> {
         if name != TILE {
             return self.services.named(name);
@@ -54,7 +70,7 @@ impl EchoServant for Echoing {
 }
 
 /// Calls of one kind.
-pub(super) fn exchange(echo: &Echo, payload: Payload) -> Result<Box<dyn Exchange>, BenchError> {
+pub(crate) fn exchange(echo: &Echo, payload: Payload) -> Result<Box<dyn Exchange>, BenchError> {
     let echo = echo.clone();
     Ok(match payload {
         Payload::Null => Box::new(Pings { echo }),
@@ -62,6 +78,10 @@ pub(super) fn exchange(echo: &Echo, payload: Payload) -> Result<Box<dyn Exchange
             let mut sent = vec![0; size];
             fill(&mut sent);
             Box::new(Echoes { echo, sent, received: Sequence::default(), number: 0 })
+        }
+        Payload::Structs(number) => {
+            let sent = (0..number as u32).map(bin_struct).collect();
+            Box::new(StructEchoes { echo, sent, received: Sequence::default() })
         }
         _ => return Err(BenchError::unsupported(NAME, "these calls on its echo")),
     })
@@ -101,6 +121,30 @@ impl Exchange for Echoes {
         self.number += 1;
         stamp(&mut self.sent, self.number);
         // What a caller does with a result, sooner or later.
+        self.received = Sequence::default();
+        Ok(())
+    }
+}
+
+struct StructEchoes {
+    echo: Echo,
+    sent: Vec<BinStruct>,
+    received: Sequence<BinStruct>,
+}
+
+impl Exchange for StructEchoes {
+    fn round_trip(&mut self) -> Result<(), BenchError> {
+        self.received = self.echo.repeat_structs(&self.sent).map_err(failed)?;
+        Ok(())
+    }
+
+    fn verify(&mut self) -> Result<(), BenchError> {
+        if self.received != self.sent {
+            let what = "a struct is not as it was sent".to_owned();
+            return Err(BenchError::Corrupt { system: NAME, what });
+        }
+        // Each call has others, and the result is dropped.
+        self.sent.rotate_left(1);
         self.received = Sequence::default();
         Ok(())
     }

@@ -48,14 +48,7 @@ value!(Char, Char, sendCharSeq, |number| Char(number as u8));
 value!(i16, Short, sendShortSeq, |number| number as i16);
 value!(i32, Long, sendLongSeq, |number| number as i32);
 value!(f64, Double, sendDoubleSeq, f64::from);
-value!(BinStruct, Struct, sendStructSeq, |number| BinStruct {
-    s: number as i16,
-    c: Char(number as u8),
-    l: number as i32,
-    o: number as u8,
-    d: number.into(),
-    ..Default::default()
-});
+value!(BinStruct, Struct, sendStructSeq, bin_struct);
 value!(BinStruct32, Struct32, sendStruct32Seq, |number| BinStruct32 {
     s: number as i16,
     c: Char(number as u8),
@@ -65,6 +58,18 @@ value!(BinStruct32, Struct32, sendStruct32Seq, |number| BinStruct32 {
     filler: [number as u8; 8],
     ..Default::default()
 });
+
+/// The struct that is made of a number.
+pub(super) fn bin_struct(number: u32) -> BinStruct {
+    BinStruct {
+        s: number as i16,
+        c: Char(number as u8),
+        l: number as i32,
+        o: number as u8,
+        d: number.into(),
+        ..Default::default()
+    }
+}
 
 /// The sending end, with the buffers of one kind of flood.
 pub(super) struct Sender {

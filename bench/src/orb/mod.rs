@@ -5,7 +5,7 @@
 
 mod cube;
 mod demux;
-mod echo;
+pub(crate) mod echo;
 mod flood;
 mod idle;
 mod lookup;

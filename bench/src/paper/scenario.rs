@@ -80,8 +80,7 @@ impl Scenario {
                 rtt::run(&peers.with(&Zorb), plan, lab, &mut |outcome| finished(outcome.rows))
             }
             Scenario::WhiteBox(plan) => {
-                let boxes = whitebox::run(plan, lab)?;
-                boxes.iter().for_each(|seen| finished(seen.rows(plan)));
+                finished(whitebox::run(plan, lab)?.rows(plan));
                 Ok(Vec::new())
             }
             Scenario::Cubes(plan, peers) => cube::run(&peers.with(&Zorb), plan, lab, finished),

@@ -165,6 +165,10 @@ const COLUMNS: &[(&str, &str, Column)] = &[
     ("p50_ns", "p50 ns", Column::Figure),
     ("share", "share", Column::Share),
     ("kib_per_connection", "KiB a connection", Column::Figure),
+    ("system_calls", "system calls", Column::Figure),
+    ("octets_copied", "octets copied", Column::Figure),
+    ("allocations", "allocations", Column::Figure),
+    ("octets_allocated", "octets allocated", Column::Figure),
 ];
 
 /// The fields that make one ratio, and the command, are shown together or elsewhere.

@@ -59,6 +59,7 @@ pub(crate) fn results() -> String {
     sample.rtt();
     sample.cube();
     sample.white_box();
+    sample.counts();
     sample.size();
     sample.demux();
     sample.first_call();
@@ -182,6 +183,19 @@ impl Sample {
                     "share": time / 20_000.0, "command": "zorb bench rtt --probes --pin same",
                 });
                 self.row("whitebox", "zorb", "tcp", "same", more);
+            }
+        }
+    }
+
+    fn counts(&mut self) {
+        for (kind, size) in [("null", 0), ("octet", 1024), ("octet", 65536), ("struct", 2400)] {
+            for (side, copied, allocations) in [("client", 60.0, 1.0), ("server", 24.0, 3.0)] {
+                let more = json!({
+                    "type": kind, "size": size, "side": side, "system_calls": 2.0,
+                    "octets_copied": copied + f64::from(size % 65536), "allocations": allocations,
+                    "octets_allocated": allocations * 96.0 + f64::from(size), "command": "zorb bench rtt --probes",
+                });
+                self.row("counts", "zorb", "tcp", "same", more);
             }
         }
     }

@@ -3,6 +3,7 @@
 //! What it leaves to others: messages and their fragments, which arrive here as a list of segments. Text is in `text.rs`,
 //! runs of elements in `sequence.rs`.
 
+use crate::copies::copied;
 use crate::{Body, ByteOrder, Char, DecodeError, DecodeErrorKind, Format, LongDouble, Octets, Segment};
 use alloc::borrow::Cow;
 use alloc::vec::Vec;
@@ -240,6 +241,7 @@ impl<'a> Decoder<'a> {
         if octets.len() > self.remaining() {
             return Err(self.error(DecodeErrorKind::Truncated, "octets"));
         }
+        copied(octets.len());
         loop {
             let here = &self.octets[self.at..];
             let now = here.len().min(octets.len());
@@ -450,7 +452,10 @@ impl<'a> Decoder<'a> {
     /// [`DecodeErrorKind::Truncated`], before anything is allocated.
     pub fn read_bytes(&mut self, count: usize) -> Result<Bytes, DecodeError> {
         Ok(match self.read_octets(count)? {
-            Cow::Borrowed(octets) => self.share(octets).unwrap_or_else(|| Bytes::copy_from_slice(octets)),
+            Cow::Borrowed(octets) => self.share(octets).unwrap_or_else(|| {
+                copied(octets.len());
+                Bytes::copy_from_slice(octets)
+            }),
             Cow::Owned(octets) => octets.into(),
         })
     }

@@ -13,6 +13,7 @@
 //!
 //! What it leaves to others: structs and enums, which `tiling.rs` turns into elements, and [`Sequence`](crate::Sequence).
 
+use crate::copies::copied;
 use crate::{ByteOrder, Char, Decode, DecodeError, Decoder, Encode, EncodeError, Encoder, LongDouble};
 use alloc::sync::Arc;
 use alloc::vec::Vec;
@@ -252,6 +253,7 @@ impl Decoder<'_> {
             let before = elements.len();
             match self.here(whole * size_of::<T>()) {
                 Some(octets) if whole > 0 && load_all(octets, self.order(), &mut elements) => {
+                    copied(octets.len());
                     let tail = if whole == missing { T::TAIL } else { 0 };
                     self.advance(octets.len() - tail);
                 }

@@ -8,6 +8,7 @@
 //!
 //! What it leaves to others: the contents of message headers, and sending. Text is in `text.rs`.
 
+use crate::copies::copied;
 use crate::{ByteOrder, Char, CodeSets, EncodeError, EncodeErrorKind, Format, LongDouble};
 use alloc::boxed::Box;
 use alloc::vec::Vec;
@@ -154,6 +155,12 @@ impl<'a> Encoder<'a> {
     #[inline]
     pub fn len(&self) -> usize {
         self.head.len() + self.inserted
+    }
+
+    /// Octets of the message that were copied together; the others are borrowed or shared.
+    #[inline]
+    pub fn copied(&self) -> usize {
+        self.head.len()
     }
 
     /// Whether nothing was written yet.
@@ -548,6 +555,7 @@ impl<'a> Encoder<'a> {
         if self.runs().is_empty() {
             return self.head.into();
         }
+        copied(self.len());
         let mut whole = Vec::with_capacity(self.len());
         self.slices().for_each(|slice| whole.extend_from_slice(slice));
         whole.into()
@@ -564,7 +572,10 @@ impl<'a> Encoder<'a> {
         let own = |run: Inserted<'a>| Inserted {
             at: run.at,
             octets: Outside::Shared(match run.octets {
-                Outside::Borrowed(octets) => Bytes::copy_from_slice(octets),
+                Outside::Borrowed(octets) => {
+                    copied(octets.len());
+                    Bytes::copy_from_slice(octets)
+                }
                 Outside::Shared(octets) => octets,
             }),
         };

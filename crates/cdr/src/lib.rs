@@ -43,6 +43,7 @@
 pub extern crate alloc;
 
 mod body;
+pub mod copies;
 mod decoder;
 mod element;
 mod encoder;

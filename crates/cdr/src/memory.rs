@@ -9,6 +9,7 @@
 //! [`Bytes`] could do the same. But every message costs a few handles, and what `Bytes` can do besides (memory of any
 //! kind, from anywhere) makes each of them several times as expensive.
 
+use crate::copies::copied;
 use alloc::sync::Arc;
 use alloc::vec::Vec;
 use bytes::Bytes;
@@ -96,7 +97,10 @@ impl Octets {
     /// The same octets as [`Bytes`], for who keeps them longer than a message: from [`VIEW_FROM`](crate::VIEW_FROM)
     /// octets on they keep the memory, fewer are copied.
     pub fn to_bytes(&self) -> Bytes {
-        self.view(self).unwrap_or_else(|| Bytes::copy_from_slice(self))
+        self.view(self).unwrap_or_else(|| {
+            copied(self.len());
+            Bytes::copy_from_slice(self)
+        })
     }
 
     /// `part`, which lies in these octets, as [`Bytes`] that keep the memory; `None` where a copy is cheaper.
@@ -134,6 +138,7 @@ impl From<Vec<u8>> for Octets {
 
 impl From<&[u8]> for Octets {
     fn from(octets: &[u8]) -> Self {
+        copied(octets.len());
         octets.to_vec().into()
     }
 }

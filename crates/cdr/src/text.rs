@@ -11,6 +11,7 @@
 //! Text that a code set cannot carry is an error that names the character; nothing is ever replaced.
 
 use crate::check_bound;
+use crate::copies::copied;
 use crate::{
     CodeSet, DecodeError, DecodeErrorKind, Decoder, EncodeError, EncodeErrorKind, Encoder, Version, WChar,
 };
@@ -148,6 +149,7 @@ impl<'a> Decoder<'a> {
     pub fn read_string(&mut self) -> Result<String, DecodeError> {
         let start = self.position();
         let octets = self.read_terminated()?;
+        copied(octets.len());
         let code_set = self.format().code_sets.char;
         let invalid = || DecodeErrorKind::InvalidText(code_set);
         let text = match code_set {
@@ -167,7 +169,9 @@ impl<'a> Decoder<'a> {
     /// # Errors
     /// [`DecodeErrorKind::LengthBeyondEnd`], [`DecodeErrorKind::Unterminated`], [`DecodeErrorKind::NulInString`].
     pub fn read_raw_string(&mut self) -> Result<Vec<u8>, DecodeError> {
-        self.read_terminated().map(Cow::into_owned)
+        let octets = self.read_terminated()?;
+        copied(octets.len());
+        Ok(octets.into_owned())
     }
 
     /// Reads a `string` of at most `bound` characters.

@@ -12,7 +12,8 @@
 //! progress and remarks to standard error.
 //!
 //! Dependencies: `clap` (command line), `indicatif` (progress bars), `png` (images), `crc32fast`
-//! (checksums of images), `serde_json` (`--json`), `signal-hook` (Ctrl-C keeps what was measured).
+//! (checksums of images), `serde_json` (`--json`), `signal-hook` (Ctrl-C keeps what was measured); with the feature
+//! `probes` only, `stats_alloc` (counts allocations).
 
 #![forbid(unsafe_code)]
 
@@ -31,6 +32,11 @@ use std::process::ExitCode;
 use clap::{Parser, Subcommand};
 
 use failure::Failure;
+
+/// `zorb bench rtt --probes` tells how much memory a call asks for. Any other program keeps its allocator.
+#[cfg(feature = "probes")]
+#[global_allocator]
+static ALLOCATOR: &stats_alloc::StatsAlloc<std::alloc::System> = &stats_alloc::INSTRUMENTED_SYSTEM;
 
 /// CORBA in Rust: compile IDL, read references, ping objects, measure, see it work.
 #[derive(Debug, Parser)]

@@ -13,6 +13,7 @@ mod fragments;
 
 pub use fragments::{Fragments, Piece, fragments};
 
+use zorb_cdr::copies::copied;
 use zorb_cdr::{ByteOrder, EncodeError, EncodeErrorKind, Encoder, Version};
 
 use crate::header::{HEADER_SIZE, Header};
@@ -191,6 +192,7 @@ pub fn finish(to: &mut Encoder<'_>) -> Result<(), EncodeError> {
         return Err(EncodeError::new(EncodeErrorKind::TooLong(size), "message"));
     };
     to.set_u32(SIZE_AT, octets);
+    copied(to.copied());
     Ok(())
 }
 

@@ -1,7 +1,7 @@
 //! Waiting for many descriptors at once: a set in the kernel that costs nothing per idle member.
 
 use crate::ready::timespec;
-use crate::{Error, Step};
+use crate::{Error, Step, counts};
 use rustix::event::epoll::{self, CreateFlags, EventData, EventFlags};
 use rustix::io::Errno;
 use std::fmt;
@@ -119,6 +119,7 @@ impl Epoll {
     /// # Errors
     /// At [`Step::Wait`], if it is in the set already or the user's limit of watched descriptors is reached.
     pub fn add(&self, member: impl AsFd, token: u64, what: Interest, trigger: Trigger) -> Result<(), Error> {
+        counts::enter();
         epoll::add(&self.fd, member, EventData::new_u64(token), flags(what, trigger)).map_err(failed)
     }
 
@@ -133,6 +134,7 @@ impl Epoll {
         what: Interest,
         trigger: Trigger,
     ) -> Result<(), Error> {
+        counts::enter();
         epoll::modify(&self.fd, member, EventData::new_u64(token), flags(what, trigger)).map_err(failed)
     }
 
@@ -141,6 +143,7 @@ impl Epoll {
     /// # Errors
     /// At [`Step::Wait`], if it is not in the set.
     pub fn remove(&self, member: impl AsFd) -> Result<(), Error> {
+        counts::enter();
         epoll::delete(&self.fd, member).map_err(failed)
     }
 
@@ -153,6 +156,7 @@ impl Epoll {
     pub fn wait(&self, events: &mut Events, timeout: Option<Duration>) -> Result<(), Error> {
         events.events.clear();
         let timeout = timeout.map(timespec);
+        counts::enter();
         match epoll::wait(&self.fd, &mut *events.buffer, timeout.as_ref()) {
             Ok((reported, _)) => {
                 events.events.extend(reported.iter().map(|e| Event { token: e.data.u64(), flags: e.flags }));

@@ -15,6 +15,7 @@
 //! | [`host_name`], [`interfaces`], [`reachable_address`] | what this machine calls itself to others |
 //! | [`allowed_cores`], [`pin_to_core`] | where the calling thread runs |
 //! | [`cycles`] | the processor's cycle counter |
+//! | [`system_calls`] | how many of them this crate has made |
 //!
 //! ```
 //! use std::io::IoSlice;
@@ -122,6 +123,7 @@
 
 mod address;
 mod cores;
+mod counts;
 mod cycles;
 mod epoll;
 mod error;
@@ -135,6 +137,7 @@ mod wake;
 
 pub use address::{Address, AddressParseError};
 pub use cores::{allowed_cores, pin_to_core};
+pub use counts::system_calls;
 pub use cycles::cycles;
 pub use epoll::{Epoll, Event, Events, Interest, Trigger};
 pub use error::{Error, Step};

@@ -1,6 +1,6 @@
 //! Waiting for one descriptor until an absolute time.
 
-use crate::{Error, Step};
+use crate::{Error, Step, counts};
 use rustix::event::{PollFd, PollFlags, Timespec, poll};
 use rustix::io::Errno;
 use std::os::fd::{AsFd, BorrowedFd};
@@ -27,6 +27,7 @@ pub(crate) fn ready_by(
     loop {
         let left = deadline.map(|deadline| deadline.saturating_duration_since(Instant::now()));
         let timeout = left.map(timespec);
+        counts::enter();
         match poll(&mut [PollFd::from_borrowed_fd(fd, what)], timeout.as_ref()) {
             // The kernel's clock may end the wait a little before ours says so.
             Ok(0) if left.is_some_and(|left| left.is_zero()) => return Ok(false),

@@ -1,6 +1,6 @@
 //! Waking a thread that waits in an [`Epoll`](crate::Epoll).
 
-use crate::{Error, Step};
+use crate::{Error, Step, counts};
 use rustix::event::{EventfdFlags, eventfd};
 use rustix::io::{Errno, read, write};
 use std::os::fd::{AsFd, BorrowedFd, OwnedFd};
@@ -31,6 +31,7 @@ impl Wake {
     /// At [`Step::Wake`].
     pub fn wake(&self) -> Result<(), Error> {
         loop {
+            counts::enter();
             match write(&self.fd, &1u64.to_ne_bytes()) {
                 // A counter that is full has not been drained for 2^64 wake-ups: it is readable, as asked.
                 Ok(_) | Err(Errno::AGAIN) => return Ok(()),
@@ -46,6 +47,7 @@ impl Wake {
     /// At [`Step::Wake`].
     pub fn drain(&self) -> Result<bool, Error> {
         loop {
+            counts::enter();
             match read(&self.fd, &mut [0; 8]) {
                 Ok(_) => return Ok(true),
                 Err(Errno::AGAIN) => return Ok(false),

@@ -95,6 +95,23 @@ pub struct Stamp {
 /// Whether the marks in the steps of a call are built in: the feature `probes`.
 pub const BUILT_IN: bool = cfg!(feature = "probes");
 
+/// What this process has done so far, of what a call should do little of. Both stay 0 without the feature.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+#[non_exhaustive]
+pub struct Counts {
+    /// System calls by the handles of `zorb_ipc`: see [`zorb_ipc::system_calls`].
+    pub system_calls: u64,
+    /// Octets copied from one place in memory to another: see [`zorb_cdr::copies`].
+    pub octets_copied: u64,
+}
+
+impl Counts {
+    /// Up to now, by all threads.
+    pub fn so_far() -> Counts {
+        Counts { system_calls: zorb_ipc::system_calls(), octets_copied: zorb_cdr::copies::so_far() as u64 }
+    }
+}
+
 /// The clock of the stamps, now: the processor's cycle counter, the same in all processes of a machine.
 pub fn ticks() -> u64 {
     zorb_ipc::cycles()
@@ -111,8 +128,7 @@ pub(crate) fn passed(point: Point) {
 pub use recorder::{mark, record, take};
 
 mod recorder {
-    use std::cell::OnceCell;
-    use std::sync::Arc;
+    use std::cell::Cell;
     use std::sync::atomic::{AtomicBool, AtomicU64, AtomicUsize, Ordering};
 
     use parking_lot::Mutex;
@@ -123,18 +139,19 @@ mod recorder {
     const KEPT: usize = 1 << 14;
 
     static ON: AtomicBool = AtomicBool::new(false);
-    static RINGS: Mutex<Vec<Arc<Ring>>> = Mutex::new(Vec::new());
+    static RINGS: Mutex<Vec<&Ring>> = Mutex::new(Vec::new());
 
     thread_local! {
-        static MINE: OnceCell<Arc<Ring>> = const { OnceCell::new() };
+        /// Stays when the thread ends, so that what it recorded can be taken.
+        static MINE: Cell<Option<&'static Ring>> = const { Cell::new(None) };
     }
 
     /// One thread's stamps. Written by that thread alone; atomics only so that another may read them afterwards.
     struct Ring {
         /// Stamps ever made.
         made: AtomicUsize,
-        ticks: Box<[AtomicU64]>,
-        points: Box<[AtomicU64]>,
+        /// Of each stamp its point and its ticks.
+        stamps: Box<[[AtomicU64; 2]; KEPT]>,
     }
 
     /// Switches recording on or off for all threads of this process, its ORBs alike.
@@ -161,23 +178,30 @@ mod recorder {
     #[inline(never)]
     fn stamp(point: Point) {
         let ticks = zorb_ipc::cycles();
-        // A thread that ends while it is in a call makes no more marks.
-        let _ = MINE.try_with(|mine| mine.get_or_init(Ring::enrolled).put(point, ticks));
+        match MINE.get() {
+            Some(ring) => ring.put(point, ticks),
+            None => Ring::enrolled().put(point, ticks),
+        }
     }
 
     impl Ring {
-        fn enrolled() -> Arc<Ring> {
-            let zeros = || (0..KEPT).map(|_| AtomicU64::new(0)).collect();
-            let ring = Arc::new(Ring { made: AtomicUsize::new(0), ticks: zeros(), points: zeros() });
-            RINGS.lock().push(ring.clone());
+        #[cold]
+        #[inline(never)]
+        fn enrolled() -> &'static Ring {
+            let zeros: Vec<_> = (0..KEPT).map(|_| [AtomicU64::new(0), AtomicU64::new(0)]).collect();
+            let Ok(stamps) = zeros.try_into() else { unreachable!("so many were made") };
+            let ring = Box::leak(Box::new(Ring { made: AtomicUsize::new(0), stamps }));
+            RINGS.lock().push(ring);
+            MINE.set(Some(ring));
             ring
         }
 
         #[inline]
         fn put(&self, point: Point, ticks: u64) {
             let made = self.made.load(Ordering::Relaxed);
-            self.ticks[made % KEPT].store(ticks, Ordering::Relaxed);
-            self.points[made % KEPT].store(point as u64, Ordering::Relaxed);
+            let [at_point, at_ticks] = &self.stamps[made % KEPT];
+            at_point.store(point as u64, Ordering::Relaxed);
+            at_ticks.store(ticks, Ordering::Relaxed);
             self.made.store(made + 1, Ordering::Release);
         }
 
@@ -185,9 +209,10 @@ mod recorder {
             let made = self.made.swap(0, Ordering::Acquire);
             let first = made.saturating_sub(KEPT);
             (first..made)
-                .map(|at| Stamp {
-                    point: Point::ALL[self.points[at % KEPT].load(Ordering::Relaxed) as usize],
-                    ticks: self.ticks[at % KEPT].load(Ordering::Relaxed),
+                .map(|at| {
+                    let [point, ticks] = &self.stamps[at % KEPT];
+                    let point = Point::ALL[point.load(Ordering::Relaxed) as usize];
+                    Stamp { point, ticks: ticks.load(Ordering::Relaxed) }
                 })
                 .collect()
         }

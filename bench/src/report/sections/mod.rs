@@ -6,6 +6,7 @@
 
 mod concurrency;
 mod connections;
+mod counts;
 mod cube;
 mod demux;
 mod firstcall;
@@ -64,6 +65,13 @@ pub(super) const EXPERIMENTS: &[Experiment] = &[
         about: "Time stamps at fourteen steps of a call. Each side's steps begin at that side's own zero; \
                 what the client waits for its reply is among its steps.",
         draw: whitebox::draw,
+    },
+    Experiment {
+        name: "counts",
+        title: "What a call takes",
+        about: "System calls by zorb's handles, octets that it copies in user space, and memory that is asked for, \
+                on each side of one call.",
+        draw: counts::draw,
     },
     Experiment {
         name: "size",

@@ -74,7 +74,7 @@ pub(crate) struct Arguments {
     #[arg(long)]
     json: bool,
 
-    /// Instead: how long each step of zorb's calls takes, on both sides.
+    /// Instead: how long each step of zorb's calls takes, and what a call takes that can be counted, on both sides.
     #[arg(long, conflicts_with_all = ["peers", "calls", "link"])]
     probes: bool,
 

@@ -16,6 +16,7 @@
 
 use alloc::vec;
 
+use zorb_cdr::copies::copied;
 use zorb_cdr::{Memory, Octets};
 
 /// CDR's largest alignment.
@@ -170,6 +171,7 @@ impl ReceiveBuffer {
         let pending = self.unparsed();
         let end = base + pending.len();
         octets[base..end].copy_from_slice(pending);
+        copied(pending.len());
         self.memory = octets.into();
         (self.base, self.start, self.end) = (base, base, end);
     }
@@ -178,6 +180,7 @@ impl ReceiveBuffer {
     fn move_to_front(&mut self) {
         if let Some(memory) = self.memory.get_mut() {
             memory.copy_within(self.start..self.end, self.base);
+            copied(self.end - self.start);
             self.end = self.base + (self.end - self.start);
             self.start = self.base;
         }

@@ -6,6 +6,7 @@
 
 use alloc::vec::Vec;
 
+use zorb_cdr::copies::copied;
 use zorb_cdr::{Body, ByteOrder, Octets, Segment};
 
 use crate::ProtocolError;
@@ -160,6 +161,7 @@ impl<'a> Cursor<'a> {
             let rest = &self.octets[self.at..];
             let part = &rest[..rest.len().min(length - whole.len())];
             whole.extend_from_slice(part);
+            copied(part.len());
             self.at += part.len();
             if whole.len() < length && !self.next_segment() {
                 return Err(self.stopped(what));

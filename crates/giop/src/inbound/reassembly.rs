@@ -13,6 +13,7 @@
 
 use alloc::vec::Vec;
 
+use zorb_cdr::copies::copied;
 use zorb_cdr::{Body, ByteOrder, Octets, Segment, Version};
 
 use crate::header::{HEADER_SIZE, Header};
@@ -125,6 +126,7 @@ impl Reassembly {
         let mut assembly = Assembly { header, parts: Vec::new(), octets: 0, charged: 0 };
         assembly.charge(message.len(), &mut self.charged, limits)?;
         assembly.parts.extend_from_slice(message);
+        copied(message.len());
         self.by_id.push((id, assembly));
         Ok(())
     }
@@ -168,6 +170,7 @@ impl Reassembly {
         let data = &fragment[HEADER_AND_ID..];
         assembly.charge(data.len(), &mut self.charged, limits)?;
         assembly.parts.extend_from_slice(data);
+        copied(data.len());
         if header.more_fragments {
             return Ok(None);
         }

@@ -14,6 +14,7 @@ use core::fmt;
 use core::str::FromStr;
 
 use bytes::Bytes;
+use zorb_cdr::copies::copied;
 use zorb_cdr::{ByteOrder, Decode, DecodeError, Decoder, Encode, EncodeError, Encoder, Format};
 
 use super::UrlError;
@@ -90,6 +91,7 @@ pub(crate) fn encapsulate<'a>(
 /// A `sequence<octet>` of its own: what outlives the message must not hold the receive buffer.
 pub(crate) fn read_owned_octets(from: &mut Decoder<'_>) -> Result<Bytes, DecodeError> {
     let length = from.read_count(1)?;
+    copied(length);
     Ok(Bytes::copy_from_slice(&from.read_octets(length)?))
 }
 

@@ -6,7 +6,7 @@
 
 use super::{QueueSizes, TcpStream, canonical, local_address, open};
 use crate::ready::ready_by;
-use crate::{Error, Step};
+use crate::{Error, Step, counts};
 use rustix::event::PollFlags;
 use rustix::io::Errno;
 use rustix::net::{SocketFlags, acceptfrom_with, bind, listen, sockopt};
@@ -193,6 +193,7 @@ impl TcpAcceptor {
     /// As [`accept`](Self::accept), and [`Error::is_would_block`] if nobody is waiting.
     pub fn accept_now(&self) -> Result<TcpStream, Error> {
         loop {
+            counts::enter();
             match acceptfrom_with(&self.fd, SocketFlags::CLOEXEC) {
                 Ok((fd, Some(peer))) => {
                     let peer = SocketAddr::try_from(peer).map_err(|e| self.failed(e))?;

@@ -10,7 +10,7 @@
 
 use super::{QueueSizes, TcpConnector, canonical, local_address};
 use crate::ready::ready_by;
-use crate::{Error, Step};
+use crate::{Error, Step, counts};
 use rustix::event::PollFlags;
 use rustix::io::Errno;
 use rustix::net::sockopt::{self, Timeout};
@@ -241,6 +241,7 @@ impl TcpStream {
     /// # Errors
     /// At [`Step::Shutdown`], if the connection is gone already.
     pub fn shutdown_send(&self) -> Result<(), Error> {
+        counts::enter();
         shutdown(&self.fd, Shutdown::Write).map_err(|e| self.failed(Step::Shutdown, e))
     }
 
@@ -249,6 +250,7 @@ impl TcpStream {
     /// # Errors
     /// At [`Step::Shutdown`], if the connection is gone already.
     pub fn shutdown_both(&self) -> Result<(), Error> {
+        counts::enter();
         shutdown(&self.fd, Shutdown::Both).map_err(|e| self.failed(Step::Shutdown, e))
     }
 
@@ -274,6 +276,7 @@ impl TcpStream {
     fn set_timeout(&self, which: Timeout, timeout: Option<Duration>) -> Result<(), Error> {
         // To the kernel zero means forever, the opposite of what was asked for.
         let timeout = timeout.map(|timeout| timeout.max(Duration::from_micros(1)));
+        counts::enter();
         sockopt::set_socket_timeout(&self.fd, which, timeout).map_err(|e| self.failed(Step::Configure, e))
     }
 
@@ -284,6 +287,7 @@ impl TcpStream {
     /// # Errors
     /// At [`Step::Configure`].
     pub fn set_no_delay(&self, yes: bool) -> Result<(), Error> {
+        counts::enter();
         sockopt::set_tcp_nodelay(&self.fd, yes).map_err(|e| self.failed(Step::Configure, e))
     }
 
@@ -364,6 +368,7 @@ impl AsFd for TcpStream {
 #[inline]
 fn retry<T>(mut call: impl FnMut() -> Result<T, Errno>) -> Result<T, Errno> {
     loop {
+        counts::enter();
         match call() {
             Err(Errno::INTR) => {}
             done => return done,

@@ -3,6 +3,7 @@
 use std::io::ErrorKind;
 use std::time::Instant;
 
+use zorb_cdr::copies::copied;
 use zorb_cdr::{CodeSets, EncodeError, Encoder, Format, Version};
 use zorb_giop::{RequestHead, ResponseFlags, ServiceContexts, Target, begin_request, finish, fragments};
 
@@ -148,5 +149,6 @@ pub(crate) fn fragmented(message: &Encoder<'_>, size: usize) -> Encoder<'static>
             octets.write_octets(slice);
         }
     }
+    copied(octets.len());
     octets
 }

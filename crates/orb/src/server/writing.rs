@@ -11,6 +11,7 @@ use std::time::{Duration, Instant};
 
 use bytes::{Buf, Bytes};
 use parking_lot::{Mutex, MutexGuard};
+use zorb_cdr::copies::copied;
 
 use crate::transport::Channel;
 use crate::transport::gather::send_all;
@@ -121,6 +122,7 @@ impl Writing {
         }
         let mut rest = Vec::with_capacity(octets);
         parts.iter().for_each(|part| rest.extend_from_slice(part));
+        copied(octets);
         unsent.octets += octets;
         unsent.queue.push_back(rest.into());
         Sent::Queued
