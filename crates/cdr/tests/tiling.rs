@@ -330,7 +330,7 @@ impl Reference {
 fn panel(number: usize) -> Panel {
     Panel {
         number: number as u32,
-        lit: [number % 2 == 1, true, false, number % 3 == 0],
+        lit: [number % 2 == 1, true, false, number.is_multiple_of(3)],
         colours: [pixel(number).colour, pixel(number + 1).colour],
     }
 }
