@@ -5,7 +5,7 @@
 //! found by asking twice in a row, and left out.
 //!
 //! Counting is built in with the time probes (cargo feature `probes`); allocations are counted if the program has
-//! [`stats_alloc`]'s allocator, as the `zorb` command then has.
+//! `stats_alloc`'s allocator, as the `zorb` command then has.
 
 use zorb::probes;
 
