@@ -11,7 +11,7 @@ use alloc::string::String;
 use alloc::vec::Vec;
 use bytes::Bytes;
 
-#[derive(Clone, Copy, Debug, bytemuck::NoUninit)]
+#[derive(Clone, Copy, Debug, zerocopy::IntoBytes, zerocopy::Immutable)]
 #[repr(u32)]
 enum Colour {
     Red,
@@ -19,7 +19,9 @@ enum Colour {
 }
 enumeration!(Colour { Red, Green });
 
-#[derive(Clone, Copy, bytemuck::Zeroable, bytemuck::Pod)]
+#[derive(
+    Clone, Copy, zerocopy::FromBytes, zerocopy::KnownLayout, zerocopy::IntoBytes, zerocopy::Immutable,
+)]
 #[repr(C)]
 struct Plain {
     short: i16,
@@ -29,7 +31,7 @@ struct Plain {
 }
 tiling_struct!(plain Plain { short: i16, octet: u8, double: f64 } padding { padding });
 
-#[derive(Clone, Copy, bytemuck::NoUninit)]
+#[derive(Clone, Copy, zerocopy::IntoBytes, zerocopy::Immutable)]
 #[repr(C)]
 struct Checked {
     number: u64,
