@@ -36,10 +36,11 @@ impl Connection {
     /// All requests are answered: says the last word.
     #[cold]
     pub(super) fn say_farewell(self: &Arc<Self>) {
+        // Before the stage says so: whoever sees a connection that drains must see since when, or ends it at once.
+        self.times.draining.store(self.engine.now(), Ordering::Release);
         if self.stage.compare_exchange(CLOSING, DRAINING, Ordering::SeqCst, Ordering::SeqCst).is_err() {
             return;
         }
-        self.times.draining.store(self.engine.now(), Ordering::Relaxed);
         let farewell = self.watch().farewell;
         let version = self.version();
         let octets = match farewell {
@@ -84,8 +85,8 @@ impl Connection {
     pub(in crate::server) fn check_times(self: &Arc<Self>, now: u64) {
         let limits = &self.engine.settings.limits;
         let passed = |since: u64, limit: Duration| u128::from(now.saturating_sub(since)) > limit.as_millis();
-        let draining = self.times.draining.load(Ordering::Relaxed);
-        if self.stage() == DRAINING && passed(draining, self.engine.drain_time()) {
+        let since = || self.times.draining.load(Ordering::Acquire);
+        if self.stage() == DRAINING && passed(since(), self.engine.drain_time()) {
             return self.end("the peer did not close its end in time");
         }
         if u128::from(self.writing.stalled_for(now)) > limits.send_time.as_millis() {
