@@ -30,6 +30,8 @@ const TIMES: u32 = 3;
 
 /// The cases by name: what is counted, and with what. The one that leaves most memory behind comes last.
 const CASES: &[(&str, Prepare)] = &[
+    // First, with memory as a program has it that has just begun: among what other cases have left it takes a dozen more.
+    ("call/null", || whole::small(1)),
     ("encode/null", || messages::encode(())),
     ("encode/1KiB-octets", || messages::encode(octets())),
     ("encode/100-structs", || messages::encode(structs())),
@@ -37,7 +39,6 @@ const CASES: &[(&str, Prepare)] = &[
     ("decode/1KiB-octets", || messages::decode(octets())),
     ("decode/100-structs", || messages::decode(structs())),
     ("messages/null", messages::there_and_back),
-    ("call/null", || whole::small(1)),
     ("call/1KiB-octets", || whole::octets(octets())),
     ("call/100-structs", || whole::structs(structs())),
     ("probe/on", probe),
