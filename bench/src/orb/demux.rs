@@ -31,13 +31,21 @@ const SEED: u64 = 1;
 pub(super) struct Opening {
     root: Poa,
     counting: Counting,
-    /// The adapter of the present objects.
-    adapter: Mutex<Option<Poa>>,
+    present: Mutex<Present>,
+}
+
+/// The present objects.
+#[derive(Default)]
+struct Present {
+    adapter: Option<Poa>,
+    /// How many adapters there have been. Each has a name of its own: that of the one before may be taken still, by a
+    /// request whose reply is here before its upcall has left.
+    adapters: u32,
 }
 
 impl Opening {
     pub(super) fn new(root: &Poa) -> Opening {
-        Opening { root: root.clone(), counting: Counting::default(), adapter: Mutex::new(None) }
+        Opening { root: root.clone(), counting: Counting::default(), present: Mutex::default() }
     }
 }
 
@@ -58,13 +66,15 @@ impl DemuxServant for Opening {
             return Err(wrong(format!("{objects} objects: there may be 1 to {MOST_OBJECTS}")));
         }
         let refused = |error: zorb::poa::PoaError| SystemException::Internal(error.to_string());
-        let mut adapter = self.adapter.lock().unwrap_or_else(PoisonError::into_inner);
-        if let Some(before) = adapter.take() {
+        let mut present = self.present.lock().unwrap_or_else(PoisonError::into_inner);
+        if let Some(before) = present.adapter.take() {
             before.destroy(false, None).map_err(refused)?;
         }
+        present.adapters += 1;
+        let name = format!("objects {}", present.adapters);
         let policies = PoaPolicies::new().multiple_ids();
-        let new = self.root.create_child_with("objects", policies, &self.root.manager()).map_err(refused)?;
-        let new = adapter.insert(new);
+        let new = self.root.create_child_with(&name, policies, &self.root.manager()).map_err(refused)?;
+        let new = present.adapter.insert(new);
         let all = (0..objects).map(|_| new.activate_servant(servant.clone(), id));
         let mut all = all.collect::<Result<Vec<_>, _>>().map_err(refused)?;
         // The first ones of a shuffle.
