@@ -10,12 +10,12 @@ use zorb_tests::root;
 
 /// Direct dependencies of the library as built. What may be there, not what must be.
 const NORMAL: &[(&str, &[&str])] = &[
-    ("zorb-cdr", &["bytes", "zerocopy"]),
+    ("zorb-cdr", &["bytes", "bytemuck"]),
     ("zorb-giop", &["zorb-cdr", "bytes"]),
     ("zorb-ipc", &["rustix"]),
     ("zorb-idl", &["annotate-snippets"]),
     ("zorb-build", &["zorb-idl", "proc-macro2", "quote", "prettyplease", "syn"]),
-    ("zorb-orb", &["zorb-cdr", "zorb-giop", "zorb-ipc", "bytes", "zerocopy", "parking_lot", "tracing"]),
+    ("zorb-orb", &["zorb-cdr", "zorb-giop", "zorb-ipc", "bytes", "parking_lot", "tracing"]),
     ("zorb-naming", &["zorb-orb", "zorb-giop"]),
     ("zorb", &["zorb-cdr", "zorb-giop", "zorb-orb", "zorb-naming"]),
 ];

@@ -8,6 +8,7 @@ use zorb_idl::model::{
 
 use crate::docs::doc;
 use crate::idl_text::type_text;
+use crate::layout::{Layout, Tiling};
 use crate::names::{Names, ident};
 use crate::plan::Plan;
 use crate::scope::Scope;
@@ -138,15 +139,14 @@ fn variants(of: &Enum) -> Vec<proc_macro2::Ident> {
 pub(crate) fn enumeration(scope: &Scope<'_>, of: &Definition, it: &Enum) -> TokenStream {
     let (rt, name) = (scope.rt(), ident(&scope.plan.place_of(of.id).name));
     let doc = definition_doc(scope, of, "enum");
-    let zerocopy = zerocopy(scope);
+    let bytemuck = bytemuck(scope);
     let variants = variants(it);
     let docs = it.enumerators.iter().map(|it| crate::docs::doc(&it.doc, &format!("`{}`.", it.name), &[]));
     let default = std::iter::once(quote!(#[default])).chain(std::iter::repeat(TokenStream::new()));
     quote! {
         #doc
-        #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, PartialOrd, Ord, Hash)]
-        #[derive(#rt::zerocopy::IntoBytes, #rt::zerocopy::Immutable)]
-        #zerocopy
+        #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, PartialOrd, Ord, Hash, #rt::bytemuck::NoUninit)]
+        #bytemuck
         #[repr(u32)]
         pub enum #name { #(#docs #default #variants,)* }
 
@@ -154,11 +154,10 @@ pub(crate) fn enumeration(scope: &Scope<'_>, of: &Definition, it: &Enum) -> Toke
     }
 }
 
-/// Tells the derive macros of `zerocopy` where it is; they want a path from the root.
-fn zerocopy(scope: &Scope<'_>) -> TokenStream {
-    let runtime = scope.plan.runtime.to_string().replace(' ', "");
-    let path = runtime.trim_start_matches("::").to_owned() + "::zerocopy";
-    quote!(#[zerocopy(crate = #path)])
+/// Tells the derive macros of `bytemuck` where it is.
+fn bytemuck(scope: &Scope<'_>) -> TokenStream {
+    let path = scope.plan.runtime.to_string().replace(' ', "") + "::bytemuck";
+    quote!(#[bytemuck(crate = #path)])
 }
 
 /// `struct`.
@@ -214,12 +213,7 @@ fn plain_structure(scope: &Scope<'_>, of: &Definition, members: &[Member]) -> To
 }
 
 /// A struct whose sequences travel as they lie in memory, with its padding written out.
-fn tiling_structure(
-    scope: &Scope<'_>,
-    of: &Definition,
-    members: &[Member],
-    tiling: &crate::layout::Tiling,
-) -> TokenStream {
+fn tiling_structure(scope: &Scope<'_>, of: &Definition, members: &[Member], tiling: &Tiling) -> TokenStream {
     let rt = scope.rt();
     let mut more = Vec::new();
     if tiling.is_padded() {
@@ -247,23 +241,23 @@ fn tiling_structure(
         declared.extend(quote!(#doc pub #field: #ty,));
     }
     pad(&mut declared, tiling.after);
-    let zerocopy = zerocopy(scope);
-    let (kind, views) = if tiling.layout.any_bits {
-        (quote!(plain), quote!(#rt::zerocopy::FromBytes, #rt::zerocopy::KnownLayout,))
-    } else {
-        (quote!(checked), TokenStream::new())
+    let (kind, casts) = match tiling.layout {
+        Layout { any_bits: true, .. } => (quote!(plain), vec![quote!(Zeroable), quote!(Pod)]),
+        Layout { octets: true, .. } => (quote!(checked), vec![quote!(NoUninit)]),
+        _ => (quote!(copied), Vec::new()),
     };
+    let bytemuck = (!casts.is_empty()).then(|| bytemuck(scope));
     let mut traits = vec![quote!(Clone), quote!(Copy), quote!(PartialEq)];
     if members.iter().all(|it| has_total_equality(scope.plan, &it.ty, &mut vec![of.id])) {
         traits.extend([quote!(Eq), quote!(Hash)]);
     }
     let (default, written_default) = default_of(scope, &name, members, &names, &padding);
     traits.extend(default);
+    traits.extend(casts.iter().map(|it| quote!(#rt::bytemuck::#it)));
     quote! {
         #doc
         #[derive(#(#traits),*)]
-        #[derive(#views #rt::zerocopy::IntoBytes, #rt::zerocopy::Immutable)]
-        #zerocopy
+        #bytemuck
         #[repr(C)]
         pub struct #name { #declared }
 

@@ -22,6 +22,8 @@ pub(crate) struct Layout {
     tail: u64,
     /// Any bits are a value: there is no boolean and no enum in it.
     pub(crate) any_bits: bool,
+    /// The compiler can be shown that all its octets are values': an array of what not any bits are a value of is not.
+    pub(crate) octets: bool,
 }
 
 /// The padding of a struct that tiles.
@@ -57,7 +59,7 @@ impl<'m> Layouts<'m> {
     }
 
     fn of(&self, ty: &Type) -> Option<Layout> {
-        let scalar = |size| Layout { size, align: size, first: size, tail: 0, any_bits: true };
+        let scalar = |size| Layout { size, align: size, first: size, tail: 0, any_bits: true, octets: true };
         Some(match self.model.resolve_alias(ty) {
             Type::Char | Type::Octet => scalar(1),
             Type::Boolean => Layout { any_bits: false, ..scalar(1) },
@@ -68,7 +70,8 @@ impl<'m> Layouts<'m> {
             Type::Array { element, dimensions } => {
                 let element = self.of(element)?;
                 let count = dimensions.iter().try_fold(1_u64, |count, it| count.checked_mul((*it).into()))?;
-                Layout { size: element.size.checked_mul(count)?, ..element }
+                let octets = element.any_bits;
+                Layout { size: element.size.checked_mul(count)?, octets, ..element }
             }
             Type::Named(id) => match self.model.definition(*id).kind {
                 DefinitionKind::Enum(_) => Layout { any_bits: false, ..scalar(4) },
@@ -114,7 +117,8 @@ impl<'m> Layouts<'m> {
             return None;
         }
         let any_bits = members.iter().all(|member| member.any_bits);
-        let layout = Layout { size, align, first, tail: size - sent, any_bits };
+        let octets = members.iter().all(|member| member.octets);
+        let layout = Layout { size, align, first, tail: size - sent, any_bits, octets };
         Some(Tiling { layout, before, after: size - held })
     }
 }

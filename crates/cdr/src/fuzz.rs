@@ -11,7 +11,7 @@ use alloc::string::String;
 use alloc::vec::Vec;
 use bytes::Bytes;
 
-#[derive(Clone, Copy, Debug, zerocopy::IntoBytes, zerocopy::Immutable)]
+#[derive(Clone, Copy, Debug, bytemuck::NoUninit)]
 #[repr(u32)]
 enum Colour {
     Red,
@@ -19,9 +19,7 @@ enum Colour {
 }
 enumeration!(Colour { Red, Green });
 
-#[derive(
-    Clone, Copy, zerocopy::FromBytes, zerocopy::KnownLayout, zerocopy::IntoBytes, zerocopy::Immutable,
-)]
+#[derive(Clone, Copy, bytemuck::Zeroable, bytemuck::Pod)]
 #[repr(C)]
 struct Plain {
     short: i16,
@@ -31,7 +29,7 @@ struct Plain {
 }
 tiling_struct!(plain Plain { short: i16, octet: u8, double: f64 } padding { padding });
 
-#[derive(Clone, Copy, zerocopy::IntoBytes, zerocopy::Immutable)]
+#[derive(Clone, Copy, bytemuck::NoUninit)]
 #[repr(C)]
 struct Checked {
     number: u64,

@@ -34,7 +34,7 @@
 //! # Ok::<(), Box<dyn std::error::Error>>(())
 //! ```
 //!
-//! Dependencies: `bytes` for counted buffers, so that a view can outlive the message it came in; `zerocopy` for
+//! Dependencies: `bytes` for counted buffers, so that a view can outlive the message it came in; `bytemuck` for
 //! layout checks at compile time, so that views are safe code.
 #![no_std]
 #![forbid(unsafe_code)]
@@ -73,10 +73,10 @@ pub use value::{Bounded, Decode, Encode};
 pub use text::{check_string_bound, check_wstring_bound};
 
 #[doc(hidden)]
-pub use element::overlay;
+pub use element::{are_clean, load_sized, octets, view};
 #[doc(hidden)]
 pub use tiling::Layout;
 
 /// For generated code, which may not have a dependency of its own on it.
 #[doc(hidden)]
-pub use zerocopy;
+pub use bytemuck;

@@ -1,15 +1,13 @@
 //! The IDL scalars that Rust has no type for: `char`, `wchar`, `long double`.
 
+use bytemuck::{Pod, Zeroable};
 use core::fmt;
-use zerocopy::{FromBytes, Immutable, IntoBytes, KnownLayout};
 
 /// An IDL `char`: one octet of text.
 ///
 /// It travels as it is. Which character an octet from 128 up stands for is a matter of the code set in force, and UTF-8
 /// has none in a single octet: text belongs into a `string`. The conversions here take it as ISO 8859-1.
-#[derive(
-    Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash, Default, FromBytes, IntoBytes, Immutable, KnownLayout,
-)]
+#[derive(Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash, Default, Zeroable, Pod)]
 #[repr(transparent)]
 pub struct Char(pub u8);
 
@@ -97,7 +95,7 @@ impl fmt::Debug for WChar {
 /// An IDL `long double`: an IEEE 754 binary128, 16 octets aligned to 8.
 ///
 /// Rust has no such type yet. The bits are kept exactly, and compared as bits.
-#[derive(Clone, Copy, PartialEq, Eq, Hash, Default, FromBytes, IntoBytes, Immutable, KnownLayout)]
+#[derive(Clone, Copy, PartialEq, Eq, Hash, Default, Zeroable, Pod)]
 #[repr(C)]
 pub struct LongDouble([u64; 2]);
 

@@ -7,7 +7,7 @@
 //! Sequence<f64> ──────────────────────────────────────▶ &[f64]
 //! ```
 
-use crate::element::InMemory;
+use crate::element::{InMemory, is_shared};
 use crate::{Bounded, Decode, DecodeError, Decoder, Element, Encode, EncodeError, Encoder};
 use alloc::sync::Arc;
 use alloc::vec::{self, Vec};
@@ -98,7 +98,7 @@ impl<T: Element> Encode for Sequence<T> {
 
     fn encode_owned(self, to: &mut Encoder<'static>) -> Result<(), EncodeError> {
         to.write_length(self.len())?;
-        if size_of_val::<[T]>(&self) < crate::BORROW_FROM {
+        if !is_shared::<T>(&self) {
             return to.write_copied_elements(&self);
         }
         to.write_shared_elements::<T>(self.into_octets())

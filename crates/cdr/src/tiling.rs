@@ -10,13 +10,13 @@
 //! { octet a; double d; octet o; }  a · … d o · …              does not: CDR starts the next right after o
 //! ```
 
+use bytemuck::{Pod, Zeroable};
 use core::fmt;
 use core::hash::{Hash, Hasher};
-use zerocopy::{FromBytes, Immutable, IntoBytes, KnownLayout};
 
 /// The padding between members of a struct, written out so that it is always zero: no octet that was left in memory, by
 /// this process or by a peer, is ever sent. Compares equal, prints as nothing.
-#[derive(Clone, Copy, FromBytes, IntoBytes, Immutable, KnownLayout)]
+#[derive(Clone, Copy, Zeroable, Pod)]
 #[repr(transparent)]
 pub struct Padding<const N: usize>([u8; N]);
 
@@ -58,15 +58,18 @@ impl<const N: usize> fmt::Debug for Padding<N> {
 /// Implements `Debug`, [`Encode`](crate::Encode), [`Decode`](crate::Decode) and [`Element`](crate::Element) for a
 /// `repr(C)` struct that tiles, and checks its layout when it is compiled.
 ///
-/// It names the members with their types in order, then the padding fields; `plain` if any bits are a value of every
-/// member (the struct derives `FromBytes` and `KnownLayout`, and its sequences become views), `checked` otherwise.
+/// It names the members with their types in order, then the padding fields. Before them, the kind:
+///
+/// * `plain` if any bits are a value of every member: the struct derives `Pod`, and its sequences become views;
+/// * `checked` if not: it derives `NoUninit`, and its sequences are read in one pass that checks them;
+/// * `copied` if it holds an array of booleans, enums or structs of the other two kinds, for which `NoUninit` cannot be
+///   derived: its sequences are written element by element.
 ///
 /// ```
-/// use zorb_cdr::{Padding, Sequence, tiling_struct, zerocopy};
+/// use zorb_cdr::{Padding, Sequence, bytemuck, tiling_struct};
 ///
-/// #[derive(Clone, Copy, PartialEq, Default)]
-/// #[derive(zerocopy::FromBytes, zerocopy::KnownLayout, zerocopy::IntoBytes, zerocopy::Immutable)]
-/// #[zerocopy(crate = "zorb_cdr::zerocopy")]
+/// #[derive(Clone, Copy, PartialEq, Default, bytemuck::Zeroable, bytemuck::Pod)]
+/// #[bytemuck(crate = "::zorb_cdr::bytemuck")]
 /// #[repr(C)]
 /// pub struct Sample {
 ///     pub channel: u16,
@@ -81,27 +84,42 @@ impl<const N: usize> fmt::Debug for Padding<N> {
 /// ```
 #[macro_export]
 macro_rules! tiling_struct {
+    (@octets copied) => {
+        #[inline]
+        fn octets(_: &[Self]) -> ::core::option::Option<&[::core::primitive::u8]> {
+            ::core::option::Option::None
+        }
+    };
+    (@octets $kind:ident) => {
+        #[inline]
+        fn octets(elements: &[Self]) -> ::core::option::Option<&[::core::primitive::u8]> {
+            $crate::octets(elements)
+        }
+    };
     (@view plain $name:ident) => {
         #[inline]
         fn view(octets: &[::core::primitive::u8]) -> ::core::option::Option<&[Self]> {
-            <[Self] as $crate::zerocopy::FromBytes>::ref_from_bytes(octets).ok()
+            $crate::view(octets)
         }
 
         #[inline]
         fn are_clean(elements: &[Self]) -> ::core::primitive::bool {
-            if !<Self as $crate::Element>::PADDED {
-                return true;
-            }
-            // Laid over each other they have in their padding what any of them has there: one test for all.
-            let octets = $crate::zerocopy::IntoBytes::as_bytes(elements);
-            let all = $crate::overlay::<{ 4 * size_of::<$name>() }, { size_of::<$name>() }>(octets);
-            <Self as $crate::zerocopy::FromBytes>::read_from_bytes(&all).is_ok_and(|all| $crate::Element::is_clean(&all))
+            $crate::are_clean::<Self, { 4 * size_of::<$name>() }, { size_of::<$name>() }>(elements)
         }
     };
-    (@view checked $name:ident) => {
+    (@view $kind:ident $name:ident) => {
         #[inline]
         fn view(_: &[::core::primitive::u8]) -> ::core::option::Option<&[Self]> {
             ::core::option::Option::None
+        }
+    };
+    (@load_all $name:ident) => {
+        fn load_all(
+            octets: &[::core::primitive::u8],
+            order: $crate::ByteOrder,
+            into: &mut $crate::alloc::vec::Vec<Self>,
+        ) -> ::core::primitive::bool {
+            $crate::load_sized::<Self, { size_of::<$name>() }>(octets, order, into)
         }
     };
     ($kind:ident $name:ident { $($member:ident: $type:ty),+ $(,)? } padding { $($padding:ident),* $(,)? }) => {
@@ -159,8 +177,9 @@ macro_rules! tiling_struct {
                 }
             }
 
+            $crate::tiling_struct!(@octets $kind);
             $crate::tiling_struct!(@view $kind $name);
-            $crate::load_all_sized!($name);
+            $crate::tiling_struct!(@load_all $name);
 
             #[inline]
             fn is_clean(&self) -> ::core::primitive::bool {
@@ -181,11 +200,10 @@ macro_rules! tiling_struct {
 /// that names its enumerators in order, from 0.
 ///
 /// ```
-/// use zorb_cdr::{enumeration, zerocopy};
+/// use zorb_cdr::{bytemuck, enumeration};
 ///
-/// #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash, Default)]
-/// #[derive(zerocopy::IntoBytes, zerocopy::Immutable)]
-/// #[zerocopy(crate = "zorb_cdr::zerocopy")]
+/// #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash, Default, bytemuck::NoUninit)]
+/// #[bytemuck(crate = "::zorb_cdr::bytemuck")]
 /// #[repr(u32)]
 /// pub enum Colour {
 ///     #[default]
@@ -243,12 +261,9 @@ macro_rules! enumeration {
                 }
             }
 
-            #[inline]
-            fn view(_: &[::core::primitive::u8]) -> ::core::option::Option<&[Self]> {
-                ::core::option::Option::None
-            }
-
-            $crate::load_all_sized!($name);
+            $crate::tiling_struct!(@octets enumeration);
+            $crate::tiling_struct!(@view enumeration $name);
+            $crate::tiling_struct!(@load_all $name);
         }
 
         const _: () = {

@@ -7,6 +7,7 @@
 //! struct BinStruct { short s; char c; long l; octet o; double d; };     // tiles; no tail
 //! struct Reading { double value; unsigned long time; octet quality; };  // tiles; three octets of tail
 //! struct Pixel { boolean lit; Colour colour; long at[2]; };             // tiles; some bits are no value
+//! struct Panel { unsigned long number; boolean lit[4]; Colour colours[2]; };      // tiles; arrays of such members
 //! struct Frame { BinStruct header; long long number; };                 // tiles; a struct inside
 //! struct Loose { octet before; double value; octet after; };            // does not tile
 //! struct Named { string name; sequence<BinStruct, 4> items; wstring note; sequence<Named> parts; };
@@ -22,20 +23,8 @@ use zorb_cdr::{
 };
 
 // An enum: `repr(u32)`, the enumerators in order, the first one the default.
-#[derive(
-    Clone,
-    Copy,
-    Debug,
-    PartialEq,
-    Eq,
-    PartialOrd,
-    Ord,
-    Hash,
-    Default,
-    zorb_cdr::zerocopy::IntoBytes,
-    zorb_cdr::zerocopy::Immutable,
-)]
-#[zerocopy(crate = "zorb_cdr::zerocopy")]
+#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash, Default, zorb_cdr::bytemuck::NoUninit)]
+#[bytemuck(crate = "::zorb_cdr::bytemuck")]
 #[repr(u32)]
 pub enum Colour {
     #[default]
@@ -46,17 +35,8 @@ pub enum Colour {
 enumeration!(Colour { Red, Green, Blue });
 
 // A struct that tiles, all of whose bits are values: `plain`. Sequences of it are views.
-#[derive(
-    Clone,
-    Copy,
-    PartialEq,
-    Default,
-    zorb_cdr::zerocopy::FromBytes,
-    zorb_cdr::zerocopy::KnownLayout,
-    zorb_cdr::zerocopy::IntoBytes,
-    zorb_cdr::zerocopy::Immutable,
-)]
-#[zerocopy(crate = "zorb_cdr::zerocopy")]
+#[derive(Clone, Copy, PartialEq, Default, zorb_cdr::bytemuck::Zeroable, zorb_cdr::bytemuck::Pod)]
+#[bytemuck(crate = "::zorb_cdr::bytemuck")]
 #[repr(C)]
 pub struct BinStruct {
     pub s: i16,
@@ -72,17 +52,8 @@ pub struct BinStruct {
 tiling_struct!(plain BinStruct { s: i16, c: Char, l: i32, o: u8, d: f64 } padding { _padding_0, _padding_1 });
 
 // A struct that tiles with padding at its end: possible only because its first member is its widest.
-#[derive(
-    Clone,
-    Copy,
-    PartialEq,
-    Default,
-    zorb_cdr::zerocopy::FromBytes,
-    zorb_cdr::zerocopy::KnownLayout,
-    zorb_cdr::zerocopy::IntoBytes,
-    zorb_cdr::zerocopy::Immutable,
-)]
-#[zerocopy(crate = "zorb_cdr::zerocopy")]
+#[derive(Clone, Copy, PartialEq, Default, zorb_cdr::bytemuck::Zeroable, zorb_cdr::bytemuck::Pod)]
+#[bytemuck(crate = "::zorb_cdr::bytemuck")]
 #[repr(C)]
 pub struct Reading {
     pub value: f64,
@@ -94,11 +65,9 @@ pub struct Reading {
 tiling_struct!(plain Reading { value: f64, time: u32, quality: u8 } padding { _padding_0 });
 
 // A struct with boolean and enum members tiles like any other; not any bits are a value, so it is `checked` and derives
-// neither `FromBytes` nor `KnownLayout`.
-#[derive(
-    Clone, Copy, PartialEq, Eq, Default, zorb_cdr::zerocopy::IntoBytes, zorb_cdr::zerocopy::Immutable,
-)]
-#[zerocopy(crate = "zorb_cdr::zerocopy")]
+// `NoUninit` alone.
+#[derive(Clone, Copy, PartialEq, Eq, Default, zorb_cdr::bytemuck::NoUninit)]
+#[bytemuck(crate = "::zorb_cdr::bytemuck")]
 #[repr(C)]
 pub struct Pixel {
     pub lit: bool,
@@ -109,18 +78,19 @@ pub struct Pixel {
 }
 tiling_struct!(checked Pixel { lit: bool, colour: Colour, at: [i32; 2] } padding { _padding_0 });
 
+// A struct that holds arrays of those: nothing can be derived that would show its octets, so it is `copied`.
+#[derive(Clone, Copy, PartialEq, Eq, Default)]
+#[repr(C)]
+pub struct Panel {
+    pub number: u32,
+    pub lit: [bool; 4],
+    pub colours: [Colour; 2],
+}
+tiling_struct!(copied Panel { number: u32, lit: [bool; 4], colours: [Colour; 2] } padding {});
+
 // A struct inside a struct: its padding is its own.
-#[derive(
-    Clone,
-    Copy,
-    PartialEq,
-    Default,
-    zorb_cdr::zerocopy::FromBytes,
-    zorb_cdr::zerocopy::KnownLayout,
-    zorb_cdr::zerocopy::IntoBytes,
-    zorb_cdr::zerocopy::Immutable,
-)]
-#[zerocopy(crate = "zorb_cdr::zerocopy")]
+#[derive(Clone, Copy, PartialEq, Default, zorb_cdr::bytemuck::Zeroable, zorb_cdr::bytemuck::Pod)]
+#[bytemuck(crate = "::zorb_cdr::bytemuck")]
 #[repr(C)]
 pub struct Frame {
     pub header: BinStruct,
@@ -342,9 +312,26 @@ impl Reference {
         self.put(value.at[0].to_le_bytes()).put(value.at[1].to_le_bytes());
     }
 
+    fn booleans(&mut self, values: &[bool]) {
+        values.iter().for_each(|it| _ = self.put([u8::from(*it)]));
+    }
+
+    fn panel(&mut self, value: &Panel) {
+        self.put(value.number.to_le_bytes()).booleans(&value.lit);
+        value.colours.iter().for_each(|it| _ = self.put((*it as u32).to_le_bytes()));
+    }
+
     fn frame(&mut self, value: &Frame) {
         self.bin(&value.header);
         self.put(value.number.to_le_bytes());
+    }
+}
+
+fn panel(number: usize) -> Panel {
+    Panel {
+        number: number as u32,
+        lit: [number % 2 == 1, true, false, number.is_multiple_of(3)],
+        colours: [pixel(number).colour, pixel(number + 1).colour],
     }
 }
 
@@ -442,6 +429,23 @@ fn structs_with_a_tail_at_every_phase() {
 #[test]
 fn structs_with_booleans_and_enums_at_every_phase() {
     check_runs(pixel, Reference::pixel);
+}
+
+#[test]
+fn structs_with_arrays_of_booleans_and_enums_at_every_phase() {
+    check_runs(panel, Reference::panel);
+    check_runs(|number| [panel(number).lit, [true; 4]], |to, value| to.booleans(value.as_flattened()));
+    check_runs(
+        |number| panel(number).colours,
+        |to, value| value.iter().for_each(|it| _ = to.put((*it as u32).to_le_bytes())),
+    );
+    // Of a size at which others are borrowed or shared.
+    let panels: Vec<Panel> = (0..2000).map(panel).collect();
+    assert!(size_of_val(panels.as_slice()) > BORROW_FROM);
+    let octets = written(0, |to| panels.encode(to));
+    assert_eq!(owned(0, Sequence::from(panels.clone())), octets);
+    let read = Sequence::<Panel>::decode(&mut Decoder::from_slice(&octets, ByteOrder::NATIVE, UNICODE));
+    assert_eq!(read.as_deref(), Ok(panels.as_slice()));
 }
 
 #[test]

@@ -13,9 +13,9 @@
 //! | object key → adapter → servant | [`poa`] |
 //! | arguments, method, reply | [`server::request`] |
 //!
-//! Dependencies: `bytes` (counted buffers), `zerocopy` (layout-checked views, for generated code), `parking_lot` (locks:
-//! half the instructions of the standard library's, and no poisoning, which nothing here could make use of: a lock guards
-//! what is whole between two statements), `tracing` (events for operators).
+//! Dependencies: `bytes` (counted buffers), `parking_lot` (locks: half the instructions of the standard library's, and no
+//! poisoning, which nothing here could make use of: a lock guards what is whole between two statements), `tracing` (events
+//! for operators).
 #![forbid(unsafe_code)]
 
 pub mod exception;

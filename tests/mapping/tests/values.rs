@@ -58,6 +58,11 @@ fn structs_come_back() {
     round_trip(every::Nested { lead: 1, bin, two: every::Pair { left: 1, right: 2 }, end: 9 });
     round_trip(every::Tail { value: 1.5, mark: 3, ..Default::default() });
     round_trip(every::Flags { on: true, tint: every::Color::green, rest: 1 });
+    let on = names::Toggle { on: true, position: names::Default::Err, ..Default::default() };
+    round_trip(on);
+    let panel =
+        names::Panel { main: on, lit: [false, true, true, false], others: [on; 3], ..Default::default() };
+    round_trip(names::Panels::from(vec![panel; 3]));
     round_trip(record());
     round_trip(tree(5));
     round_trip(every::Anonymous {

@@ -10,8 +10,8 @@ mod served;
 pub mod wire;
 
 pub use bytes;
-pub use zerocopy;
 pub use zorb_cdr as cdr;
+pub use zorb_cdr::bytemuck;
 pub use zorb_cdr::{
     Char, Decode, DecodeError, Decoder, Element, Encode, EncodeError, Encoder, LongDouble, Sequence, WChar,
 };
