@@ -9,17 +9,92 @@ use std::path::Path;
 use std::process::Command;
 use std::time::Instant;
 
-/// IDL as dense as it gets: hardly a line that is not a member or an operation, most of which take and raise
-/// constructed types.
-fn idl(least: usize) -> String {
+/// As many lines as are asked for, of modules that `area` writes.
+fn idl(least: usize, area: fn(&mut String, usize)) -> String {
     let mut text = String::from("#pragma prefix \"zorb.test\"\n");
-    for area in 0.. {
-        if text.lines().count() >= least {
+    let mut lines = 1;
+    for number in 0.. {
+        if lines >= least {
             break;
+        }
+        let before = text.len();
+        area(&mut text, number);
+        lines += text[before..].lines().count();
+    }
+    text
+}
+
+/// IDL as people write it: with comments, and a line for each parameter. Of everything it has at least as much to a
+/// hundred lines as the OMG's own service specifications, of which the 71 files that omniORB ships have, to 10,000 lines:
+/// 1,097 operations, 209 attributes, 414 interfaces, 146 structs, 194 exceptions, 73 enums, 13 unions.
+fn as_written(text: &mut String, area: usize) {
+    let _ = write!(
+        text,
+        "// Devices of area {area}: where they are, what they keep, and who may move them.
+module Area{area} {{
+  enum State {{ idle, running, stopped }};
+
+  // Where a device is, in metres from the area's corner.
+  struct Position {{
+    double x;
+    double y;
+    double z;
+  }};
+  typedef sequence<Position> Positions;
+
+  struct Record {{
+    string name;
+    State mode;
+    Position place;
+    sequence<octet> data;
+  }};
+  typedef sequence<Record> Records;
+
+  exception NotFound {{ string name; }};
+  exception Refused {{ string why; long code; }};
+
+"
+    );
+    if area.is_multiple_of(8) {
+        let _ = writeln!(
+            text,
+            "  union Choice switch (State) {{ case idle: long number; default: Record all; }};\n"
+        );
+    }
+    for device in 0..4 {
+        let base = if device == 0 { "" } else { " : Device0" };
+        let _ = writeln!(text, "  // Device {device} of the area.\n  interface Device{device}{base} {{");
+        if device < 3 {
+            let _ = writeln!(text, "    readonly attribute State state{device};\n");
         }
         let _ = write!(
             text,
-            "module Area{area} {{
+            "    // Moves it. It stops when something is in its way.
+    Position move{device}(
+      in Position where,
+      in string who,
+      out long steps)
+      raises (NotFound, Refused);
+
+    // Keeps these records, and says how many there are.
+    unsigned long store{device}(in Records what) raises (Refused);
+
+    // Ends what it does.
+    void stop{device}();
+  }};
+
+"
+        );
+    }
+    *text += "};\n\n";
+}
+
+/// IDL as dense as it gets: hardly a line that is not a member or an operation, most of which take and raise
+/// constructed types.
+fn densest(text: &mut String, area: usize) {
+    let _ = write!(
+        text,
+        "module Area{area} {{
   const long LIMIT = {area};
   enum State {{ idle, running, stopped }};
   struct Position {{ double x; double y; double z; }};
@@ -42,47 +117,48 @@ fn idl(least: usize) -> String {
   exception NotFound {{ string name; }};
   exception Refused {{ string why; long code; }};
 "
-        );
-        for device in 0..4 {
-            let base = if device == 0 { "" } else { " : Device0" };
-            let _ = write!(
-                text,
-                "  interface Device{device}{base} {{
+    );
+    for device in 0..4 {
+        let base = if device == 0 { "" } else { " : Device0" };
+        let _ = write!(
+            text,
+            "  interface Device{device}{base} {{
     readonly attribute State state{device};
     attribute string label{device};
     oneway void notify{device}(in Octets data);
 "
-            );
-            for step in 0..6 {
-                let _ = write!(
-                    text,
-                    "    // Moves it, step {step}.
+        );
+        for step in 0..6 {
+            let _ = write!(
+                text,
+                "    // Moves it, step {step}.
     Position move{device}_{step}(in Position where, in string who, out long steps) raises (NotFound, Refused);
     void store{device}_{step}(in Records what, inout Choice how) raises (Refused);
 "
-                );
-            }
-            text += "  };\n";
+            );
         }
-        text += "};\n";
+        *text += "  };\n";
     }
-    text
+    *text += "};\n";
 }
 
 #[test]
-#[ignore = "takes a minute, and says something only on a quiet machine"]
+#[ignore = "takes two minutes, and says something only on a quiet machine"]
 fn the_compiler_takes_so_long() {
-    let root = Path::new(env!("CARGO_MANIFEST_DIR")).join("../..");
     let folder = Path::new(env!("CARGO_TARGET_TMPDIR")).join("ten_thousand_lines");
+    measure("as people write it", &idl(10_000, as_written), &folder);
+    measure("as dense as it gets", &idl(10_000, densest), &folder);
+}
+
+fn measure(what: &str, idl: &str, folder: &Path) {
     std::fs::create_dir_all(folder.join("src")).expect("a folder in the target folder");
-    let idl = idl(10_000);
-    let files = zorb_idl::Memory::new([("big.idl", idl.as_str())]);
+    let files = zorb_idl::Memory::new([("big.idl", idl)]);
     let started = Instant::now();
     let text = zorb_build::Config::new().generate_from(&files, &["big.idl"]).expect("it is correct").text;
-    println!("{} lines of IDL, {} of Rust", idl.lines().count(), text.lines().count());
+    println!("{what}: {} lines of IDL, {} of Rust", idl.lines().count(), text.lines().count());
     println!("generated in {:.1} s", started.elapsed().as_secs_f64());
     std::fs::write(folder.join("src/lib.rs"), text).expect("a file in the target folder");
-    let facade = root.join("crates/zorb");
+    let facade = Path::new(env!("CARGO_MANIFEST_DIR")).join("../../crates/zorb");
     let manifest = format!(
         "[package]\nname = \"ten-thousand-lines\"\nversion = \"0.0.0\"\nedition = \"2024\"\n[workspace]\n\
          [dependencies]\nzorb = {{ path = {facade:?} }}\n"
@@ -90,13 +166,13 @@ fn the_compiler_takes_so_long() {
     std::fs::write(folder.join("Cargo.toml"), manifest).expect("a file in the target folder");
     let check = || {
         let mut cargo = Command::new(env!("CARGO"));
-        cargo.arg("check").current_dir(&folder).env("CARGO_TARGET_DIR", folder.join("target"));
+        cargo.arg("check").current_dir(folder).env("CARGO_TARGET_DIR", folder.join("target"));
         assert!(cargo.status().expect("cargo runs").success());
     };
     // Once with all that it depends on, then the crate alone, from nothing.
     check();
     let mut clean = Command::new(env!("CARGO"));
-    clean.args(["clean", "-p", "ten-thousand-lines"]).current_dir(&folder);
+    clean.args(["clean", "-p", "ten-thousand-lines"]).current_dir(folder);
     clean.env("CARGO_TARGET_DIR", folder.join("target"));
     assert!(clean.status().expect("cargo runs").success());
     let started = Instant::now();
