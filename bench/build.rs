@@ -14,7 +14,7 @@ fn main() -> std::io::Result<()> {
     interfaces()
 }
 
-/// An interface `OperationsN`, its servant, and for each operation what the skeleton calls: `METHODS_N`.
+/// An interface `OperationsN`, its servant, and for each operation what its request leads to: `METHODS_N`.
 fn interfaces() -> std::io::Result<()> {
     let out = PathBuf::from(std::env::var_os("OUT_DIR").expect("cargo names it"));
     let idl = out.join("operations.idl");
@@ -29,7 +29,11 @@ fn interfaces() -> std::io::Result<()> {
                 servants,
                 "    fn operation_{number:03}(&self, _: &Call) -> Result<(), SystemException> {{ self.count() }}"
             );
-            let _ = writeln!(methods, "    operations{operations}::skeleton::operation_{number:03},");
+            let method = format!("Operations{operations}Servant::operation_{number:03}");
+            let _ = writeln!(
+                methods,
+                "    |servant, request| request.serve(|context, ()| {method}(servant, context)),"
+            );
         }
         interfaces.push_str("};\n");
         let _ = writeln!(

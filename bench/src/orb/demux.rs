@@ -206,10 +206,7 @@ impl Client for Caller {
         self.objects = opened.into_iter().flatten().map(beside).collect::<Result<_, _>>()?;
         // A name for each event of a run: nobody misses these few octets.
         let name = self.lookup.operation(if last { operations - 1 } else { 0 }).leak();
-        self.operation = Box::leak(Box::new(match style {
-            Style::Twoway => Operation::new(name),
-            Style::Oneway => Operation::oneway(name),
-        }));
+        self.operation = Box::leak(Box::new(Operation::new(name)));
         self.style = style;
         Ok(())
     }

@@ -1,6 +1,6 @@
 //! Skeletons that find an operation in other ways than the generated one: for comparison only.
 //!
-//! What is found is the same in all: the generated function of the operation, which calls the same servant.
+//! What is found is the same in all: what the generated skeleton does for the operation.
 
 use std::collections::HashMap;
 use std::sync::Arc;

@@ -4,8 +4,7 @@
 //! Account             a method and an `_async` twin per operation, inherited ones too; finds the operation of a request by
 //!                     its perfect hash and calls the servant
 //! AccountServant      the trait of implementations; one supertrait per base
-//! account             the types nested in the interface, the errors of its operations, and hidden:
-//! account::skeleton   what each operation does with a request; derived interfaces call the same functions
+//! account             the types nested in the interface, and the errors of its operations
 //! ```
 
 mod client;
@@ -43,13 +42,6 @@ pub(crate) fn interface(plan: &Plan<'_>, of: &Definition, interface: &Interface,
         module.item(errors::error(&inner, error));
     }
     let calls: Vec<Call<'_>> = names.calls.iter().map(|it| Call::new(plan, of.id, it)).collect();
-    let skeleton = inner.inner(&names.skeleton_module);
-    if !calls.is_empty() {
-        tree.at(&skeleton.module).doc = quote!(#[doc(hidden)]);
-    }
-    for call in &calls {
-        tree.at(&skeleton.module).item(server::skeleton(&skeleton, call));
-    }
     tree.at(&scope.module).item(client::methods(&scope, of));
     tree.at(&scope.module).item(server::servant(&scope, of, &calls));
     tree.at(&scope.module).item(server::dispatch(&scope, of));

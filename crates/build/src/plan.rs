@@ -55,8 +55,6 @@ pub(crate) struct Place {
 /// The names that an interface brings with it.
 pub(crate) struct InterfaceNames {
     pub(crate) servant: String,
-    /// The module of its skeleton functions, in the inner one.
-    pub(crate) skeleton_module: String,
     /// Its own calls in IDL order.
     pub(crate) calls: Vec<CallNames>,
     /// The error enums of those that raise.
@@ -176,9 +174,8 @@ impl<'m> Plan<'m> {
                 let inner = names.derive(names::snake(&definition.name));
                 let servant = names.derive(format!("{}Servant", definition.name));
                 let calls = own_calls(interface);
-                let skeleton_module = String::new();
                 let errors = Vec::new();
-                (Some(inner), Some(InterfaceNames { servant, skeleton_module, calls, errors }))
+                (Some(inner), Some(InterfaceNames { servant, calls, errors }))
             }
             DefinitionKind::Module(_) => (None, None),
             _ if definition.contents.is_empty() => (None, None),
@@ -199,7 +196,6 @@ impl<'m> Plan<'m> {
         }
         let Some(place) = &mut self.places[id.index()] else { return };
         let Some(of) = &mut place.interface else { return };
-        of.skeleton_module = names.derive("skeleton".into());
         for call in &mut of.calls {
             let mut exceptions = raised(&interface.features[call.feature], call.part).to_vec();
             if exceptions.is_empty() {

@@ -232,29 +232,6 @@ impl<'p> Scope<'p> {
         quote!(#function(from))
     }
 
-    /// A function that reads several values one after another, as a tuple; `typed` says of which types.
-    pub(crate) fn tuple_decoder(&self, types: &[&Type], typed: bool) -> TokenStream {
-        let rt = self.rt();
-        let of = if typed { together(types.iter().map(|ty| self.ty(ty)).collect()) } else { quote!(_) };
-        match (types, self.tuple_codec(types)) {
-            ([], _) => quote!(#rt::nothing),
-            ([one], _) => self.decoder(one, typed),
-            (_, None) if typed => quote!(#rt::decode::<#of>),
-            (_, None) => quote!(#rt::decode),
-            (_, Some(codec)) => quote!(#rt::decode_as::<#codec, #of>),
-        }
-    }
-
-    /// A function that writes the values of a tuple one after another.
-    pub(crate) fn tuple_encoder(&self, types: &[&Type]) -> TokenStream {
-        let rt = self.rt();
-        match (types, self.tuple_codec(types)) {
-            ([one], _) => self.encoder(one),
-            (_, None) => quote!(#rt::encode),
-            (_, Some(codec)) => quote!(#rt::encode_as::<#codec, _>),
-        }
-    }
-
     /// How the values of a tuple travel, where not all do as their types say; of a single value likewise.
     pub(crate) fn tuple_codec(&self, types: &[&Type]) -> Option<TokenStream> {
         let rt = self.rt();

@@ -308,12 +308,6 @@ impl<E: IntoException> From<E> for Exception {
     }
 }
 
-impl IntoException for SystemException {
-    fn into_exception(self) -> Exception {
-        Exception::System(self)
-    }
-}
-
 impl IntoException for UserException {
     fn into_exception(self) -> Exception {
         Exception::User(self)

@@ -1,14 +1,12 @@
 //! What generated code gives the ORB to work with: interfaces, operations, skeletons.
 //!
 //! A reference type (`Account`) implements [`Interface`]; an implementation wrapped by the runtime's skeleton implements
-//! [`Skeleton`]; the error type of each operation implements [`OperationError`].
+//! [`Skeleton`].
 
 use std::any::Any;
 use std::sync::Arc;
 
-use zorb_cdr::{DecodeError, Decoder, Encode};
-
-use crate::exception::{Exception, SystemException};
+use crate::exception::SystemException;
 use crate::object::ObjectRef;
 use crate::server::request::ServerRequest;
 
@@ -55,19 +53,14 @@ pub trait Interface: Clone + Sized + 'static {
 pub struct Operation {
     /// The name on the wire: attributes are `_get_x` and `_set_x`.
     pub name: &'static str,
-    /// No reply is expected.
-    pub oneway: bool,
+    /// What its arguments are called, for errors: those that go to the object, in order.
+    pub parameters: &'static [&'static str],
 }
 
 impl Operation {
-    /// An operation that is answered.
+    /// An operation whose arguments are not named in errors.
     pub const fn new(name: &'static str) -> Self {
-        Operation { name, oneway: false }
-    }
-
-    /// An operation that is not.
-    pub const fn oneway(name: &'static str) -> Self {
-        Operation { name, oneway: true }
+        Operation { name, parameters: &[] }
     }
 }
 
@@ -98,31 +91,4 @@ pub type Servant = Arc<dyn Skeleton + Send + Sync>;
 pub trait IntoServant<I: Interface> {
     /// Wraps it.
     fn into_servant(self) -> Servant;
-}
-
-/// What a servant's method ended with when it did not return a result.
-pub enum Raised<'e> {
-    /// An exception that the IDL declares: repository id, and the members to encode.
-    User(&'static str, &'e dyn Encode),
-    /// A system exception.
-    System(&'e SystemException),
-}
-
-/// The error type of an operation: the user exceptions of its `raises`, and any system exception.
-pub trait OperationError: From<SystemException> + Into<Exception> + Send + 'static {
-    /// Reads the members of the user exception `id`; `None` if the operation does not declare it.
-    fn decode_user(id: &str, from: &mut Decoder<'_>) -> Option<Result<Self, DecodeError>>;
-
-    /// The form for a reply.
-    fn raised(&self) -> Raised<'_>;
-}
-
-impl OperationError for SystemException {
-    fn decode_user(_: &str, _: &mut Decoder<'_>) -> Option<Result<Self, DecodeError>> {
-        None
-    }
-
-    fn raised(&self) -> Raised<'_> {
-        Raised::System(self)
-    }
 }

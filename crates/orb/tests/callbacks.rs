@@ -11,8 +11,8 @@ use zorb_orb::server::{ServerLimits, ThreadModel};
 use zorb_orb::{Minor, Orb};
 
 static INFO: InterfaceInfo = InterfaceInfo { id: "IDL:test/Hop:1.0", ancestors: &[] };
-static HOP: Operation = Operation { name: "hop", oneway: false };
-static PING: Operation = Operation { name: "ping", oneway: true };
+static HOP: Operation = Operation::new("hop");
+static PING: Operation = Operation::new("ping");
 
 /// `unsigned long hop(in unsigned long depth, in Object back)`: calls `back` with one less and itself, and adds one to
 /// what comes back.

@@ -9,7 +9,7 @@ use zorb_orb::rt::{InterfaceInfo, Operation, ServerRequest, Skeleton, SystemExce
 use zorb_orb::server::{ServerLimits, ThreadModel};
 
 static INFO: InterfaceInfo = InterfaceInfo { id: "IDL:test/Counter:1.0", ancestors: &[] };
-static COUNT: Operation = Operation { name: "count", oneway: false };
+static COUNT: Operation = Operation::new("count");
 
 /// `unsigned long count()`: how often it was called before.
 #[derive(Default)]

@@ -5,14 +5,14 @@
 
 use proc_macro2::TokenStream;
 use quote::quote;
-use zorb_idl::model::{Definition, DefinitionId, Type};
+use zorb_idl::model::{Definition, DefinitionId};
 
 use super::{Argument, Call, Passing, passing, stub_type};
 use crate::docs::doc;
 use crate::items::of_kind;
 use crate::names::{Names, ident};
 use crate::plan::methods as method_names;
-use crate::scope::{Scope, together};
+use crate::scope::{Scope, WIDEST_TUPLE, together};
 
 /// The reference type and its conversions.
 pub(super) fn reference(scope: &Scope<'_>, of: &Definition) -> TokenStream {
@@ -104,40 +104,21 @@ fn own(scope: &Scope<'_>, call: &Call<'_>, method: &str, twin: &str) -> TokenStr
     let result = scope.std("Result");
     let Signature { doc, twin_doc, output, error, names, borrowed, owned } = signature(scope, call, method);
     let (method, twin) = (ident(method), ident(twin));
-    let own_name = call.method();
-    let servant = scope.beside(call.owner, &scope.plan.interface(call.owner).servant);
-    let (wire, oneway) = (&call.wire, call.oneway);
-    let operation = quote!(&#rt::Operation { name: #wire, oneway: #oneway });
-    // What a stub is given and what a servant takes differ in two cases.
-    let passed = call.sent().map(|it| {
-        let name = &it.name;
-        match passing(scope, it.ty) {
-            Passing::Run => quote!(#name.into()),
-            Passing::Reference => quote!(#name.cloned()),
-            _ => quote!(#name),
-        }
-    });
-    let direct = if names.is_empty() {
-        quote!(#servant::#own_name)
-    } else {
-        quote!(|servant, context| #servant::#own_name(servant, context #(, #passed)*))
-    };
-    let lent = together(call.sent().map(|it| lent(scope, it)).collect());
-    let kept = together(call.sent().map(|it| kept(scope, it)).collect());
-    let decode = scope.tuple_decoder(&call.received_types(), false);
-    let (body, twin_body) = if call.oneway {
-        (
+    let Passed { operation, direct, lent, kept } = passed(scope, call);
+    let decode = scope.tuple_codec(&call.received_types()).map(|codec| quote!(#rt::decode_as::<#codec, _>));
+    let (body, twin_body) = match (call.oneway, decode) {
+        (true, _) => (
             quote!(#rt::send(self, #operation, #direct, #lent)),
             quote!(#rt::send_async(self, #operation, #kept)),
-        )
-    } else {
-        (
-            quote!(#rt::invoke(self, #operation, #direct, #lent, #decode)),
-            match scope.tuple_codec(&call.received_types()) {
-                None => quote!(#rt::invoke_async(self, #operation, #kept)),
-                Some(codec) => quote!(#rt::invoke_async_as::<#codec, _, _, _>(self, #operation, #kept)),
-            },
-        )
+        ),
+        (false, None) => (
+            quote!(#rt::invoke(self, #operation, #direct, #lent)),
+            quote!(#rt::invoke_async(self, #operation, #kept)),
+        ),
+        (false, Some(decode)) => (
+            quote!(#rt::invoke_by(self, #operation, #direct, #lent, #decode)),
+            quote!(#rt::invoke_async_by(self, #operation, #kept, #decode)),
+        ),
     };
     quote! {
         #doc
@@ -145,6 +126,59 @@ fn own(scope: &Scope<'_>, call: &Call<'_>, method: &str, twin: &str) -> TokenStr
 
         #twin_doc
         pub fn #twin(&self #(, #names: #owned)*) -> #rt::Pending<#output, #error> { #twin_body }
+    }
+}
+
+/// What a method and its twin pass on.
+struct Passed {
+    operation: TokenStream,
+    /// The servant's method, for an object in this process.
+    direct: TokenStream,
+    lent: TokenStream,
+    kept: TokenStream,
+}
+
+fn passed(scope: &Scope<'_>, call: &Call<'_>) -> Passed {
+    let rt = scope.rt();
+    let wire = &call.wire;
+    let servant = scope.beside(call.owner, &scope.plan.interface(call.owner).servant);
+    let method = call.method();
+    let lent: Vec<TokenStream> = call.sent().map(|it| lent(scope, it)).collect();
+    let kept: Vec<TokenStream> = call.sent().map(|it| kept(scope, it)).collect();
+    if lent.len() <= WIDEST_TUPLE {
+        let parameters = call.sent().map(|it| it.spelt);
+        return Passed {
+            operation: quote!(&#rt::Operation { name: #wire, parameters: &[#(#parameters),*] }),
+            direct: quote!(#servant::#method),
+            lent: tuple(lent),
+            kept: tuple(kept),
+        };
+    }
+    let (spelt, names): (Vec<&str>, Vec<_>) = call.sent().map(|it| (it.spelt, &it.name)).unzip();
+    let named = |values: Vec<TokenStream>| {
+        let named = spelt.iter().zip(values).map(|(spelt, value)| quote!(#rt::named(#spelt, #value)));
+        let all = together(named.collect());
+        quote!(#rt::many(#all))
+    };
+    // What a stub is given and what a servant takes differ in two cases.
+    let given = call.sent().zip(names).map(|(it, name)| match passing(scope, it.ty) {
+        Passing::Run => quote!(#name.into()),
+        Passing::Reference => quote!(#name.cloned()),
+        _ => quote!(#name),
+    });
+    Passed {
+        operation: quote!(&#rt::Operation { name: #wire, parameters: &[] }),
+        direct: quote!(|servant: &dyn #servant, context: &#rt::Call| #servant::#method(servant, context #(, #given)*)),
+        lent: named(lent),
+        kept: named(kept),
+    }
+}
+
+/// A tuple, also of one.
+fn tuple(parts: Vec<TokenStream>) -> TokenStream {
+    match parts.as_slice() {
+        [one] => quote!((#one,)),
+        _ => quote!((#(#parts),*)),
     }
 }
 
@@ -195,31 +229,18 @@ fn signature(scope: &Scope<'_>, call: &Call<'_>, method: &str) -> Signature {
 /// A parameter as a call borrows it.
 fn lent(scope: &Scope<'_>, it: &Argument<'_>) -> TokenStream {
     let (rt, name) = (scope.rt(), &it.name);
-    let codec = scope.codec(it.ty);
-    let value = match (passing(scope, it.ty), codec) {
-        (Passing::Value, _) => quote!(#name),
-        (Passing::Reference, _) => return quote!(#rt::lent_reference(#name)),
-        (_, None) => quote!(#name),
+    match (passing(scope, it.ty), scope.codec(it.ty)) {
+        (Passing::Reference, _) => quote!(#rt::lent_reference(#name)),
+        (Passing::Value, _) | (_, None) => quote!(#name),
         (_, Some(codec)) => quote!(#rt::lent::<#codec, _>(#name)),
-    };
-    named(scope, it, value)
+    }
 }
 
 /// A parameter as a call that is waited for later keeps it.
 fn kept(scope: &Scope<'_>, it: &Argument<'_>) -> TokenStream {
     let (rt, name) = (scope.rt(), &it.name);
-    let value = match scope.codec(it.ty) {
+    match scope.codec(it.ty) {
         None => quote!(#name),
         Some(codec) => quote!(#rt::kept::<#codec, _>(#name)),
-    };
-    if passing(scope, it.ty) == Passing::Reference { value } else { named(scope, it, value) }
-}
-
-/// Where writing can fail, the error names the parameter.
-fn named(scope: &Scope<'_>, it: &Argument<'_>, value: TokenStream) -> TokenStream {
-    if passing(scope, it.ty) == Passing::Value && *scope.plan.model.resolve_alias(it.ty) != Type::WChar {
-        return value;
     }
-    let (rt, spelt) = (scope.rt(), it.spelt);
-    quote!(#rt::named(#spelt, #value))
 }

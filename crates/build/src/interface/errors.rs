@@ -6,14 +6,13 @@ use quote::quote;
 use crate::docs::doc;
 use crate::names::{Names, ident};
 use crate::plan::ErrorNames;
-use crate::scope::Scope;
+use crate::scope::{Scope, together};
 
 /// The enum, its conversions, and the names after the other operations that raise the same.
 pub(super) fn error(scope: &Scope<'_>, of: &ErrorNames) -> TokenStream {
     let rt = scope.rt();
     let model = scope.plan.model;
-    let (option, some, none) = (scope.std("Option"), scope.std("Some"), scope.std("None"));
-    let (result, from, str) = (scope.std("Result"), scope.std("From"), scope.std("str"));
+    let from = scope.std("From");
     let name = ident(&of.name);
     let doc = doc("", &format!("What `{}` may raise.", of.method), &[]);
     let mut names = Names::default();
@@ -21,6 +20,7 @@ pub(super) fn error(scope: &Scope<'_>, of: &ErrorNames) -> TokenStream {
     let variants: Vec<_> = variants.collect::<Vec<_>>().iter().map(|it| ident(it)).collect();
     let system = ident(&names.derive("System".to_owned()));
     let types: Vec<TokenStream> = of.exceptions.iter().map(|it| scope.item(*it)).collect();
+    let raises = together(types.clone());
     let docs = of.exceptions.iter().map(|it| format!(" IDL exception `{}`.", model.scoped_name(*it)));
     let aliases = of.aliases.iter().map(|alias| {
         let (doc, alias) = (format!(" The same exceptions as [`{}`].", of.name), ident(alias));
@@ -28,7 +28,7 @@ pub(super) fn error(scope: &Scope<'_>, of: &ErrorNames) -> TokenStream {
     });
     quote! {
         #doc
-        #[derive(Clone, Debug, PartialEq)]
+        #[derive(Clone)]
         pub enum #name {
             #(#[doc = #docs] #variants(#types),)*
             /// Raised by an ORB.
@@ -36,34 +36,17 @@ pub(super) fn error(scope: &Scope<'_>, of: &ErrorNames) -> TokenStream {
         }
 
         impl #rt::OperationError for #name {
-            fn decode_user(
-                id: &#str,
-                from: &mut #rt::Decoder<'_>,
-            ) -> #option<#result<Self, #rt::DecodeError>> {
-                match id {
-                    #(<#types as #rt::ExceptionType>::ID => #some(#rt::decode(from).map(Self::#variants)),)*
-                    _ => #none,
-                }
-            }
+            type Raises = #raises;
 
             fn raised(&self) -> #rt::Raised<'_> {
                 match self {
-                    #(Self::#variants(value) => #rt::raised(value),)*
-                    Self::#system(value) => #rt::Raised::System(value),
+                    #(Self::#variants(raised) => #rt::Raised::User(raised),)*
+                    Self::#system(raised) => #rt::Raised::System(raised),
                 }
             }
         }
 
-        impl ::core::fmt::Display for #name {
-            fn fmt(&self, f: &mut ::core::fmt::Formatter<'_>) -> ::core::fmt::Result {
-                match self {
-                    #(Self::#variants(value) => ::core::fmt::Display::fmt(value, f),)*
-                    Self::#system(value) => ::core::fmt::Display::fmt(value, f),
-                }
-            }
-        }
-
-        impl ::core::error::Error for #name {}
+        #rt::operation_error!(#name);
 
         #(impl #from<#types> for #name {
             fn from(raised: #types) -> Self { Self::#variants(raised) }
@@ -71,15 +54,6 @@ pub(super) fn error(scope: &Scope<'_>, of: &ErrorNames) -> TokenStream {
 
         impl #from<#rt::SystemException> for #name {
             fn from(raised: #rt::SystemException) -> Self { Self::#system(raised) }
-        }
-
-        impl #rt::IntoException for #name {
-            fn into_exception(self) -> #rt::Exception {
-                match self {
-                    #(Self::#variants(raised) => raised.into(),)*
-                    Self::#system(raised) => raised.into(),
-                }
-            }
         }
 
         #(#aliases)*

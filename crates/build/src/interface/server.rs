@@ -1,4 +1,4 @@
-//! The server's side: the servant trait, what each operation does with a request, and what finds the right one.
+//! The server's side: the servant trait, and what finds the method that a request is for.
 
 use proc_macro2::{Literal, TokenStream};
 use quote::{ToTokens, quote};
@@ -35,15 +35,17 @@ pub(super) fn servant(scope: &Scope<'_>, of: &Definition, calls: &[Call<'_>]) ->
     }
 }
 
-/// What a request for one operation leads to.
-pub(super) fn skeleton(scope: &Scope<'_>, call: &Call<'_>) -> TokenStream {
+/// What a request for one operation leads to: its arguments are read and given to the servant's method, whose result goes
+/// back.
+fn serve(scope: &Scope<'_>, call: &Call<'_>) -> TokenStream {
     let rt = scope.rt();
-    let some = scope.std("Some");
     let servant = scope.beside(call.owner, &scope.plan.interface(call.owner).servant);
     let method = call.method();
-    let names_read = together(call.sent().map(|it| it.name.to_token_stream()).collect());
-    let read: Vec<_> = call.sent().map(|it| it.ty).collect();
-    let read = scope.tuple_decoder(&read, true);
+    let sent: Vec<_> = call.sent().map(|it| it.ty).collect();
+    let received = call.received_types();
+    let names = together(call.sent().map(|it| it.name.to_token_stream()).collect());
+    let types = (!sent.is_empty()).then(|| together(sent.iter().map(|ty| scope.ty(ty)).collect()));
+    let typed = types.map(|types| quote!(: #types));
     let passed = call.sent().map(|it| {
         let name = &it.name;
         match passing(scope, it.ty) {
@@ -51,17 +53,19 @@ pub(super) fn skeleton(scope: &Scope<'_>, call: &Call<'_>) -> TokenStream {
             Passing::Text | Passing::List | Passing::Borrowed => quote!(&#name),
         }
     });
-    let write = scope.tuple_encoder(&call.received_types());
-    quote! {
-        pub fn #method(servant: &dyn #servant, request: #rt::ServerRequest) {
-            let #some((request, #names_read)) = request.arguments(#read) else { return };
-            let result = #servant::#method(servant, request.call() #(, #passed)*);
-            request.finish(result, #write);
+    let execute = quote!(|context, #names #typed| #servant::#method(servant, context #(, #passed)*));
+    match (scope.tuple_codec(&sent), scope.tuple_codec(&received)) {
+        (None, None) => quote!(request.serve(#execute)),
+        (read, write) => {
+            let read = read.map_or_else(|| quote!(#rt::decode), |codec| quote!(#rt::decode_as::<#codec, _>));
+            let write =
+                write.map_or_else(|| quote!(#rt::encode), |codec| quote!(#rt::encode_as::<#codec, _>));
+            quote!(request.serve_by(#read, #write, #execute))
         }
     }
 }
 
-/// Which operation leads to which function, and what makes an implementation a servant of the interface.
+/// Which operation leads to which method, and what makes an implementation a servant of the interface.
 pub(super) fn dispatch(scope: &Scope<'_>, of: &Definition) -> TokenStream {
     let plan = scope.plan;
     let rt = scope.rt();
@@ -79,12 +83,26 @@ pub(super) fn dispatch(scope: &Scope<'_>, of: &Definition) -> TokenStream {
     let seed = Literal::u64_unsuffixed(table.seed);
     let displacements = table.displacements.iter().map(|it| Literal::u16_unsuffixed(*it));
     let slots = table.slots.iter().map(|it| Literal::u16_unsuffixed(*it));
-    let arms = calls.iter().enumerate().map(|(at, call)| {
-        let at = Literal::usize_unsuffixed(at);
-        let of = plan.interface(call.owner);
-        let function = scope.within(call.owner, &[&of.skeleton_module, &call.names.method]);
-        quote!(#some(#at) => #function(servant, request))
-    });
+    let mut arms: Vec<TokenStream> = Vec::new();
+    for call in &calls[..own.calls.len()] {
+        let (at, served) = (Literal::usize_unsuffixed(arms.len()), serve(scope, call));
+        arms.push(quote!(#some(#at) => #served));
+    }
+    // What is inherited is found once more by the interface that declares it: a look-up more for these calls, and no arm
+    // for each of them in every derived interface.
+    let mut next = own.calls.len();
+    for owner in &owners[1..] {
+        let first = Literal::usize_unsuffixed(next);
+        next += plan.interface(*owner).calls.len();
+        let last = Literal::usize_unsuffixed(next.saturating_sub(1));
+        let numbers = match plan.interface(*owner).calls.len() {
+            0 => continue,
+            1 => quote!(#first),
+            _ => quote!(#first..=#last),
+        };
+        let base = scope.item(*owner);
+        arms.push(quote!(#some(#numbers) => <#base as #rt::Served>::dispatch(servant, request)));
+    }
     // No IDL name begins with an underscore.
     let of_type = ident(if plan.is_taken(&scope.module, "S") { "_S" } else { "S" });
     let bases: Vec<TokenStream> = plan.model.bases(of.id).iter().map(|base| scope.item(*base)).collect();

@@ -20,7 +20,7 @@ use crate::client::message::Outgoing;
 use crate::client::shared::Ticket;
 use crate::client::slot::{Outcome, Slot};
 use crate::exception::SystemException;
-use crate::skeleton::OperationError;
+use crate::raised::OperationError;
 
 type Encode = Box<dyn Fn(&mut Encoder<'static>) -> Result<(), EncodeError> + Send>;
 type Decode<R> = Box<dyn FnOnce(&mut Decoder<'_>) -> Result<R, DecodeError> + Send>;

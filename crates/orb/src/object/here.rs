@@ -8,8 +8,9 @@ use bytes::Bytes;
 use super::ObjectRef;
 use crate::exception::SystemException;
 use crate::poa::ActiveHere;
+use crate::raised::OperationError;
 use crate::server::request::{Call, panic_exception};
-use crate::skeleton::{Operation, OperationError};
+use crate::skeleton::Operation;
 
 /// A servant in this process, found and held for one call.
 pub struct Here<T: ?Sized> {

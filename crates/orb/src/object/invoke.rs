@@ -13,7 +13,8 @@ use crate::client::slot::Outcome;
 use crate::exception::SystemException;
 use crate::policy::SyncScope;
 use crate::probes::{Point, passed};
-use crate::skeleton::{Operation, OperationError};
+use crate::raised::{OperationError, Raises};
+use crate::skeleton::Operation;
 
 /// A two-way call. `encode` may run more than once (after a forward or a safe retry).
 pub fn call<'a, R, E: OperationError>(
@@ -210,7 +211,7 @@ fn user_exception<E: OperationError>(journey: &Journey, body: &mut Decoder<'_>) 
         Ok(id) => id,
         Err(error) => return journey.unreadable(&error).into(),
     };
-    match E::decode_user(&id, body) {
+    match E::Raises::decode(&id, body) {
         Some(Ok(exception)) => exception,
         Some(Err(error)) => journey.unreadable(&error).into(),
         None => journey.undeclared(&id).into(),

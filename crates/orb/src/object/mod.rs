@@ -74,7 +74,7 @@ impl ObjectRef {
 
     /// Whether the object has the interface `id` (`_is_a`): by the reference's type id where that tells, else by asking.
     pub fn is_a(&self, id: &str) -> Result<bool, SystemException> {
-        static IS_A: Operation = Operation { name: "_is_a", oneway: false };
+        static IS_A: Operation = Operation::new("_is_a");
         if id == OBJECT_ID || (id == self.type_id() && !id.is_empty()) {
             return Ok(true);
         }
@@ -83,7 +83,7 @@ impl ObjectRef {
 
     /// Whether the object is known to be gone (`_non_existent`). When that cannot be learnt, the exception says why.
     pub fn non_existent(&self) -> Result<bool, SystemException> {
-        static NON_EXISTENT: Operation = Operation { name: "_non_existent", oneway: false };
+        static NON_EXISTENT: Operation = Operation::new("_non_existent");
         let answer: Result<bool, SystemException> =
             invoke::call(self, &NON_EXISTENT, |_| Ok(()), bool::decode);
         match answer {

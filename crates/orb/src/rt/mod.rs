@@ -1,10 +1,12 @@
 //! What generated code calls. Not for hand-written programs, and stable only together with `zorb-build`.
 //!
-//! A stub is [`invoke`]: [`here`] (the object lives in this process: call it) or [`call`] (write, wait, read). On the
-//! server's side an interface ([`Served`]) finds the operation by its perfect hash ([`Operations`]) and works on a
+//! A stub is [`invoke`]: [`here`] (the object lives in this process: call its [method](arguments)) or [`call`] (write,
+//! wait, read). On the server's side an interface ([`Served`]) finds the operation by its perfect hash ([`Operations`]) and works on a
 //! [`ServerRequest`]. Values are written by [`encode`] and read by [`decode`], or by their `_as` twins where a codec of
-//! [`wire`] says how. The short functions here are all that generated code spells out, so that it stays short.
+//! [`wire`] says how; functions that end in `_by` are given one of these. The short functions here are all that generated
+//! code spells out, so that it stays short.
 
+pub mod arguments;
 pub mod operations;
 mod served;
 pub mod wire;
@@ -23,16 +25,16 @@ pub use crate::object::ObjectRef;
 pub use crate::object::asynchronous::Pending;
 pub use crate::object::here::{Here, here};
 pub use crate::object::invoke::{call, call_async, oneway, oneway_async};
+pub use crate::operation_error;
+pub use crate::raised::{ExceptionType, OperationError, Raised, Raises, exception, exception_text};
 pub use crate::server::request::{Call, ServerRequest};
-pub use crate::skeleton::{
-    Interface, InterfaceInfo, IntoServant, Operation, OperationError, Raised, Servant, Skeleton,
-};
+pub use crate::skeleton::{Interface, InterfaceInfo, IntoServant, Operation, Servant, Skeleton};
 pub use operations::Operations;
 pub use served::{Served, ServedBy, offer};
 
-use std::fmt;
 use std::marker::PhantomData;
 
+use arguments::{Arguments, Many, OwnedArguments};
 use wire::{DecodeAs, EncodeAs, Kept, Lent, LentReference, Named};
 use zorb_cdr::EncodeErrorKind;
 
@@ -98,71 +100,75 @@ pub fn decode_as<C: DecodeAs<V>, V>(from: &mut Decoder<'_>) -> Result<V, DecodeE
     C::decode_as(from)
 }
 
-/// A two-way call: of the servant's method if it is in this process, or else the arguments go out, and `decode` reads
-/// what comes back.
-pub fn invoke<I: Served, A: Encode, R, E: OperationError>(
+/// A two-way call: of the servant's method if it is in this process, or else the arguments go out and the result comes back.
+pub fn invoke<I: Served, M, A: Arguments<I::Servant, M, P, R, E>, P, R: Decode, E: OperationError>(
     object: &I,
     operation: &'static Operation,
-    method: impl FnOnce(&I::Servant, &Call) -> Result<R, E>,
+    method: M,
+    arguments: A,
+) -> Result<R, E> {
+    invoke_by(object, operation, method, arguments, R::decode)
+}
+
+/// The same, where `decode` reads what comes back.
+pub fn invoke_by<I: Served, M, A: Arguments<I::Servant, M, P, R, E>, P, R, E: OperationError>(
+    object: &I,
+    operation: &'static Operation,
+    method: M,
     arguments: A,
     decode: impl FnOnce(&mut Decoder<'_>) -> Result<R, DecodeError>,
 ) -> Result<R, E> {
     match here::<I::Servant>(object.as_object(), operation)? {
-        Some(here) => here.run(method),
-        None => call(object.as_object(), operation, |to| arguments.encode(to), decode),
+        Some(here) => here.run(|servant, context| arguments.give(method, servant, context)),
+        None => call(object.as_object(), operation, |to| arguments.write(operation.parameters, to), decode),
     }
 }
 
-/// A two-way call that is made now and waited for later. What can be read is `Send`: with that as the only bound, the
-/// compiler does not take apart the type of every argument of every operation.
-pub fn invoke_async<A: Encode + Decode + Clone, R: Decode, E: OperationError>(
+/// A two-way call that is made now and waited for later.
+pub fn invoke_async<A: OwnedArguments, R: Decode, E: OperationError>(
     object: &ObjectRef,
     operation: &'static Operation,
     arguments: A,
 ) -> Pending<R, E> {
-    call_async(object, operation, move |to| arguments.clone().encode_owned(to), R::decode)
+    invoke_async_by(object, operation, arguments, R::decode)
 }
 
-/// The same, where the result travels as the codec `C` says.
-pub fn invoke_async_as<
-    C: DecodeAs<R> + 'static,
-    A: Encode + Decode + Clone,
-    R: Send + 'static,
-    E: OperationError,
->(
+/// The same, where `decode` reads what comes back.
+pub fn invoke_async_by<A: OwnedArguments, R: Send + 'static, E: OperationError>(
     object: &ObjectRef,
     operation: &'static Operation,
     arguments: A,
+    decode: impl FnOnce(&mut Decoder<'_>) -> Result<R, DecodeError> + Send + 'static,
 ) -> Pending<R, E> {
-    call_async(object, operation, move |to| arguments.clone().encode_owned(to), C::decode_as)
+    call_async(object, operation, move |to| arguments.write(operation.parameters, to), decode)
 }
 
 /// A oneway call, likewise.
-pub fn send<I: Served, A: Encode>(
+pub fn send<I: Served, M, A: Arguments<I::Servant, M, P, (), SystemException>, P>(
     object: &I,
     operation: &'static Operation,
-    method: impl FnOnce(&I::Servant, &Call) -> Result<(), SystemException>,
+    method: M,
     arguments: A,
 ) -> Result<(), SystemException> {
     match here::<I::Servant>(object.as_object(), operation)? {
-        Some(here) => here.run(method),
-        None => oneway(object.as_object(), operation, |to| arguments.encode(to)),
+        Some(here) => here.run(|servant, context| arguments.give(method, servant, context)),
+        None => oneway(object.as_object(), operation, |to| arguments.write(operation.parameters, to)),
     }
 }
 
 /// A oneway call that never blocks the caller.
-pub fn send_async<A: Encode + Decode + Clone>(
+pub fn send_async<A: OwnedArguments>(
     object: &ObjectRef,
     operation: &'static Operation,
     arguments: A,
 ) -> Pending<(), SystemException> {
-    oneway_async(object, operation, move |to| arguments.clone().encode_owned(to))
+    oneway_async(object, operation, move |to| arguments.write(operation.parameters, to))
 }
 
-/// Reads nothing: the operation has no result.
+/// Arguments that are more than [`Operation::parameters`] tells of: each is [`named`].
 #[inline]
-pub fn nothing(_: &mut Decoder<'_>) -> Result<(), DecodeError> {
-    Ok(())
+pub fn many<A>(arguments: A) -> Many<A> {
+    Many(arguments)
 }
 
 /// An argument whose name an error is to tell.
@@ -196,27 +202,6 @@ pub fn check_label(selects: bool, variant: &'static str) -> Result<(), EncodeErr
         return Ok(());
     }
     Err(EncodeError::new(EncodeErrorKind::Invalid("its label does not select this arm"), variant))
-}
-
-/// A generated exception type.
-pub trait ExceptionType: std::error::Error + Encode + Decode + Send + Sync + 'static {
-    /// Its repository id, which goes before its members.
-    const ID: &'static str;
-}
-
-/// An exception for a reply.
-pub fn raised<E: ExceptionType>(exception: &E) -> Raised<'_> {
-    Raised::User(E::ID, exception)
-}
-
-/// An exception of any operation.
-pub fn exception<E: ExceptionType>(exception: E) -> Exception {
-    UserException::new(E::ID, exception).into()
-}
-
-/// How exceptions print: the repository id, then the members.
-pub fn exception_text<E: ExceptionType>(exception: &E, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-    write!(f, "{}: {exception:?}", E::ID)
 }
 
 /// The same object as a reference of another interface.

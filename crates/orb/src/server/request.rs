@@ -11,7 +11,9 @@ use std::panic::{AssertUnwindSafe, catch_unwind};
 use std::sync::Arc;
 
 use bytes::Bytes;
-use zorb_cdr::{Body, CodeSets, DecodeError, Decoder, Encode, EncodeError, Encoder, Format, Octets, Version};
+use zorb_cdr::{
+    Body, CodeSets, Decode, DecodeError, Decoder, Encode, EncodeError, Encoder, Format, Octets, Version,
+};
 use zorb_giop::code_sets::ServerCodeSets;
 use zorb_giop::{Ior, ReplyStatus, Request, ServiceContexts, Target};
 
@@ -25,7 +27,8 @@ use crate::object::ObjectRef;
 use crate::orb::Orb;
 use crate::poa::{Active, Poa};
 use crate::probes::{Point, passed};
-use crate::skeleton::{Interface, OperationError, Raised, Skeleton};
+use crate::raised::{OperationError, Raised};
+use crate::skeleton::{Interface, Skeleton};
 use crate::transport::Endpoint;
 
 /// What a servant may know of the call that it serves.
@@ -310,6 +313,32 @@ impl ServerRequest {
         self.system_exception(decode_exception(error, Completion::No).context(context));
     }
 
+    /// Has `execute` work on the arguments and answers with what it returns, the result or the exception.
+    ///
+    /// Never inlined: an interface has one for each operation, and what finds the right one stays small beside a thousand.
+    #[inline(never)]
+    pub fn serve<A: Decode, R: Encode, E: OperationError>(
+        self,
+        execute: impl FnOnce(&Call, A) -> Result<R, E>,
+    ) {
+        let Some((request, arguments)) = self.arguments(A::decode) else { return };
+        let result = execute(request.call(), arguments);
+        request.finish(result, R::encode);
+    }
+
+    /// The same, where `decode` reads the arguments and `encode` writes the result.
+    #[inline(never)]
+    pub fn serve_by<A, R, E: OperationError>(
+        self,
+        decode: impl FnOnce(&mut Decoder<'_>) -> Result<A, DecodeError>,
+        encode: impl for<'r> FnOnce(&'r R, &mut Encoder<'r>) -> Result<(), EncodeError>,
+        execute: impl FnOnce(&Call, A) -> Result<R, E>,
+    ) {
+        let Some((request, arguments)) = self.arguments(decode) else { return };
+        let result = execute(request.call(), arguments);
+        request.finish(result, encode);
+    }
+
     /// Answers with a result.
     #[inline]
     pub fn reply<'r>(mut self, encode: impl FnOnce(&mut Encoder<'r>) -> Result<(), EncodeError>) {
@@ -327,7 +356,7 @@ impl ServerRequest {
         match &result {
             Ok(value) => self.answer(ReplyStatus::NO_EXCEPTION, |to| encode(value, to)),
             Err(error) => match error.raised() {
-                Raised::User(id, members) => self.answer_user_exception(id, members),
+                Raised::User(exception) => self.answer_user_exception(exception.repository_id(), exception),
                 Raised::System(exception) => self.answer_exception(exception),
             },
         }

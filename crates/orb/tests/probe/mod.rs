@@ -11,7 +11,7 @@ use zorb_orb::{Call, Interface, ObjectRef, Orb, SystemException};
 /// The longest that anything here may take before a test fails; none is expected to come near it.
 pub(crate) const PATIENCE: Duration = Duration::from_secs(30);
 
-static POKE: Operation = Operation { name: "poke", oneway: false };
+static POKE: Operation = Operation::new("poke");
 
 #[derive(Clone, Debug, PartialEq)]
 pub(crate) struct Probe(pub ObjectRef);
