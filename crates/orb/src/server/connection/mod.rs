@@ -214,6 +214,21 @@ impl Connection {
         self.park();
     }
 
+    /// Takes the connection out of the set until it is parked again; the caller has the turn. The kernel wakes the set, too,
+    /// of whatever arrives on a connection in it, even where nothing is to be reported.
+    #[cold]
+    pub(super) fn leave_set(&self) {
+        let mut watch = self.watch();
+        if watch.added
+            && !self.writing.is_blocked()
+            && self.is_open()
+            && let Armed::Descriptor(descriptor) = self.channel.arm()
+        {
+            self.engine.disarm(descriptor);
+            watch.added = false;
+        }
+    }
+
     /// Tells the set what to report next.
     fn arm(self: &Arc<Self>, mut watch: MutexGuard<'_, Watch>) {
         let sends = self.writing.is_blocked();
