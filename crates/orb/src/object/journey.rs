@@ -120,8 +120,11 @@ impl Journey {
     #[cold]
     pub(crate) fn failed(&mut self, target: &ObjectRef, failure: Failure) -> Result<(), SystemException> {
         match failure {
-            // Not executed: sent again when the server closes just as the call comes.
-            Failure::ClosedInOrder if self.repeats < MOST_REPEATS && Instant::now() < self.deadline => {
+            // Not executed: sent again when the connection ends just as the call comes, in order or before an octet
+            // has left.
+            Failure::ClosedInOrder | Failure::NotSent { step: "send", .. }
+                if self.repeats < MOST_REPEATS && Instant::now() < self.deadline =>
+            {
                 self.repeats += 1;
                 Ok(())
             }
