@@ -185,6 +185,8 @@ fn allow_what_idl_decides(item: &mut syn::Item) {
             clippy::excessive_precision,
             clippy::large_enum_variant,
             clippy::len_without_is_empty,
+            clippy::manual_range_patterns,
+            clippy::match_single_binding,
             clippy::module_inception,
             clippy::new_ret_no_self,
             clippy::result_large_err,

@@ -13,7 +13,9 @@ mod server;
 
 use proc_macro2::{Ident, TokenStream};
 use quote::quote;
-use zorb_idl::model::{Definition, DefinitionId, Direction, Feature, Interface, Parameter, Type};
+use zorb_idl::model::{
+    Definition, DefinitionId, DefinitionKind, Direction, Feature, Interface, Parameter, Type,
+};
 
 use crate::docs::doc;
 use crate::generate::Tree;
@@ -82,7 +84,7 @@ impl<'m> Call<'m> {
                 wire: it.name.clone(),
                 oneway: it.oneway,
                 returns: it.returns.as_ref(),
-                parameters: arguments(plan, owner, &it.parameters),
+                parameters: arguments(plan, &it.parameters),
                 comment: &it.doc,
                 what: format!("IDL operation `{scoped}`."),
             },
@@ -93,7 +95,7 @@ impl<'m> Call<'m> {
                 oneway: false,
                 returns: None,
                 parameters: vec![Argument {
-                    name: ident(&parameter_names(plan, owner).declare(&it.name)),
+                    name: ident(&parameter_names(plan).declare(&it.name)),
                     spelt: &it.name,
                     direction: Direction::In,
                     ty: &it.ty,
@@ -168,8 +170,8 @@ impl<'m> Call<'m> {
     }
 }
 
-fn arguments<'m>(plan: &Plan<'_>, owner: DefinitionId, parameters: &'m [Parameter]) -> Vec<Argument<'m>> {
-    let mut names = parameter_names(plan, owner);
+fn arguments<'m>(plan: &Plan<'_>, parameters: &'m [Parameter]) -> Vec<Argument<'m>> {
+    let mut names = parameter_names(plan);
     let argument = |it: &'m Parameter| Argument {
         name: ident(&names.declare(&it.name)),
         spelt: &it.name,
@@ -179,18 +181,13 @@ fn arguments<'m>(plan: &Plan<'_>, owner: DefinitionId, parameters: &'m [Paramete
     parameters.iter().map(argument).collect()
 }
 
-/// Parameters keep clear of the locals of generated code, and of the constants in reach: a pattern that names a
-/// constant does not bind.
-fn parameter_names(plan: &Plan<'_>, owner: DefinitionId) -> Names {
+/// Parameters keep clear of the locals of generated code and of every constant, since a pattern that names a constant in
+/// reach does not bind, and operations are generated in the modules of derived interfaces too.
+fn parameter_names(plan: &Plan<'_>) -> Names {
     let mut names = Names::beside_locals();
-    let scope = plan.model.definition(owner).parent;
-    let siblings = match scope {
-        Some(scope) => &plan.model.definition(scope).contents[..],
-        None => plan.model.top_level(),
-    };
-    for id in siblings {
-        if let zorb_idl::model::DefinitionKind::Constant(_) = plan.model.definition(*id).kind {
-            names.avoid(&plan.place_of(*id).name);
+    for definition in plan.model.definitions() {
+        if let DefinitionKind::Constant(_) = definition.kind {
+            names.avoid(&plan.place_of(definition.id).name);
         }
     }
     names
@@ -221,7 +218,7 @@ fn passing(scope: &Scope<'_>, ty: &Type) -> Passing {
         Type::Array { .. } => Passing::Borrowed,
         _ if scope.is_reference(ty) => Passing::Reference,
         Type::Named(id) => match scope.plan.model.definition(*id).kind {
-            zorb_idl::model::DefinitionKind::Enum(_) => Passing::Value,
+            DefinitionKind::Enum(_) => Passing::Value,
             _ => Passing::Borrowed,
         },
         _ => Passing::Value,

@@ -305,8 +305,8 @@ pub(crate) fn exception(scope: &Scope<'_>, of: &Definition, members: &[Member]) 
         }
 
         impl ::core::fmt::Display for #name {
-            fn fmt(&self, f: &mut ::core::fmt::Formatter<'_>) -> ::core::fmt::Result {
-                #rt::exception_text(self, f)
+            fn fmt(&self, to: &mut ::core::fmt::Formatter<'_>) -> ::core::fmt::Result {
+                #rt::exception_text(self, to)
             }
         }
 

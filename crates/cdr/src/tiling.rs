@@ -82,6 +82,7 @@ impl<const N: usize> fmt::Debug for Padding<N> {
 /// let samples: Sequence<Sample> = vec![Sample { channel: 1, value: 0.5, ..Default::default() }].into();
 /// assert_eq!(format!("{samples:?}"), "[Sample { channel: 1, value: 0.5 }]");
 /// ```
+// Locals begin with an underscore, as no IDL name does: one that a constant in reach is named like would not bind.
 #[macro_export]
 macro_rules! tiling_struct {
     (@octets copied) => {
@@ -92,19 +93,19 @@ macro_rules! tiling_struct {
     };
     (@octets $kind:ident) => {
         #[inline]
-        fn octets(elements: &[Self]) -> ::core::option::Option<&[::core::primitive::u8]> {
-            $crate::octets(elements)
+        fn octets(_elements: &[Self]) -> ::core::option::Option<&[::core::primitive::u8]> {
+            $crate::octets(_elements)
         }
     };
     (@view plain $name:ident) => {
         #[inline]
-        fn view(octets: &[::core::primitive::u8]) -> ::core::option::Option<&[Self]> {
-            $crate::view(octets)
+        fn view(_octets: &[::core::primitive::u8]) -> ::core::option::Option<&[Self]> {
+            $crate::view(_octets)
         }
 
         #[inline]
-        fn are_clean(elements: &[Self]) -> ::core::primitive::bool {
-            $crate::are_clean::<Self, { 4 * size_of::<$name>() }, { size_of::<$name>() }>(elements)
+        fn are_clean(_elements: &[Self]) -> ::core::primitive::bool {
+            $crate::are_clean::<Self, { 4 * ::core::mem::size_of::<$name>() }, { ::core::mem::size_of::<$name>() }>(_elements)
         }
     };
     (@view $kind:ident $name:ident) => {
@@ -115,30 +116,30 @@ macro_rules! tiling_struct {
     };
     (@load_all $name:ident) => {
         fn load_all(
-            octets: &[::core::primitive::u8],
-            order: $crate::ByteOrder,
-            into: &mut $crate::alloc::vec::Vec<Self>,
+            _octets: &[::core::primitive::u8],
+            _order: $crate::ByteOrder,
+            _into: &mut $crate::alloc::vec::Vec<Self>,
         ) -> ::core::primitive::bool {
-            $crate::load_sized::<Self, { size_of::<$name>() }>(octets, order, into)
+            $crate::load_sized::<Self, { ::core::mem::size_of::<$name>() }>(_octets, _order, _into)
         }
     };
     ($kind:ident $name:ident { $($member:ident: $type:ty),+ $(,)? } padding { $($padding:ident),* $(,)? }) => {
         impl ::core::fmt::Debug for $name {
-            fn fmt(&self, f: &mut ::core::fmt::Formatter<'_>) -> ::core::fmt::Result {
-                f.debug_struct(stringify!($name))$(.field(stringify!($member), &self.$member))+.finish()
+            fn fmt(&self, _f: &mut ::core::fmt::Formatter<'_>) -> ::core::fmt::Result {
+                _f.debug_struct(stringify!($name))$(.field(stringify!($member), &self.$member))+.finish()
             }
         }
 
         impl $crate::Encode for $name {
             #[inline]
-            fn encode<'a>(&'a self, to: &mut $crate::Encoder<'a>) -> ::core::result::Result<(), $crate::EncodeError> {
-                $($crate::Encode::encode(&self.$member, to)?;)+
+            fn encode<'a>(&'a self, _to: &mut $crate::Encoder<'a>) -> ::core::result::Result<(), $crate::EncodeError> {
+                $($crate::Encode::encode(&self.$member, _to)?;)+
                 ::core::result::Result::Ok(())
             }
 
             #[inline]
-            fn encode_owned(self, to: &mut $crate::Encoder<'static>) -> ::core::result::Result<(), $crate::EncodeError> {
-                $($crate::Encode::encode_owned(self.$member, to)?;)+
+            fn encode_owned(self, _to: &mut $crate::Encoder<'static>) -> ::core::result::Result<(), $crate::EncodeError> {
+                $($crate::Encode::encode_owned(self.$member, _to)?;)+
                 ::core::result::Result::Ok(())
             }
 
@@ -149,9 +150,9 @@ macro_rules! tiling_struct {
             const MIN_SIZE: ::core::primitive::usize = 0 $(+ <$type as $crate::Decode>::MIN_SIZE)+;
 
             #[inline]
-            fn decode(from: &mut $crate::Decoder<'_>) -> ::core::result::Result<Self, $crate::DecodeError> {
+            fn decode(_from: &mut $crate::Decoder<'_>) -> ::core::result::Result<Self, $crate::DecodeError> {
                 ::core::result::Result::Ok(Self {
-                    $($member: <$type as $crate::Decode>::decode(from)?,)+
+                    $($member: <$type as $crate::Decode>::decode(_from)?,)+
                     $($padding: $crate::Padding::ZERO,)*
                 })
             }
@@ -162,16 +163,16 @@ macro_rules! tiling_struct {
         impl $crate::Element for $name {
             const ALIGN: ::core::primitive::usize = <$name>::LAYOUT.align;
             const FIRST: ::core::primitive::usize = <$name>::LAYOUT.first;
-            const TAIL: ::core::primitive::usize = <$name>::LAYOUT.tail(size_of::<$name>());
-            const PADDED: ::core::primitive::bool = <$name>::LAYOUT.padded(size_of::<$name>());
+            const TAIL: ::core::primitive::usize = <$name>::LAYOUT.tail(::core::mem::size_of::<$name>());
+            const PADDED: ::core::primitive::bool = <$name>::LAYOUT.padded(::core::mem::size_of::<$name>());
 
             #[inline(always)]
-            fn load(octets: &[::core::primitive::u8], order: $crate::ByteOrder, valid: &mut ::core::primitive::bool) -> Self {
+            fn load(_octets: &[::core::primitive::u8], _order: $crate::ByteOrder, _valid: &mut ::core::primitive::bool) -> Self {
                 Self {
                     $($member: <$type as $crate::Element>::load(
-                        octets.get(::core::mem::offset_of!($name, $member)..).unwrap_or_default(),
-                        order,
-                        valid,
+                        _octets.get(::core::mem::offset_of!($name, $member)..).unwrap_or_default(),
+                        _order,
+                        _valid,
                     ),)+
                     $($padding: $crate::Padding::ZERO,)*
                 }
@@ -192,7 +193,7 @@ macro_rules! tiling_struct {
                 $(.member::<$type>(::core::mem::offset_of!($name, $member)))+;
         }
 
-        const _: () = $name::LAYOUT.check(size_of::<$name>(), align_of::<$name>());
+        const _: () = $name::LAYOUT.check(::core::mem::size_of::<$name>(), ::core::mem::align_of::<$name>());
     };
 }
 
@@ -221,14 +222,14 @@ macro_rules! enumeration {
 
         impl $crate::Encode for $name {
             #[inline]
-            fn encode<'a>(&'a self, to: &mut $crate::Encoder<'a>) -> ::core::result::Result<(), $crate::EncodeError> {
-                to.write_u32(*self as ::core::primitive::u32);
+            fn encode<'a>(&'a self, _to: &mut $crate::Encoder<'a>) -> ::core::result::Result<(), $crate::EncodeError> {
+                _to.write_u32(*self as ::core::primitive::u32);
                 ::core::result::Result::Ok(())
             }
 
             #[inline]
-            fn encode_owned(self, to: &mut $crate::Encoder<'static>) -> ::core::result::Result<(), $crate::EncodeError> {
-                to.write_u32(self as ::core::primitive::u32);
+            fn encode_owned(self, _to: &mut $crate::Encoder<'static>) -> ::core::result::Result<(), $crate::EncodeError> {
+                _to.write_u32(self as ::core::primitive::u32);
                 ::core::result::Result::Ok(())
             }
 
@@ -239,8 +240,8 @@ macro_rules! enumeration {
             const MIN_SIZE: ::core::primitive::usize = 4;
 
             #[inline]
-            fn decode(from: &mut $crate::Decoder<'_>) -> ::core::result::Result<Self, $crate::DecodeError> {
-                from.read_enumerator(Self::ENUMERATORS, stringify!($name))
+            fn decode(_from: &mut $crate::Decoder<'_>) -> ::core::result::Result<Self, $crate::DecodeError> {
+                _from.read_enumerator(Self::ENUMERATORS, stringify!($name))
             }
 
             $crate::element_runs!(decode);
@@ -250,12 +251,12 @@ macro_rules! enumeration {
             const ALIGN: ::core::primitive::usize = 4;
 
             #[inline(always)]
-            fn load(octets: &[::core::primitive::u8], order: $crate::ByteOrder, valid: &mut ::core::primitive::bool) -> Self {
-                let number = <::core::primitive::u32 as $crate::Element>::load(octets, order, valid);
-                match Self::ENUMERATORS.get(number as ::core::primitive::usize) {
-                    ::core::option::Option::Some(&enumerator) => enumerator,
+            fn load(_octets: &[::core::primitive::u8], _order: $crate::ByteOrder, _valid: &mut ::core::primitive::bool) -> Self {
+                let _number = <::core::primitive::u32 as $crate::Element>::load(_octets, _order, _valid);
+                match Self::ENUMERATORS.get(_number as ::core::primitive::usize) {
+                    ::core::option::Option::Some(&_enumerator) => _enumerator,
                     ::core::option::Option::None => {
-                        *valid = false;
+                        *_valid = false;
                         Self::ENUMERATORS[0]
                     }
                 }
@@ -267,10 +268,10 @@ macro_rules! enumeration {
         }
 
         const _: () = {
-            let mut number = 0;
-            while number < $name::ENUMERATORS.len() {
-                assert!($name::ENUMERATORS[number] as ::core::primitive::usize == number, "enumerators are numbered in order from 0");
-                number += 1;
+            let mut _number = 0;
+            while _number < $name::ENUMERATORS.len() {
+                assert!($name::ENUMERATORS[_number] as ::core::primitive::usize == _number, "enumerators are numbered in order from 0");
+                _number += 1;
             }
         };
     };

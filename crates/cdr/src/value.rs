@@ -92,27 +92,27 @@ macro_rules! element_runs {
     (encode) => {
         #[inline]
         fn encode_all<'a>(
-            values: &'a [Self],
-            to: &mut $crate::Encoder<'a>,
+            _values: &'a [Self],
+            _to: &mut $crate::Encoder<'a>,
         ) -> ::core::result::Result<(), $crate::EncodeError> {
-            to.write_elements(values)
+            _to.write_elements(_values)
         }
 
         #[inline]
         fn encode_all_owned(
-            values: $crate::alloc::vec::Vec<Self>,
-            to: &mut $crate::Encoder<'static>,
+            _values: $crate::alloc::vec::Vec<Self>,
+            _to: &mut $crate::Encoder<'static>,
         ) -> ::core::result::Result<(), $crate::EncodeError> {
-            to.write_owned_elements(values)
+            _to.write_owned_elements(_values)
         }
     };
     (decode) => {
         #[inline]
         fn decode_all(
-            from: &mut $crate::Decoder<'_>,
-            count: ::core::primitive::usize,
+            _from: &mut $crate::Decoder<'_>,
+            _count: ::core::primitive::usize,
         ) -> ::core::result::Result<$crate::alloc::vec::Vec<Self>, $crate::DecodeError> {
-            from.read_elements(count)
+            _from.read_elements(_count)
         }
     };
 }

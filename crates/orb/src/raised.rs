@@ -155,20 +155,20 @@ pub fn exception_text<X: ExceptionType>(exception: &X, f: &mut fmt::Formatter<'_
 macro_rules! operation_error {
     ($name:ident) => {
         impl ::core::cmp::PartialEq for $name {
-            fn eq(&self, other: &Self) -> ::core::primitive::bool {
-                $crate::rt::OperationError::raised(self) == $crate::rt::OperationError::raised(other)
+            fn eq(&self, _other: &Self) -> ::core::primitive::bool {
+                $crate::rt::OperationError::raised(self) == $crate::rt::OperationError::raised(_other)
             }
         }
 
         impl ::core::fmt::Debug for $name {
-            fn fmt(&self, f: &mut ::core::fmt::Formatter<'_>) -> ::core::fmt::Result {
-                ::core::fmt::Debug::fmt(&$crate::rt::OperationError::raised(self), f)
+            fn fmt(&self, _f: &mut ::core::fmt::Formatter<'_>) -> ::core::fmt::Result {
+                ::core::fmt::Debug::fmt(&$crate::rt::OperationError::raised(self), _f)
             }
         }
 
         impl ::core::fmt::Display for $name {
-            fn fmt(&self, f: &mut ::core::fmt::Formatter<'_>) -> ::core::fmt::Result {
-                ::core::fmt::Display::fmt(&$crate::rt::OperationError::raised(self), f)
+            fn fmt(&self, _f: &mut ::core::fmt::Formatter<'_>) -> ::core::fmt::Result {
+                ::core::fmt::Display::fmt(&$crate::rt::OperationError::raised(self), _f)
             }
         }
 

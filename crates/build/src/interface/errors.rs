@@ -40,8 +40,8 @@ pub(super) fn error(scope: &Scope<'_>, of: &ErrorNames) -> TokenStream {
 
             fn raised(&self) -> #rt::Raised<'_> {
                 match self {
-                    #(Self::#variants(raised) => #rt::Raised::User(raised),)*
-                    Self::#system(raised) => #rt::Raised::System(raised),
+                    #(Self::#variants(value) => #rt::Raised::User(value),)*
+                    Self::#system(value) => #rt::Raised::System(value),
                 }
             }
         }
@@ -49,11 +49,11 @@ pub(super) fn error(scope: &Scope<'_>, of: &ErrorNames) -> TokenStream {
         #rt::operation_error!(#name);
 
         #(impl #from<#types> for #name {
-            fn from(raised: #types) -> Self { Self::#variants(raised) }
+            fn from(value: #types) -> Self { Self::#variants(value) }
         })*
 
         impl #from<#rt::SystemException> for #name {
-            fn from(raised: #rt::SystemException) -> Self { Self::#system(raised) }
+            fn from(value: #rt::SystemException) -> Self { Self::#system(value) }
         }
 
         #(#aliases)*

@@ -103,6 +103,26 @@ pub(super) fn dispatch(scope: &Scope<'_>, of: &Definition) -> TokenStream {
         let base = scope.item(*owner);
         arms.push(quote!(#some(#numbers) => <#base as #rt::Served>::dispatch(servant, request)));
     }
+    let dispatch = if arms.is_empty() {
+        quote! {
+            fn dispatch(_: &Self::Servant, request: #rt::ServerRequest) { request.unknown_operation() }
+        }
+    } else {
+        quote! {
+            fn dispatch(servant: &Self::Servant, request: #rt::ServerRequest) {
+                static OPERATIONS: #rt::Operations = #rt::Operations {
+                    seed: #seed,
+                    displacements: &[#(#displacements),*],
+                    slots: &[#(#slots),*],
+                    names: &[#(#wires),*],
+                };
+                match OPERATIONS.find(request.operation_bytes()) {
+                    #(#arms,)*
+                    _ => request.unknown_operation(),
+                }
+            }
+        }
+    };
     // No IDL name begins with an underscore.
     let of_type = ident(if plan.is_taken(&scope.module, "S") { "_S" } else { "S" });
     let bases: Vec<TokenStream> = plan.model.bases(of.id).iter().map(|base| scope.item(*base)).collect();
@@ -120,18 +140,7 @@ pub(super) fn dispatch(scope: &Scope<'_>, of: &Definition) -> TokenStream {
         impl #rt::Served for #reference {
             type Servant = dyn #servant;
 
-            fn dispatch(servant: &Self::Servant, request: #rt::ServerRequest) {
-                static OPERATIONS: #rt::Operations = #rt::Operations {
-                    seed: #seed,
-                    displacements: &[#(#displacements),*],
-                    slots: &[#(#slots),*],
-                    names: &[#(#wires),*],
-                };
-                match OPERATIONS.find(request.operation_bytes()) {
-                    #(#arms,)*
-                    _ => request.unknown_operation(),
-                }
-            }
+            #dispatch
 
             #offer_to_bases
         }
