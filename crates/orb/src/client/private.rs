@@ -22,9 +22,6 @@ use crate::upcall;
 /// hundredth of a call's cost; a server that ended meanwhile is then noticed before anything is sent.
 const TRUSTED_IDLE: Duration = Duration::from_millis(1);
 
-/// Octets of a message that is sent without a wait on a connection that carries nothing else: no socket has less room.
-const AT_ONCE: usize = 2048;
-
 /// An open connection, owned by one call at a time.
 pub(crate) struct Private {
     channel: Arc<dyn Channel>,
@@ -80,7 +77,6 @@ impl Private {
         outgoing: &mut Outgoing<'_, '_>,
     ) -> Result<(), Box<Failure>> {
         self.last_used = course.started;
-        let is_new = self.is_new();
         let form = self.terms.next(course.candidate);
         let fragment_size = self.settings.fragment_size;
         let mut message = Encoder::with_buffer(mem::take(&mut self.buffer), form.format);
@@ -88,12 +84,11 @@ impl Private {
             .map_err(|error| Box::new(Failure::Encode(error)))?;
         passed(Point::Composed);
         let sent = send(&*self.channel, &message, fragment_size, course);
-        let sent_at_once = !is_new && message.len() <= AT_ONCE;
         passed(Point::Sent);
         self.buffer = message.into_buffer();
         sent?;
         self.terms.sent(&form);
-        let answered = self.await_reply(&form, course, sent_at_once);
+        let answered = self.await_reply(&form, course);
         if let Err(failure) = &answered {
             self.say_why(failure, form.format.version);
         }
@@ -113,26 +108,14 @@ impl Private {
     }
 
     #[inline]
-    fn await_reply(
-        &mut self,
-        form: &Form<'_>,
-        course: &Course<'_>,
-        sent_at_once: bool,
-    ) -> Result<(), Box<Failure>> {
-        // Then all of the time is left, and the clock need not be read again.
-        let mut left = sent_at_once.then(|| course.deadline.saturating_duration_since(course.started));
+    fn await_reply(&mut self, form: &Form<'_>, course: &Course<'_>) -> Result<(), Box<Failure>> {
         loop {
             if let Some(waiter) = upcall::current()
                 && let Armed::Descriptor(descriptor) = self.channel.arm()
             {
                 waiter.until_readable(descriptor, course.deadline);
-                left = None;
             }
-            let received = match left.take() {
-                Some(left) => self.channel.receive_within(self.inbound.space(), left),
-                None => self.channel.receive(self.inbound.space(), course.deadline),
-            };
-            match received {
+            match self.channel.receive(self.inbound.space(), course.deadline) {
                 Ok(Received::Octets(count)) => {
                     passed(Point::Received);
                     self.inbound.received(count);
