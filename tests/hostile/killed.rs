@@ -2,9 +2,11 @@
 
 use std::time::Duration;
 
+use rustix::net::sockopt::set_socket_linger;
 use zorb::{Completion, Kind, Orb};
+use zorb_tests::wire::{Order, Wire};
 
-use crate::rig::{Server, until};
+use crate::rig::{Fake, Server, probe, until};
 
 #[test]
 fn killed_while_it_executes_the_call_may_have_run() {
@@ -63,4 +65,30 @@ fn its_successor_is_reached_without_an_error() {
     let exception = probe.nothing().expect_err("another object");
     assert_eq!((exception.kind, exception.completed), (Kind::ObjectNotExist, Completion::No), "{exception}");
     second.probe(&orb).nothing().expect("its own object");
+}
+
+#[test]
+fn a_connection_that_was_reset_between_two_calls_is_replaced() {
+    // Each connection answers one call and is reset.
+    let fake = Fake::serving(2, |mut client| {
+        let Some(id) = client.request() else { return };
+        client.say(&Wire::reply((2, Order::Little), id, 0).string("x").done());
+        let _ = set_socket_linger(&client.stream, Some(Duration::ZERO));
+    });
+    let orb = Orb::builder().build();
+    let probe = probe(&orb, &fake.ior);
+    let mut answered = 0;
+    while answered < 300 {
+        // Sooner than a connection is looked at before it is used again, and usually later than the reset.
+        std::thread::sleep(Duration::from_micros(300));
+        match probe.greet("x") {
+            Ok(_) => answered += 1,
+            // Sent before the reset came: it may have been executed. Where nothing was sent there is no exception.
+            Err(exception) => assert_eq!(
+                (exception.kind, exception.completed),
+                (Kind::CommFailure, Completion::Maybe),
+                "{exception}"
+            ),
+        }
+    }
 }

@@ -162,10 +162,11 @@ impl Orb {
         self.0.adapters.run_main_thread(self);
     }
 
-    /// Closes, in order, every incoming connection that was used and on which nothing is under way. Clients notice when they call next, and
-    /// open another without an error: a way to move them to another server, or to free descriptors.
-    pub fn close_idle_connections(&self) {
-        self.0.server.close_idle();
+    /// Closes, in order, every incoming connection that was used and on which nothing is under way, and says how many.
+    /// Clients notice when they call next, and open another without an error: a way to move them to another server, or to
+    /// free descriptors.
+    pub fn close_idle_connections(&self) -> usize {
+        self.0.server.close_idle()
     }
 
     /// Ends service: no new connection, no new request. With `wait` it returns when the running requests have been

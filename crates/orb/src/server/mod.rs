@@ -147,11 +147,9 @@ impl Server {
         }
     }
 
-    /// Closes, in order, every connection on which nothing is under way.
-    pub(crate) fn close_idle(&self) {
-        if let Some(listening) = self.listening.get() {
-            listening.engine.close_idle();
-        }
+    /// Closes, in order, every connection on which nothing is under way, and says how many.
+    pub(crate) fn close_idle(&self) -> usize {
+        self.listening.get().map_or(0, |listening| listening.engine.close_idle())
     }
 
     /// Stops accepting, lets running requests be answered, and closes the connections in order, the latest after `within`.

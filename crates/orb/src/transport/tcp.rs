@@ -21,6 +21,9 @@ use super::{Acceptor, Armed, Channel, Endpoint, Idle, Received, Transport};
 
 const NAME: &str = "tcp";
 
+/// How long the name of a host to listen on may take to be looked up: as long as a client's connect.
+const LISTEN_LOOKUP: Duration = Duration::from_secs(10);
+
 /// TCP over IPv4 and IPv6.
 pub struct Tcp {
     resolver: Resolver,
@@ -66,7 +69,10 @@ impl Transport for Tcp {
             "" | "*" => vec![Ipv6Addr::UNSPECIFIED.into(), IpAddr::from([0, 0, 0, 0])],
             host => match host.parse() {
                 Ok(ip) => vec![ip],
-                Err(_) => zorb_ipc::resolve(host, 0)?.iter().map(SocketAddr::ip).collect(),
+                Err(_) => {
+                    let addresses = self.resolver.resolve_by(host, 0, Instant::now() + LISTEN_LOOKUP)?;
+                    addresses.iter().map(SocketAddr::ip).collect()
+                }
             },
         };
         let mut last = io::Error::from(io::ErrorKind::AddrNotAvailable);

@@ -256,12 +256,11 @@ impl Engine {
         self.connections().get(&token).cloned()
     }
 
-    /// Closes, in order, every connection that is idle after use.
-    pub(super) fn close_idle(&self) {
+    /// Closes, in order, every connection that is idle after use, and says how many.
+    pub(super) fn close_idle(&self) -> usize {
         let connections: Vec<_> = self.connections().values().cloned().collect();
-        for connection in connections.iter().filter(|connection| connection.was_used()) {
-            connection.close_if_idle("asked to close what is idle");
-        }
+        let used = connections.iter().filter(|connection| connection.was_used());
+        used.filter(|connection| connection.close_if_idle("asked to close what is idle")).count()
     }
 
     pub(super) fn forget(&self, token: u64) {
