@@ -122,19 +122,22 @@ fn orb_type(line: &str) -> String {
     }
 }
 
-/// The octets of a text in which some stand as `\x00`, `\\` or `\"`, in hexadecimal.
+/// The octets of a text in which those that do not print stand as `\x00`, in hexadecimal. catior does not escape the
+/// backslash itself.
 fn hexadecimal(text: &str) -> String {
     let mut octets = String::new();
-    let mut rest = text.chars();
-    while let Some(character) = rest.next() {
-        if character != '\\' {
-            octets += &format!("{:02x}", u32::from(character));
-            continue;
-        }
-        match rest.next() {
-            Some('x') => octets.extend(rest.by_ref().take(2)),
-            Some(escaped) => octets += &format!("{:02x}", u32::from(escaped)),
-            None => {}
+    let mut rest = text;
+    while let Some(character) = rest.chars().next() {
+        let escaped = rest.strip_prefix("\\x").and_then(|digits| digits.get(..2));
+        match escaped.filter(|digits| digits.bytes().all(|digit| digit.is_ascii_hexdigit())) {
+            Some(digits) => {
+                octets += digits;
+                rest = &rest[4..];
+            }
+            None => {
+                octets += &format!("{:02x}", u32::from(character));
+                rest = &rest[character.len_utf8()..];
+            }
         }
     }
     octets
