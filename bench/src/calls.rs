@@ -12,7 +12,7 @@ use crate::lab::Lab;
 use crate::latency::Latencies;
 use crate::pin::{self, Pin};
 use crate::raw::Raw;
-use crate::row::{Figures, Parameters, Row};
+use crate::row::{Figures, Row};
 use crate::statistics::{LEAST_PAIRS, Ratio, median};
 use crate::system::{Call, Client, MessageSizes, Payload, Setting, System, Transport};
 
@@ -77,21 +77,8 @@ impl Basis {
         figures: Figures,
         ratios: &[f64],
     ) -> Row {
-        let mut row = Row {
-            experiment: experiment.to_owned(),
-            system: system.name().to_owned(),
-            transport: self.transport.name().to_owned(),
-            messaging: system.messaging().to_owned(),
-            r#type: payload.type_name().to_owned(),
-            size: payload.size(),
-            pin: self.pin.name().to_owned(),
-            figures,
-            ratio_to_raw: None,
-            ratio_low: None,
-            ratio_high: None,
-            parameters: Parameters::default(),
-            command: None,
-        };
+        let what = (payload.type_name(), payload.size());
+        let mut row = Row::new(experiment, system, (self.transport, self.pin), what, figures);
         if self.pin.gives_ratios() {
             row.set_ratio(Ratio::of_pairs(ratios, self.seed));
         }

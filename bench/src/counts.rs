@@ -12,8 +12,8 @@ use zorb::probes;
 use crate::BenchError;
 use crate::orb::idl::bench::Echo;
 use crate::orb::{Zorb, echo, failed};
-use crate::row::{Figures, Parameters, Row};
-use crate::system::{Payload, System};
+use crate::row::{Figures, Row};
+use crate::system::Payload;
 use crate::whitebox::Plan;
 
 /// Structs of the sequence that is counted beside a plan's payloads.
@@ -147,26 +147,16 @@ impl Counted {
 
     /// The counts as results.
     pub(crate) fn rows(&self, plan: &Plan) -> Vec<Row> {
-        let row = |(side, counts): (&str, PerCall)| Row {
-            experiment: "counts".to_owned(),
-            system: Zorb.name().to_owned(),
-            transport: plan.transport.name().to_owned(),
-            messaging: Zorb.messaging().to_owned(),
-            r#type: self.payload.type_name().to_owned(),
-            size: self.payload.size(),
-            pin: plan.pin.name().to_owned(),
-            figures: Figures::Counts {
+        let what = (self.payload.type_name(), self.payload.size());
+        let row = |(side, counts): (&str, PerCall)| {
+            let figures = Figures::Counts {
                 side: side.to_owned(),
                 system_calls: counts.system_calls,
                 octets_copied: counts.octets_copied,
                 allocations: counts.allocations,
                 octets_allocated: counts.octets_allocated,
-            },
-            ratio_to_raw: None,
-            ratio_low: None,
-            ratio_high: None,
-            parameters: Parameters::default(),
-            command: None,
+            };
+            Row::new("counts", &Zorb, (plan.transport, plan.pin), what, figures)
         };
         self.sides().map(row).into()
     }

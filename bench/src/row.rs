@@ -20,7 +20,9 @@
 
 use serde::{Deserialize, Serialize};
 
+use crate::pin::Pin;
 use crate::statistics::Ratio;
+use crate::system::{System, Transport};
 
 /// One system's figures for one size.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
@@ -169,6 +171,31 @@ pub struct Parameters {
 }
 
 impl Row {
+    /// What was found of `system` with `size` octets of type `kind`; without a ratio and parameters.
+    pub(crate) fn new(
+        experiment: &str,
+        system: &dyn System,
+        (transport, pin): (Transport, Pin),
+        (kind, size): (&str, usize),
+        figures: Figures,
+    ) -> Row {
+        Row {
+            experiment: experiment.to_owned(),
+            system: system.name().to_owned(),
+            transport: transport.name().to_owned(),
+            messaging: system.messaging().to_owned(),
+            r#type: kind.to_owned(),
+            size,
+            pin: pin.name().to_owned(),
+            figures,
+            ratio_to_raw: None,
+            ratio_low: None,
+            ratio_high: None,
+            parameters: Parameters::default(),
+            command: None,
+        }
+    }
+
     /// The row as one line of JSON, without the line's end.
     pub fn to_json(&self) -> String {
         // Field names are constants and every value is a string or a number (NaN becomes null).

@@ -16,7 +16,7 @@ use crate::flood::{Element, Flood};
 use crate::lab::Lab;
 use crate::pin::{self, Pin, Placement};
 use crate::raw::Raw;
-use crate::row::{Figures, Parameters, Row};
+use crate::row::{Figures, Row};
 use crate::statistics::{LEAST_PAIRS, Ratio, median};
 use crate::system::{Client, Setting, System, Transport};
 
@@ -187,27 +187,17 @@ impl Side {
         let each_gib =
             |times: Option<Vec<Duration>>| Some(times?.iter().sum::<Duration>().as_secs_f64() / gib);
         let (sender, receiver) = (each_gib(all(|turn| turn.sender)), each_gib(all(|turn| turn.receiver)));
-        Row {
-            experiment: "ttcp".to_owned(),
-            system: system.name().to_owned(),
-            transport: plan.transport.name().to_owned(),
-            messaging: system.messaging().to_owned(),
-            r#type: flood.element.name().to_owned(),
-            size: flood.octets,
-            pin: plan.pin.name().to_owned(),
-            figures: Figures::Throughput {
-                gbit_s: rate(all(|turn| Some(turn.confirmed))).unwrap_or_default(),
-                sender_gbit_s: rate(all(|turn| turn.sent)),
-                cpu_s_per_gib: sender.zip(receiver).map(|(sender, receiver)| rounded(sender + receiver)),
-                sender_cpu_s_per_gib: sender.map(rounded),
-                receiver_cpu_s_per_gib: receiver.map(rounded),
-            },
-            ratio_to_raw: None,
-            ratio_low: None,
-            ratio_high: None,
-            parameters: Parameters { queue: plan.queue, ..Parameters::default() },
-            command: None,
-        }
+        let figures = Figures::Throughput {
+            gbit_s: rate(all(|turn| Some(turn.confirmed))).unwrap_or_default(),
+            sender_gbit_s: rate(all(|turn| turn.sent)),
+            cpu_s_per_gib: sender.zip(receiver).map(|(sender, receiver)| rounded(sender + receiver)),
+            sender_cpu_s_per_gib: sender.map(rounded),
+            receiver_cpu_s_per_gib: receiver.map(rounded),
+        };
+        let what = (flood.element.name(), flood.octets);
+        let mut row = Row::new("ttcp", system, (plan.transport, plan.pin), what, figures);
+        row.parameters.queue = plan.queue;
+        row
     }
 
     /// Enters the ratio of times to the floor's: with an interval if there are enough pairs.

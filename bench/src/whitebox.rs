@@ -21,7 +21,7 @@ use crate::orb::{Zorb, failed};
 use crate::pin::{self, Pin};
 use crate::probes::{self, Point, Stamp};
 use crate::process::Server;
-use crate::row::{Figures, Parameters, Row};
+use crate::row::{Figures, Row};
 use crate::statistics::median;
 use crate::system::{Payload, Setting, System, Transport};
 use crate::{BenchError, orb};
@@ -251,26 +251,16 @@ impl Findings {
 impl WhiteBox {
     /// The steps as results.
     fn rows(&self, plan: &Plan) -> Vec<Row> {
-        let row = |step: &Step| Row {
-            experiment: "whitebox".to_owned(),
-            system: Zorb.name().to_owned(),
-            transport: plan.transport.name().to_owned(),
-            messaging: Zorb.messaging().to_owned(),
-            r#type: self.payload.type_name().to_owned(),
-            size: self.payload.size(),
-            pin: plan.pin.name().to_owned(),
-            figures: Figures::Step {
+        let what = (self.payload.type_name(), self.payload.size());
+        let row = |step: &Step| {
+            let figures = Figures::Step {
                 side: step.side().to_owned(),
                 step: step.number,
                 name: step.name.to_owned(),
                 p50_ns: step.nanoseconds,
                 share: step.share,
-            },
-            ratio_to_raw: None,
-            ratio_low: None,
-            ratio_high: None,
-            parameters: Parameters::default(),
-            command: None,
+            };
+            Row::new("whitebox", &Zorb, (plan.transport, plan.pin), what, figures)
         };
         self.steps.iter().map(row).collect()
     }
