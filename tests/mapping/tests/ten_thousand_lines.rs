@@ -3,6 +3,9 @@
 //! ```text
 //! cargo test -p zorb-test-mapping --test ten_thousand_lines -- --ignored --nocapture
 //! ```
+//!
+//! What can be held on any machine is held at every run: how much Rust there is to a line of IDL, and that the IDL has what it
+//! is said to have.
 
 use std::fmt::Write;
 use std::path::Path;
@@ -142,6 +145,46 @@ fn densest(text: &mut String, area: usize) {
     *text += "};\n";
 }
 
+/// The generated text of `idl`.
+fn rust(idl: &str) -> String {
+    let files = zorb_idl::Memory::new([("big.idl", idl)]);
+    zorb_build::Config::new().generate_from(&files, &["big.idl"]).expect("it is correct").text
+}
+
+#[test]
+fn a_line_of_idl_becomes_so_many_of_rust() {
+    for (what, area, most) in
+        [("as written", as_written as fn(&mut String, usize), 15.5), ("densest", densest, 37.0)]
+    {
+        let idl = idl(1_000, area);
+        let lines = rust(&idl).lines().count() as f64 / idl.lines().count() as f64;
+        println!("{what}: {lines:.2}");
+        assert!(lines <= most, "{what}: {lines:.2} lines of Rust to one of IDL, where {most} were enough");
+    }
+}
+
+#[test]
+fn what_people_write_has_as_much_in_it_as_the_services() {
+    let idl = idl(10_000, as_written);
+    let lines: Vec<_> = idl.lines().map(str::trim).collect();
+    let those = |begin: &str| lines.iter().filter(|line| line.starts_with(begin)).count();
+    let operations = lines
+        .iter()
+        .filter(|line| line.contains('(') && !line.starts_with("raises") && !line.starts_with("//"));
+    let found = [
+        ("operations", operations.count(), 1_097),
+        ("attributes", those("readonly attribute"), 209),
+        ("interfaces", those("interface"), 414),
+        ("structs", those("struct"), 146),
+        ("exceptions", those("exception"), 194),
+        ("enums", those("enum"), 73),
+        ("unions", those("union"), 13),
+    ];
+    for (what, number, least) in found {
+        assert!(number * 10_000 >= least * lines.len(), "{number} {what} in {} lines", lines.len());
+    }
+}
+
 #[test]
 #[ignore = "takes two minutes, and says something only on a quiet machine"]
 fn the_compiler_takes_so_long() {
@@ -152,9 +195,8 @@ fn the_compiler_takes_so_long() {
 
 fn measure(what: &str, idl: &str, folder: &Path) {
     std::fs::create_dir_all(folder.join("src")).expect("a folder in the target folder");
-    let files = zorb_idl::Memory::new([("big.idl", idl)]);
     let started = Instant::now();
-    let text = zorb_build::Config::new().generate_from(&files, &["big.idl"]).expect("it is correct").text;
+    let text = rust(idl);
     println!("{what}: {} lines of IDL, {} of Rust", idl.lines().count(), text.lines().count());
     println!("generated in {:.1} s", started.elapsed().as_secs_f64());
     std::fs::write(folder.join("src/lib.rs"), text).expect("a file in the target folder");
