@@ -82,7 +82,8 @@ enum Head {
 
 const SYSTEM_EXCEPTION: Recode = |from, to| {
     let body = SystemExceptionBody::decode(from).map_err(Failure::Decode)?;
-    body.encode_owned(to).map_err(Failure::Encode)
+    let shown = format!("{body:?}");
+    body.encode_owned(to).map_err(Failure::Encode).map(|()| shown)
 };
 
 /// What a message's body holds; `None` for messages without a body.
@@ -106,7 +107,7 @@ fn spoken(message: Message, operations: &mut BTreeMap<u32, String>) -> Option<Sp
                 ReplyStatus::USER_EXCEPTION => |from, to| {
                     let id = from.read_string().map_err(Failure::Decode)?;
                     to.write_string(&id).map_err(Failure::Encode)?;
-                    recode::members(&id).expect("a known exception")(from, to)
+                    recode::members(&id).expect("a known exception")(from, to).map(|members| id + &members)
                 },
                 ReplyStatus::SYSTEM_EXCEPTION => SYSTEM_EXCEPTION,
                 ReplyStatus::LOCATION_FORWARD => recode::REFERENCE,
@@ -123,7 +124,7 @@ fn spoken(message: Message, operations: &mut BTreeMap<u32, String>) -> Option<Sp
             let recode: Recode = match reply.status {
                 LocateStatus::OBJECT_FORWARD => recode::REFERENCE,
                 LocateStatus::LOC_SYSTEM_EXCEPTION => SYSTEM_EXCEPTION,
-                _ => |_, _| Ok(()),
+                _ => |_, _| Ok(String::new()),
             };
             Some(Spoken {
                 version: reply.version,
@@ -137,8 +138,8 @@ fn spoken(message: Message, operations: &mut BTreeMap<u32, String>) -> Option<Sp
 }
 
 impl Spoken {
-    /// The whole message as we would send it.
-    fn written(&self, name: &str) -> Vec<u8> {
+    /// The whole message as we would send it, and the values of its body as text.
+    fn written(&self, name: &str) -> (Vec<u8>, String) {
         let mut to = Encoder::new(format(self.version));
         match &self.head {
             Head::Request(request) => {
@@ -163,10 +164,10 @@ impl Spoken {
             Head::Locate(reply) => begin_locate_reply(&mut to, reply.id, reply.status),
         }
         let mut from = Decoder::over(&self.body, format(self.version));
-        (self.recode)(&mut from, &mut to).unwrap_or_else(|error| panic!("{name}: {error:?}"));
+        let shown = (self.recode)(&mut from, &mut to).unwrap_or_else(|error| panic!("{name}: {error:?}"));
         assert!(from.remaining() < 8, "{name}: {} octets are left", from.remaining());
         finish(&mut to).unwrap();
-        to.slices().flatten().copied().collect()
+        (to.slices().flatten().copied().collect(), shown)
     }
 }
 
@@ -188,12 +189,13 @@ fn written_again_they_say_the_same() {
                 let name = format!("{} message {index}", capture.name);
                 let Some(spoken) = spoken(message, &mut operations) else { continue };
                 messages += 1;
-                let ours = spoken.written(&name);
-                // What we wrote reads as the same: written a third time it does not change.
+                let (ours, meant) = spoken.written(&name);
+                // What we wrote reads as the same values; written a third time it does not change.
                 let mut again = Inbound::new(Limits::default());
                 let mut known = operations.clone();
                 let heard = receive(&mut again, &ours, usize::MAX).unwrap().remove(0);
-                let again = self::spoken(heard, &mut known).expect("it has a body").written(&name);
+                let (again, read) = self::spoken(heard, &mut known).expect("it has a body").written(&name);
+                assert_eq!(meant, read, "{name}");
                 assert_eq!(ours, again, "{name}");
                 let whole = octets[6] & 2 == 0 && octets[7] != 7;
                 // UTF-16 may go in either order, with a mark that says which; omniORB marks, we need none.
@@ -216,8 +218,8 @@ fn written_again_they_say_the_same() {
     }
 }
 
-/// Octets may differ only where ours are zero, which padding is: the values are the same, as the lengths are, and so
-/// the octets that differ say nothing.
+/// Octets may differ only where ours are zero, which padding is: lengths are the same, and so are the values, which were read
+/// from both; so the octets that differ say nothing.
 fn same_but_padding(name: &str, ours: &[u8], theirs: &[u8]) {
     assert_eq!(ours.len(), theirs.len(), "{name}:\n{ours:02x?}\n{theirs:02x?}");
     for (at, (&our, &their)) in ours.iter().zip(theirs).enumerate() {

@@ -1,4 +1,5 @@
-//! What the messages of each operation of `every.idl` hold: reads a body and writes it again, for captured messages.
+//! What the messages of each operation of `every.idl` hold: reads a body, writes it again and shows what it held, for captured
+//! messages.
 
 use zorb::giop::Ior;
 use zorb::rt::{DecodeError, Decoder, EncodeError, Encoder};
@@ -7,8 +8,8 @@ use zorb::{Char, WChar};
 use crate::every::interop::*;
 use crate::sample::{Array, List, Own, Run, Shape, Text, Wide};
 
-/// Reads a body's values, and writes them.
-pub type Recode = fn(&mut Decoder<'_>, &mut Encoder<'static>) -> Result<(), Failure>;
+/// Reads a body's values, and writes them; gives their canonical text.
+pub type Recode = fn(&mut Decoder<'_>, &mut Encoder<'static>) -> Result<String, Failure>;
 
 /// The bodies of one operation.
 #[derive(Clone, Copy)]
@@ -48,8 +49,14 @@ impl Shape for Reference {
 }
 
 /// A member after the other.
-fn one<S: Shape>(from: &mut Decoder<'_>, to: &mut Encoder<'static>) -> Result<(), Failure> {
+fn one<S: Shape>(
+    from: &mut Decoder<'_>,
+    to: &mut Encoder<'static>,
+    shown: &mut String,
+) -> Result<(), Failure> {
     let value = S::decode(from).map_err(Failure::Decode)?;
+    S::show(&value, shown);
+    shown.push('\n');
     S::encode(value, to).map_err(Failure::Encode)
 }
 
@@ -57,8 +64,10 @@ macro_rules! recode {
     ($($shape:ty),*) => {
         |from, to| {
             let _ = (&from, &to);
-            $(one::<$shape>(from, to)?;)*
-            Ok(())
+            #[allow(unused_mut)] // there may be nothing in it
+            let mut shown = String::new();
+            $(one::<$shape>(from, to, &mut shown)?;)*
+            Ok(shown)
         }
     };
 }
