@@ -25,7 +25,7 @@ pub(crate) fn well_formed(workshop: &Workshop) -> Verdict {
     }
     let (mut seen, mut wrong) = (0, Vec::new());
     for (client, server) in pairs {
-        for (giop, fragment) in [("1.0", 0), ("1.1", 0), ("1.2", 0), ("1.2", 1024)] {
+        for (giop, fragment) in [("1.0", 0), ("1.1", 0), ("1.1", 1024), ("1.2", 0), ("1.2", 1024)] {
             let terms = Terms { giop, fragment, ..Terms::USUAL };
             match messages(workshop, client, server, terms) {
                 Ok(Recorded::NotAllowed(why)) => return Verdict::Missing(why),

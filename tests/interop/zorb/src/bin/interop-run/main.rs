@@ -1,4 +1,4 @@
-//! Runs every pairing of peers, judges each case against `known-gaps.toml`, and prints a table.
+//! Runs every pairing of peers, judges each case against `known-gaps.toml` and all against `cases.txt`, and prints a table.
 //!
 //! `interop-run [--only TEXT] [--keep]`, started by `../../run`, which builds what it needs. `--only` runs the steps whose
 //! names hold that text; `--keep` leaves the peers' output in the scratch folder. With `ZORB_REQUIRE_PEERS=1` a missing
@@ -12,6 +12,7 @@
 //! | `capture` | tshark finds no malformed message in zorb's traffic |
 
 mod capture;
+mod cases;
 mod gaps;
 mod naming;
 mod pairings;
@@ -24,6 +25,7 @@ use std::sync::atomic::{AtomicUsize, Ordering};
 use std::time::{Duration, Instant};
 use std::{env, fs, thread};
 
+use cases::Cases;
 use gaps::Gaps;
 use peers::Workshop;
 
@@ -62,12 +64,13 @@ fn run() -> Result<ExitCode, String> {
     }
     let required = env::var("ZORB_REQUIRE_PEERS").is_ok_and(|value| value == "1");
     let workshop = Workshop::open()?;
+    let cases = Cases::read(&workshop.interop.join("cases.txt"))?;
     let gaps = Gaps::read(&workshop.interop.join("known-gaps.toml"))?;
 
     let mut steps: Vec<Step<'_>> = Vec::new();
     for pairing in pairings::all() {
-        let (workshop, gaps) = (&workshop, &gaps);
-        steps.push((pairing.to_string(), Box::new(move || pairing.run(workshop, gaps))));
+        let (workshop, cases, gaps) = (&workshop, &cases, &gaps);
+        steps.push((pairing.to_string(), Box::new(move || pairing.run(workshop, cases, gaps))));
     }
     steps.push(("samples".into(), Box::new(|| pairings::samples(&workshop))));
     for peer in peers::ALL {

@@ -7,6 +7,7 @@ use zorb::{Interface, Orb};
 use zorb_interop::every::interop::Every;
 
 use super::Verdict;
+use super::cases::Cases;
 use super::gaps::{Expected, Gaps};
 use super::peers::{ALL, Peer, Terms, Workshop};
 use super::process::output_of;
@@ -78,15 +79,15 @@ fn shut_down(reference: &str) -> Result<(), String> {
 }
 
 impl Pairing {
-    /// Runs every case, and holds each against the list of gaps.
-    pub(crate) fn run(&self, workshop: &Workshop, gaps: &Gaps) -> Verdict {
+    /// Runs every case, and holds each against the list of gaps and all against the list of cases.
+    pub(crate) fn run(&self, workshop: &Workshop, cases: &Cases, gaps: &Gaps) -> Verdict {
         for peer in [self.client, self.server] {
             if let Some(missing) = workshop.missing(peer) {
                 return Verdict::Missing(missing);
             }
         }
         match self.lines(workshop) {
-            Ok(lines) => self.judge(&lines, gaps),
+            Ok(lines) => self.judge(&lines, cases, gaps),
             Err(error) => Verdict::Failed(vec![error]),
         }
     }
@@ -103,9 +104,9 @@ impl Pairing {
         Ok(String::from_utf8_lossy(&text).lines().map(str::to_owned).collect())
     }
 
-    fn judge(&self, lines: &[String], gaps: &Gaps) -> Verdict {
-        let (mut passed, mut known, mut skipped) = (0, 0, 0);
-        let mut wrong = Vec::new();
+    fn judge(&self, lines: &[String], cases: &Cases, gaps: &Gaps) -> Verdict {
+        let (mut passed, mut known) = (0, 0);
+        let (mut ran, mut wrong) = (Vec::new(), Vec::new());
         let mut ended = false;
         for line in lines {
             ended |= line.contains(" passed, ") && line.ends_with(" failed");
@@ -116,18 +117,17 @@ impl Pairing {
                 ("ok", _) => passed += 1,
                 ("FAIL", Expected::Pass) => wrong.push(line.clone()),
                 ("FAIL", _) => known += 1,
-                ("skip", _) => skipped += 1,
-                _ => {}
+                _ => continue,
             }
+            ran.push(case.to_owned());
         }
+        wrong.extend(cases.compare(self.server, self.client, self.terms, &ran));
         if !ended {
             let last = lines.last().map_or("nothing", String::as_str);
             wrong.push(format!("the client did not come to its end; the last it said: {last}"));
         }
         if wrong.is_empty() {
-            return Verdict::Passed(format!(
-                "{passed} passed, {known} known gaps of the peers, {skipped} skipped"
-            ));
+            return Verdict::Passed(format!("{passed} passed, {known} known gaps of the peers"));
         }
         Verdict::Failed(wrong)
     }

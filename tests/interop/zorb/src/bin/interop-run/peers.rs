@@ -19,13 +19,20 @@ pub(crate) enum Peer {
 
 pub(crate) const ALL: [Peer; 3] = [Peer::Zorb, Peer::Omniorb, Peer::Jacorb];
 
-impl fmt::Display for Peer {
-    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        f.pad(match self {
+impl Peer {
+    /// As options, files and folders call it.
+    pub(crate) fn name(self) -> &'static str {
+        match self {
             Peer::Omniorb => "omniorb",
             Peer::Jacorb => "jacorb",
             Peer::Zorb => "zorb",
-        })
+        }
+    }
+}
+
+impl fmt::Display for Peer {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.pad(self.name())
     }
 }
 

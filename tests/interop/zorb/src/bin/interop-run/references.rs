@@ -142,3 +142,16 @@ fn hexadecimal(text: &str) -> String {
     }
     octets
 }
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_backslash_is_itself_unless_two_digits_follow() {
+        assert_eq!(hexadecimal(r"a\x00\xffb"), "6100ff62");
+        assert_eq!(hexadecimal(r"\\x41"), "5c41");
+        assert_eq!(hexadecimal(r"\y\x4"), "5c795c7834");
+        assert_eq!(hexadecimal("\\"), "5c");
+    }
+}
