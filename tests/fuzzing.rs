@@ -6,18 +6,23 @@
 
 use std::fs;
 
-use zorb_tests::mutation::{Random, mutations};
+use zorb_tests::mutation::{Random, mutations, mutations_of_each};
 use zorb_tests::seeds;
 use zorb_tests::{root, vectors};
 
 /// Cases for each body whose inputs are short. A few seconds in a debug build, all together.
 const CASES: usize = 20_000;
 
-/// Proper prefixes of each seed: all of them for most, evenly spread over the longest.
-const PREFIXES: usize = 256;
+/// Mutations of each message.
+const EACH: usize = 2_000;
 
-/// Feeds `body` the seeds, `prefixes` of each, and `cases` mutations.
-fn drive(seeds: &[Vec<u8>], prefixes: usize, cases: usize, body: fn(&[u8])) {
+/// Feeds `body` the seeds, every proper prefix of each, and `cases` mutations.
+fn drive(seeds: &[Vec<u8>], cases: usize, body: fn(&[u8])) {
+    drive_sparsely(seeds, usize::MAX, cases, body);
+}
+
+/// The same with so many prefixes of each seed, evenly spread.
+fn drive_sparsely(seeds: &[Vec<u8>], prefixes: usize, cases: usize, body: fn(&[u8])) {
     for seed in seeds {
         body(seed);
         let step = seed.len().div_ceil(prefixes).max(1);
@@ -33,7 +38,7 @@ fn short(mut seeds: Vec<Vec<u8>>) -> Vec<Vec<u8>> {
 }
 
 fn message_seeds() -> Vec<Vec<u8>> {
-    let mut seeds = short(vectors::messages());
+    let mut seeds = vectors::messages();
     seeds.extend(seeds::to_server(b"key").into_iter().map(|seed| seed.octets));
     seeds.extend(seeds::to_client(1).into_iter().map(|seed| seed.octets));
     seeds
@@ -86,28 +91,35 @@ fn idl_seeds() -> Vec<Vec<u8>> {
 
 #[test]
 fn messages() {
-    drive(&message_seeds(), PREFIXES, CASES, zorb::giop::fuzz::messages);
+    drive(&message_seeds(), CASES, zorb::giop::fuzz::messages);
+}
+
+#[test]
+fn thousands_of_mutations_of_every_message() {
+    for case in mutations_of_each(&message_seeds(), EACH, 0xeac4) {
+        zorb::giop::fuzz::messages(&case);
+    }
 }
 
 #[test]
 fn references() {
-    drive(&reference_seeds(), PREFIXES, CASES, zorb::giop::fuzz::references);
+    drive(&reference_seeds(), CASES, zorb::giop::fuzz::references);
 }
 
 #[test]
 fn urls() {
-    drive(&url_seeds(), PREFIXES, CASES, zorb::giop::fuzz::urls);
+    drive(&url_seeds(), CASES, zorb::giop::fuzz::urls);
 }
 
 #[test]
 fn values() {
-    drive(&value_seeds(), PREFIXES, 4 * CASES, zorb::cdr::fuzz::values);
+    drive(&value_seeds(), 4 * CASES, zorb::cdr::fuzz::values);
 }
 
 #[test]
 fn idl() {
     // A case costs a hundred times what those above do: it compiles the text, and includes it in itself.
-    drive(&idl_seeds(), 16, 500, zorb_idl::fuzz::idl);
+    drive_sparsely(&idl_seeds(), 16, 500, zorb_idl::fuzz::idl);
 }
 
 /// Gives cargo-fuzz the same seeds to begin with; see docs/fuzzing.md.

@@ -85,6 +85,17 @@ pub fn mutations(seeds: &[Vec<u8>], cases: usize, seed: u64) -> impl Iterator<It
     })
 }
 
+/// `each` mutations of every one of `seeds`, one seed after the other; the same for the same `seed`.
+pub fn mutations_of_each(seeds: &[Vec<u8>], each: usize, seed: u64) -> impl Iterator<Item = Vec<u8>> {
+    let mut random = Random::new(seed);
+    let whole = seeds.iter().flat_map(move |whole| std::iter::repeat_n(whole, each));
+    whole.map(move |whole| {
+        let mut octets = whole.clone();
+        mutate(&mut octets, &mut random);
+        octets
+    })
+}
+
 #[cfg(test)]
 mod tests {
     use super::*;

@@ -26,6 +26,9 @@ pub const URLS: [&str; 6] = [
 pub const VALUE: [u8; 64] = *b"\x02\0\0\0a\0\0\0\x01\0\0\0\x03\0\0\0hi\0\0\x04\0\0\0\0h\0i\x02\0\0\0\
                                \0\0\0\0\0\0\0\0\x01\0\0\0\x01\0\0\0\0\0\0\0\0\0\xf0\x3f\0\0\0\0\0\0\0\0";
 
+/// Service contexts: Latin-1 and UTF-16, and one that nobody knows. The first is an encapsulation of its own byte order.
+const CONTEXTS: [(u32, &[u8]); 2] = [(1, &[1, 0, 0, 0, 1, 0, 1, 0, 9, 1, 1, 0]), (0x7a6f_7262, b"kept")];
+
 fn seed(dialect: (u8, Order), what: &str, octets: Vec<u8>) -> Seed {
     Seed { name: format!("GIOP 1.{} {:?}-endian {what}", dialect.0, dialect.1), octets }
 }
@@ -54,11 +57,20 @@ pub fn to_server(key: &[u8]) -> Vec<Seed> {
             whole.extend(Wire::fragment(dialect, 9).done());
             add("greet in fragments", whole);
         }
+        let contexts = Wire::request_with(dialect, 10, (0, key), "greet", &CONTEXTS);
+        add("greet with service contexts", contexts.string("fuzz").done());
         if dialect.0 == 2 {
-            let context = [1, 0, 0, 0, 1, 0, 1, 0, 9, 1, 1, 0];
-            let request = Wire::new(dialect, kind::REQUEST).u32(10).u8(3).raw(&[0; 3]).u16(0);
-            let request = request.sequence(key).string("greet").u32(1).u32(1).sequence(&context).align(8);
-            add("greet with a service context", request.string("fuzz").done());
+            for (how, name) in [(1, "profile"), (2, "reference")] {
+                let request = Wire::request_with(dialect, 11, (how, key), "greet", &[]);
+                add(&format!("greet by {name}"), request.string("fuzz").done());
+                let locate = Wire::new(dialect, kind::LOCATE_REQUEST).u32(12).target(how, key);
+                add(&format!("LocateRequest by {name}"), locate.done());
+            }
+            // Up to the key, which ends at a multiple of 8, as all but the last fragment must.
+            let length = u32::try_from(key.len()).expect("a short key");
+            let mut whole = Wire::new(dialect, kind::LOCATE_REQUEST).more().u32(13).u16(0).u32(length).done();
+            whole.extend(Wire::fragment(dialect, 13).raw(key).done());
+            add("LocateRequest in fragments", whole);
         }
     }
     seeds
@@ -70,6 +82,8 @@ pub fn to_client(id: u32) -> Vec<Seed> {
     for dialect in DIALECTS {
         let mut add = |what: &str, octets| seeds.push(seed(dialect, what, octets));
         add("result", Wire::reply(dialect, id, 0).string("hello, fuzz").done());
+        let contexts = Wire::reply_with(dialect, id, 0, &CONTEXTS).string("hello, fuzz");
+        add("result with service contexts", contexts.done());
         let refused = Wire::reply(dialect, id, 1).string("IDL:testing/Refused:1.0").string("no").u32(7);
         add("user exception", refused.done());
         let transient = Wire::reply(dialect, id, 2).string("IDL:omg.org/CORBA/NO_MEMORY:1.0");
@@ -90,6 +104,30 @@ pub fn to_client(id: u32) -> Vec<Seed> {
             whole.extend(Wire::fragment(dialect, id).raw(b"uzz\0").done());
             add("result in fragments", whole);
         }
+        if dialect.0 == 2 {
+            let head = Wire::new(dialect, kind::LOCATE_REPLY).more().u32(id).u32(2);
+            let mut whole = head.string("IDL:x:1.0").u32(1).done();
+            whole.extend(Wire::fragment(dialect, id).u32(0x7777).sequence(b"?").done());
+            add("LocateReply in fragments", whole);
+        }
     }
     seeds
+}
+
+#[cfg(test)]
+mod tests {
+    use zorb::giop::{Inbound, Limits};
+
+    use super::*;
+
+    #[test]
+    fn every_seed_is_one_well_formed_message() {
+        for seed in to_server(b"key").into_iter().chain(to_client(1)) {
+            let mut inbound = Inbound::new(Limits::default());
+            inbound.space()[..seed.octets.len()].copy_from_slice(&seed.octets);
+            inbound.received(seed.octets.len());
+            let message = inbound.next().unwrap_or_else(|error| panic!("{}: {error}", seed.name));
+            assert!(message.is_some() && !inbound.is_incomplete(), "{}: {message:?}", seed.name);
+        }
+    }
 }

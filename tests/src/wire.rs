@@ -137,6 +137,52 @@ impl Wire {
         wire.u32(id).u32(status).u32(0).align(8)
     }
 
+    /// How GIOP 1.2 names the object of `key`: 0 by its key, 1 by an IIOP profile, 2 by a whole reference (§9.4.2.1).
+    pub fn target(self, how: u16, key: &[u8]) -> Wire {
+        let named = self.u16(how);
+        if how == 0 {
+            return named.sequence(key);
+        }
+        let profile =
+            Wire { order: named.order, minor: 2, octets: vec![u8::from(named.order == Order::Little)] };
+        let profile = profile.u8(1).u8(2).string("127.0.0.1").u16(9).sequence(key).u32(0).octets;
+        let profiles = if how == 1 { named } else { named.u32(0).string("IDL:testing/Probe:1.0").u32(1) };
+        profiles.u32(0).sequence(&profile)
+    }
+
+    /// Service contexts: their ids and data.
+    pub fn contexts(self, contexts: &[(u32, &[u8])]) -> Wire {
+        let count = u32::try_from(contexts.len()).expect("a test's contexts are few");
+        contexts.iter().fold(self.u32(count), |wire, &(id, data)| wire.u32(id).sequence(data))
+    }
+
+    /// Begins a request with service contexts, that names its object as [`target`](Self::target) says; versions below 1.2
+    /// know keys only.
+    pub fn request_with(
+        dialect: (u8, Order),
+        id: u32,
+        (how, key): (u16, &[u8]),
+        operation: &str,
+        contexts: &[(u32, &[u8])],
+    ) -> Wire {
+        let wire = Wire::new(dialect, kind::REQUEST);
+        if wire.minor < 2 {
+            let wire = wire.contexts(contexts).u32(id).u8(1).raw(&[0; 3]);
+            return wire.sequence(key).string(operation).u32(0);
+        }
+        let wire = wire.u32(id).u8(3).raw(&[0; 3]).target(how, key);
+        wire.string(operation).contexts(contexts).align(8)
+    }
+
+    /// Begins a reply with service contexts, as [`reply`](Self::reply) does without.
+    pub fn reply_with(dialect: (u8, Order), id: u32, status: u32, contexts: &[(u32, &[u8])]) -> Wire {
+        let wire = Wire::new(dialect, kind::REPLY);
+        if wire.minor < 2 {
+            return wire.contexts(contexts).u32(id).u32(status);
+        }
+        wire.u32(id).u32(status).contexts(contexts).align(8)
+    }
+
     /// A LocateRequest.
     pub fn locate(dialect: (u8, Order), id: u32, key: &[u8]) -> Wire {
         let wire = Wire::new(dialect, kind::LOCATE_REQUEST).u32(id);
