@@ -9,7 +9,7 @@ use std::time::Duration;
 use parking_lot::Mutex;
 use zorb_cdr::Version;
 
-use crate::client::failure::Failure;
+use crate::client::failure::{Failure, Step};
 use crate::client::reactor::Reactor;
 use crate::client::{self, Client};
 use crate::exception::{Minor, SystemException};
@@ -217,7 +217,7 @@ impl Orb {
     }
 
     pub(crate) fn reactor(&self) -> Result<&Reactor, Failure> {
-        self.0.client.reactor().map_err(|cause| Failure::NotSent { step: "start the client reactor", cause })
+        self.0.client.reactor().map_err(|cause| Failure::NotConnected { step: Step::StartReactor, cause })
     }
 
     pub(crate) fn url_scheme(&self, scheme: &str) -> Option<UrlScheme> {

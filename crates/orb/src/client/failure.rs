@@ -1,7 +1,7 @@
 //! Why a call got no reply, in the terms that decide what happens next: try elsewhere, try again, give up.
 
-use std::io;
 use std::time::Duration;
+use std::{fmt, io};
 
 use zorb_cdr::EncodeError;
 use zorb_giop::ProtocolError;
@@ -10,23 +10,53 @@ use crate::exception::{Completion, Minor, SystemException};
 use crate::marshal::encode_exception;
 use crate::transport::Endpoint;
 
+/// What was being done when it failed.
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+pub(crate) enum Step {
+    /// Starting the thread that reads shared connections.
+    StartReactor,
+    /// Starting the thread that connects for an `_async` call.
+    StartConnecting,
+    Connect,
+    /// Having the reactor watch a connection.
+    Watch,
+    /// Waiting for other messages on the same connection to leave.
+    WaitToSend,
+    Send,
+    Receive,
+    WaitForReply,
+}
+
+impl fmt::Display for Step {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.write_str(match self {
+            Step::StartReactor => "start the client reactor",
+            Step::StartConnecting => "start a thread to connect",
+            Step::Connect => "connect",
+            Step::Watch => "watch",
+            Step::WaitToSend => "wait to send",
+            Step::Send => "send",
+            Step::Receive => "receive",
+            Step::WaitForReply => "wait for the reply",
+        })
+    }
+}
+
 /// A call's step over one connection that did not bring a reply.
 #[derive(Debug)]
 pub(crate) enum Failure {
     /// The arguments cannot be written. The caller's fault; no octet has left.
     Encode(EncodeError),
-    /// No octet of the request has left: another endpoint, or the same one again, may be tried.
-    NotSent {
-        /// What was being done: `connect`, `send`.
-        step: &'static str,
-        cause: io::Error,
-    },
+    /// There is no connection that could carry the request: another endpoint may be tried.
+    NotConnected { step: Step, cause: io::Error },
+    /// The connection ended before an octet of the request had left: it may be tried again on another, at the same endpoint.
+    NotSent { step: Step, cause: io::Error },
     /// The server closed the connection in order before it answered: the request was not executed (CORBA 3.4 part 2 §9.4.8).
     ClosedInOrder,
     /// The request left at least in part, and then the connection ended.
-    Lost { step: &'static str, cause: io::Error },
+    Lost { step: Step, cause: io::Error },
     /// A deadline passed.
-    Timeout { step: &'static str, sent: bool, after: Duration },
+    Timeout { step: Step, sent: bool, after: Duration },
     /// The peer broke the protocol; the connection is closed.
     Protocol(ProtocolError),
     /// The peer says that it could not read our message (MessageError).
@@ -36,13 +66,14 @@ pub(crate) enum Failure {
 }
 
 impl Failure {
-    /// A connect or a send that ended with `cause` before anything left, by a deadline or otherwise.
-    pub(crate) fn unsent(step: &'static str, cause: io::Error, after: Duration) -> Failure {
+    /// A connect that ended with `cause`, by a deadline or otherwise.
+    pub(crate) fn not_connected(cause: io::Error, after: Duration) -> Failure {
+        let step = Step::Connect;
         match cause.kind() {
             io::ErrorKind::TimedOut | io::ErrorKind::WouldBlock => {
                 Failure::Timeout { step, sent: false, after }
             }
-            _ => Failure::NotSent { step, cause },
+            _ => Failure::NotConnected { step, cause },
         }
     }
 
@@ -51,7 +82,7 @@ impl Failure {
         let whole = |text: String| format!("{operation} at {endpoint}: {text}");
         match self {
             Failure::Encode(error) => encode_exception(&error, Completion::No).context(operation),
-            Failure::NotSent { step, cause } => {
+            Failure::NotConnected { step, cause } | Failure::NotSent { step, cause } => {
                 SystemException::Transient(whole(format!("{step}: {cause}"))).minor(Minor::omg(2))
             }
             Failure::ClosedInOrder => {

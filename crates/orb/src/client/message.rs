@@ -7,7 +7,7 @@ use zorb_cdr::copies::copied;
 use zorb_cdr::{CodeSets, EncodeError, Encoder, Format, Version};
 use zorb_giop::{RequestHead, ResponseFlags, ServiceContexts, Target, begin_request, finish, fragments};
 
-use super::failure::Failure;
+use super::failure::{Failure, Step};
 use crate::object::route::Candidate;
 use crate::transport::Channel;
 use crate::transport::gather::{Unsent, send_all, send_run};
@@ -119,10 +119,10 @@ pub(crate) fn send(
 fn failure_of(Unsent { sent, error }: Unsent, course: &Course<'_>) -> Box<Failure> {
     Box::new(match (sent, error.kind()) {
         (_, ErrorKind::TimedOut | ErrorKind::WouldBlock) => {
-            Failure::Timeout { step: "send", sent: sent > 0, after: course.started.elapsed() }
+            Failure::Timeout { step: Step::Send, sent: sent > 0, after: course.started.elapsed() }
         }
-        (0, _) => Failure::NotSent { step: "send", cause: error },
-        _ => Failure::Lost { step: "send", cause: error },
+        (0, _) => Failure::NotSent { step: Step::Send, cause: error },
+        _ => Failure::Lost { step: Step::Send, cause: error },
     })
 }
 

@@ -8,7 +8,7 @@ use std::time::Instant;
 use parking_lot::{Mutex, MutexGuard};
 
 use super::Settings;
-use super::failure::Failure;
+use super::failure::{Failure, Step};
 use super::message::{Course, Outgoing};
 use super::private::Private;
 use super::reactor::Reactor;
@@ -95,7 +95,7 @@ impl Pool {
         let channel = self
             .transport
             .connect(&self.endpoint, connect_by)
-            .map_err(|cause| Failure::unsent("connect", cause, course.started.elapsed()))?;
+            .map_err(|cause| Failure::not_connected(cause, course.started.elapsed()))?;
         Ok(Some(Box::new(Private::new(channel, &self.settings, seat))))
     }
 
@@ -138,7 +138,7 @@ impl Pool {
                 .name("zorb-connect".into())
                 .spawn(move || pool.connect_shared(&connecting, connect_by, &reactor));
             if let Err(cause) = spawned {
-                shared.end(End::Broken { step: "start a thread to connect", kind: cause.kind() });
+                shared.end(End::Unusable { step: Step::StartConnecting, kind: cause.kind() });
             }
         }
         let ticket = shared.send_later(course, outgoing, reactor)?;

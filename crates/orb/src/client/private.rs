@@ -11,7 +11,7 @@ use zorb_cdr::{Encoder, Format, Version};
 use zorb_giop::{Inbound, Message, ProtocolError, Reply, message_error, write_cancel_request};
 
 use super::Settings;
-use super::failure::Failure;
+use super::failure::{Failure, Step};
 use super::message::{Course, Form, Outgoing, Terms, compose, send};
 use super::pool::Seat;
 use crate::probes::{Point, passed};
@@ -180,12 +180,12 @@ impl Private {
 #[cold]
 fn overdue(course: &Course<'_>) -> Box<Failure> {
     let after = course.started.elapsed();
-    Box::new(Failure::Timeout { step: "wait for the reply", sent: true, after })
+    Box::new(Failure::Timeout { step: Step::WaitForReply, sent: true, after })
 }
 
 #[cold]
 fn lost(cause: io::Error) -> Box<Failure> {
-    Box::new(Failure::Lost { step: "receive", cause })
+    Box::new(Failure::Lost { step: Step::Receive, cause })
 }
 
 fn no_answer() -> io::Error {
@@ -199,7 +199,7 @@ pub(super) fn closed(inbound: &Inbound, id: u32) -> Failure {
         return Failure::ClosedInOrder;
     }
     let text = "the server closed the connection in the middle of its answer";
-    Failure::Lost { step: "receive", cause: io::Error::new(io::ErrorKind::UnexpectedEof, text) }
+    Failure::Lost { step: Step::Receive, cause: io::Error::new(io::ErrorKind::UnexpectedEof, text) }
 }
 
 /// The server sent what only a client may send.

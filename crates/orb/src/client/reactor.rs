@@ -11,6 +11,7 @@ use std::time::Instant;
 use parking_lot::{Mutex, MutexGuard};
 use zorb_ipc::{Epoll, Events, Interest, Trigger, Wake};
 
+use super::failure::Step;
 use super::shared::{End, Shared};
 use crate::transport::Armed;
 
@@ -135,7 +136,7 @@ impl Reactor {
             let changed = self.0.epoll.modify(descriptor, shared.token(), interest, Trigger::Level);
             if let Err(error) = changed {
                 let error = io::Error::from(error);
-                shared.end(End::Broken { step: "watch", kind: error.kind() });
+                shared.end(End::Unusable { step: Step::Watch, kind: error.kind() });
             }
         }
     }

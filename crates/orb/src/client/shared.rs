@@ -14,7 +14,7 @@ use zorb_cdr::{Encoder, Format, Version};
 use zorb_giop::{Inbound, Message, ProtocolError, message_error};
 
 use super::Settings;
-use super::failure::Failure;
+use super::failure::{Failure, Step};
 use super::message::{Course, Form, Outgoing, Terms, compose, fragmented, send};
 use super::outbox::{Flushed, Outbox, Queued, Refused, Turn};
 use super::private::closed;
@@ -58,7 +58,9 @@ pub(crate) enum End {
     /// It was never there.
     NotConnected { kind: io::ErrorKind, text: Arc<str>, after: Duration },
     /// It broke.
-    Broken { step: &'static str, kind: io::ErrorKind },
+    Broken { step: Step, kind: io::ErrorKind },
+    /// This side cannot use it, nor another in its place: it has no thread or no memory to do so.
+    Unusable { step: Step, kind: io::ErrorKind },
     /// The peer broke the protocol.
     Protocol(ProtocolError),
     /// The peer could not read what we sent.
@@ -73,18 +75,21 @@ impl End {
             End::InOrder => Failure::ClosedInOrder,
             End::Closed if sent => {
                 let cause = io::Error::new(io::ErrorKind::NotConnected, "this ORB was shut down");
-                Failure::Lost { step: "wait for the reply", cause }
+                Failure::Lost { step: Step::WaitForReply, cause }
             }
             End::Closed => Failure::ClosedInOrder,
             End::NotConnected { kind, text, after } => {
-                Failure::unsent("connect", io::Error::new(*kind, text.to_string()), *after)
+                Failure::not_connected(io::Error::new(*kind, text.to_string()), *after)
             }
-            End::Broken { step, kind } if sent => Failure::Lost { step, cause: (*kind).into() },
-            End::Broken { step, kind } => Failure::NotSent { step, cause: (*kind).into() },
+            &End::Broken { step, kind } | &End::Unusable { step, kind } if sent => {
+                Failure::Lost { step, cause: kind.into() }
+            }
+            &End::Broken { step, kind } => Failure::NotSent { step, cause: kind.into() },
+            &End::Unusable { step, kind } => Failure::NotConnected { step, cause: kind.into() },
             End::Protocol(error) if sent => Failure::Protocol(*error),
             End::Protocol(error) => {
                 let cause = io::Error::new(io::ErrorKind::InvalidData, error.to_string());
-                Failure::NotSent { step: "send", cause }
+                Failure::NotSent { step: Step::Receive, cause }
             }
             End::MessageError => Failure::MessageError,
         }
@@ -170,7 +175,7 @@ impl Shared {
             return;
         }
         if let Err(error) = reactor.watch(self) {
-            self.end(End::Broken { step: "watch", kind: error.kind() });
+            self.end(End::Unusable { step: Step::Watch, kind: error.kind() });
             return;
         }
         self.outbox.open();
@@ -240,10 +245,10 @@ impl Shared {
                 match &failure {
                     Failure::Timeout { sent: false, .. } => self.flush(reactor),
                     Failure::NotSent { cause, .. } | Failure::Lost { cause, .. } => {
-                        self.end(End::Broken { step: "send", kind: cause.kind() });
+                        self.end(End::Broken { step: Step::Send, kind: cause.kind() });
                     }
                     // A message that has left in part is of no use to the server, and no other can follow it.
-                    _ => self.end(End::Broken { step: "send", kind: io::ErrorKind::TimedOut }),
+                    _ => self.end(End::Broken { step: Step::Send, kind: io::ErrorKind::TimedOut }),
                 }
                 Err(failure)
             }
@@ -319,7 +324,7 @@ impl Shared {
                 None => Failure::ClosedInOrder,
             },
             Refused::Late => {
-                Failure::Timeout { step: "wait to send", sent: false, after: course.started.elapsed() }
+                Failure::Timeout { step: Step::WaitToSend, sent: false, after: course.started.elapsed() }
             }
             Refused::Full(octets) => {
                 Failure::Limit(format!("{octets} octets wait to be sent already (limit: client outbox)"))
@@ -333,7 +338,7 @@ impl Shared {
         match self.outbox.flush(&**channel) {
             Ok(Flushed::Everything | Flushed::Busy) => {}
             Ok(Flushed::Blocked) => reactor.wants_to_send(self),
-            Err(error) => self.end(End::Broken { step: "send", kind: error.kind() }),
+            Err(error) => self.end(End::Broken { step: Step::Send, kind: error.kind() }),
         }
     }
 
@@ -352,9 +357,9 @@ impl Shared {
                     Armed::Descriptor(_) => return true,
                 },
                 Ok(Received::Closed) => {
-                    Some(End::Broken { step: "receive", kind: io::ErrorKind::UnexpectedEof })
+                    Some(End::Broken { step: Step::Receive, kind: io::ErrorKind::UnexpectedEof })
                 }
-                Err(error) => Some(End::Broken { step: "receive", kind: error.kind() }),
+                Err(error) => Some(End::Broken { step: Step::Receive, kind: error.kind() }),
             };
             if let Some(end) = end {
                 self.end(end);
@@ -462,7 +467,7 @@ impl Shared {
             drop(calls);
             self.send_cancel(id, waiting.format.version, reactor);
             let after = now.saturating_duration_since(waiting.started);
-            waiting.slot.fill(Err(Failure::Timeout { step: "wait for the reply", sent: true, after }));
+            waiting.slot.fill(Err(Failure::Timeout { step: Step::WaitForReply, sent: true, after }));
         }
     }
 

@@ -7,7 +7,7 @@ use zorb_giop::{Reply, ReplyStatus, ResponseFlags};
 use super::ObjectRef;
 use super::asynchronous::{Flight, Pending};
 use super::journey::{Journey, Next, is_for_the_caller};
-use crate::client::failure::Failure;
+use crate::client::failure::{Failure, Step};
 use crate::client::message::{Outgoing, WriteArguments};
 use crate::client::slot::Outcome;
 use crate::exception::SystemException;
@@ -165,7 +165,7 @@ fn attempt_on_shared<'a>(
         None => {
             ticket.cancel(reactor);
             let after = course.started.elapsed();
-            Err(Failure::Timeout { step: "wait for the reply", sent: true, after }.into())
+            Err(Failure::Timeout { step: Step::WaitForReply, sent: true, after }.into())
         }
     }
 }

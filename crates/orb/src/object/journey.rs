@@ -9,7 +9,7 @@ use zorb_giop::{AddressingDisposition, Ior, Reply, ReplyStatus, SystemExceptionB
 
 use super::ObjectRef;
 use super::route::{Candidate, Destination};
-use crate::client::failure::Failure;
+use crate::client::failure::{Failure, Step};
 use crate::client::message::Course;
 use crate::exception::{Completion, Kind, Minor, SystemException};
 use crate::marshal::decode_exception;
@@ -122,13 +122,15 @@ impl Journey {
         match failure {
             // Not executed: sent again when the connection ends just as the call comes, in order or before an octet
             // has left.
-            Failure::ClosedInOrder | Failure::NotSent { step: "send", .. }
+            Failure::ClosedInOrder | Failure::NotSent { .. }
                 if self.repeats < MOST_REPEATS && Instant::now() < self.deadline =>
             {
                 self.repeats += 1;
                 Ok(())
             }
-            Failure::NotSent { .. } | Failure::Timeout { sent: false, step: "connect", .. } => {
+            Failure::NotConnected { .. }
+            | Failure::NotSent { .. }
+            | Failure::Timeout { sent: false, step: Step::Connect, .. } => {
                 self.elsewhere(target).map_err(|()| self.exception(failure))
             }
             failure => Err(self.exception(failure)),
