@@ -314,19 +314,17 @@ impl ServerRequest {
     }
 
     /// Has `execute` work on the arguments and answers with what it returns, the result or the exception.
-    ///
-    /// Never inlined: an interface has one for each operation, and what finds the right one stays small beside a thousand.
-    #[inline(never)]
+    #[inline]
     pub fn serve<A: Decode, R: Encode, E: OperationError>(
         self,
         execute: impl FnOnce(&Call, A) -> Result<R, E>,
     ) {
-        let Some((request, arguments)) = self.arguments(A::decode) else { return };
-        let result = execute(request.call(), arguments);
-        request.finish(result, R::encode);
+        self.serve_by(A::decode, R::encode, execute);
     }
 
     /// The same, where `decode` reads the arguments and `encode` writes the result.
+    ///
+    /// Never inlined: an interface has one for each operation, and what finds the right one stays small beside a thousand.
     #[inline(never)]
     pub fn serve_by<A, R, E: OperationError>(
         self,

@@ -23,7 +23,7 @@ use crate::upcall::{self, Waiter};
 const BATCH: usize = 64;
 
 /// Waits of one turn with which the connection leaves the keeper's set: each arrival costs a tenth of a microsecond more
-/// while it is in it, and leaving takes half of one.
+/// while it is in it, and leaving is one system call.
 const STREAK: u32 = 32;
 
 /// Whether the reader may wait for octets.
