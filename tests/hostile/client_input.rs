@@ -5,59 +5,76 @@ use std::net::Shutdown;
 use std::sync::{Arc, Mutex};
 use std::time::Duration;
 
-use zorb::Orb;
 use zorb::policy::Policies;
 use zorb::transport::tcp::Tcp;
+use zorb::{Kind, Orb, OrbBuilder, SystemException};
 use zorb_ipc::{Resolver, ResolverOptions};
-use zorb_tests::mutation::mutations;
+use zorb_tests::mutation::mutations_of_each;
 use zorb_tests::seeds::to_client;
 use zorb_tests::servant::PATIENCE;
+use zorb_tests::testing::Probe;
 use zorb_tests::wire::DIALECTS;
 
+use crate::heard::no_memory;
 use crate::rig::{Fake, impatient, probe};
 
 /// The request id of the first call on a connection.
-const FIRST: u32 = 1;
+pub(crate) const FIRST: u32 = 1;
 
 /// An ORB that knows no host but this one: a mutated forward must not make a test ask the network for names.
-fn local(call: Duration) -> Orb {
+pub(crate) fn local(call: Duration) -> OrbBuilder {
     let resolver =
         Resolver::with_lookup(ResolverOptions::default(), |_| Err(std::io::ErrorKind::NotFound.into()));
     Orb::builder()
         .policies(Policies::new().call_timeout(call).connect_timeout(Duration::from_millis(20)))
         .transport(Arc::new(Tcp::with_resolver(resolver)))
         .largest_message(1 << 20)
-        .build()
 }
 
-/// A server that answers each connection's first request with the octets that lie in the cell, then closes if it is told so.
-fn parrot(minor: u8, closes: bool) -> (Fake, Arc<Mutex<Vec<u8>>>) {
-    let cell = Arc::new(Mutex::new(Vec::new()));
-    let answer = cell.clone();
+/// What the next request is answered with.
+type Answer = Arc<Mutex<Option<Vec<u8>>>>;
+
+/// A server that answers one request with the octets that lie in the cell, all others with `NO_MEMORY`. Each connection
+/// ends with its answer.
+fn parrot(minor: u8) -> (Fake, Answer) {
+    let answer = Answer::default();
+    let next = answer.clone();
     let fake = Fake::serving(minor, move |mut client| {
-        if client.request().is_none() {
-            return;
-        }
-        let octets = answer.lock().expect("no thread panics here").clone();
-        client.say(&octets);
-        if closes {
-            let _ = client.stream.shutdown(Shutdown::Write);
-        }
+        let Some(request) = client.message() else { return };
+        let octets = next.lock().expect("no thread panics here").take();
+        client.say(&octets.unwrap_or_else(|| no_memory(&request)));
+        let _ = client.stream.shutdown(Shutdown::Write);
         client.until_closed();
     });
-    (fake, cell)
+    (fake, answer)
+}
+
+/// Has a call answered with `octets`. One that still went by the connection that the answer before has ended found nobody
+/// to answer it, and is made again.
+fn answered_with(
+    octets: &[u8],
+    answer: &Answer,
+    call: impl Fn() -> Result<String, SystemException>,
+) -> Result<String, SystemException> {
+    *answer.lock().expect("no thread panics here") = Some(octets.to_vec());
+    loop {
+        let called = call();
+        if answer.lock().expect("no thread panics here").is_none() {
+            return called;
+        }
+        assert!(called.is_err_and(|exception| exception.kind == Kind::CommFailure), "nobody has answered");
+    }
 }
 
 #[test]
 fn every_prefix_then_the_end() {
     for (minor, _) in DIALECTS.into_iter().step_by(2) {
-        let (fake, answer) = parrot(minor, true);
-        let orb = local(PATIENCE);
+        let (fake, answer) = parrot(minor);
+        let orb = local(PATIENCE).build();
         let probe = probe(&orb, &fake.ior);
         for seed in to_client(FIRST) {
             for end in 0..seed.octets.len() {
-                *answer.lock().expect("no thread panics here") = seed.octets[..end].to_vec();
-                let called = probe.greet("x");
+                let called = answered_with(&seed.octets[..end], &answer, || probe.greet("x"));
                 assert!(called.is_err(), "{}, {end} octets: {called:?}", seed.name);
             }
         }
@@ -99,19 +116,32 @@ fn every_prefix_then_silence() {
     }
 }
 
+/// Mutations of each answer, for each version and each way to call.
+const EACH: usize = 50;
+
 #[test]
 fn mutations_of_every_answer() {
+    mutations_to("greet", |probe| probe.greet("x"));
+}
+
+#[test]
+fn mutations_of_every_answer_to_a_future() {
+    mutations_to("greet_async", |probe| probe.greet_async("x".into()).wait());
+}
+
+fn mutations_to(what: &str, call: impl Fn(&Probe) -> Result<String, SystemException>) {
     let seeds: Vec<_> = to_client(FIRST).into_iter().map(|seed| seed.octets).collect();
     for (minor, _) in DIALECTS.into_iter().step_by(2) {
-        let (fake, answer) = parrot(minor, true);
-        let orb = local(Duration::from_secs(2));
-        for (number, octets) in mutations(&seeds, 1_000, u64::from(minor) + 1).enumerate() {
-            *answer.lock().expect("no thread panics here") = octets;
+        let (fake, answer) = parrot(minor);
+        let orb = local(Duration::from_secs(2)).build();
+        for (number, octets) in mutations_of_each(&seeds, EACH, u64::from(minor) + 1).enumerate() {
             // A reference of its own, since a forward is remembered.
             let probe = probe(&orb, &fake.ior);
-            let mut held = Ok(String::new());
-            let counted = allocation_counter::measure(|| held = probe.greet("x"));
-            assert!(counted.bytes_max < 4 << 20, "mutation {number}: {counted:?} for {held:?}");
+            let mut called = Ok(String::new());
+            let counted = allocation_counter::measure(|| {
+                called = answered_with(&octets, &answer, || call(&probe));
+            });
+            assert!(counted.bytes_max < 4 << 20, "{what}, mutation {number}: {counted:?} for {called:?}");
         }
     }
 }

@@ -5,6 +5,8 @@
 
 mod client_input;
 mod crowds;
+mod heard;
+mod in_memory;
 mod killed;
 mod nesting;
 mod rig;

@@ -15,6 +15,8 @@ use zorb_tests::servant::PATIENCE;
 use zorb_tests::testing::Probe;
 use zorb_tests::wire::request_id;
 
+use crate::heard::take_message;
+
 /// The reference `ior`, bound to `orb`.
 pub(crate) fn probe(orb: &Orb, ior: &str) -> Probe {
     Probe::from_object(orb.string_to_object(ior).expect("a reference").expect("not nil"))
@@ -227,14 +229,8 @@ impl Conversation {
     /// The next message, whole.
     pub(crate) fn message(&mut self) -> Option<Vec<u8>> {
         loop {
-            if let Some(size) = self.inbound.get(8..12) {
-                let size: [u8; 4] = size.try_into().expect("four octets");
-                let little = self.inbound[6] & 1 == 1;
-                let size = if little { u32::from_le_bytes(size) } else { u32::from_be_bytes(size) };
-                let end = 12 + size as usize;
-                if self.inbound.len() >= end {
-                    return Some(self.inbound.drain(..end).collect());
-                }
+            if let Some(message) = take_message(&mut self.inbound) {
+                return Some(message);
             }
             let mut octets = [0; 4096];
             match self.stream.read(&mut octets) {

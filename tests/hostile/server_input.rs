@@ -3,13 +3,15 @@
 
 use std::io::Write;
 use std::net::Shutdown;
+use std::sync::atomic::{AtomicUsize, Ordering};
 
 use zorb::giop::Message;
-use zorb_tests::mutation::mutations;
+use zorb_tests::mutation::{mutations, mutations_of_each};
 use zorb_tests::seeds::to_server;
 use zorb_tests::vectors;
 use zorb_tests::wire::{DIALECTS, Order, Wire, kind};
 
+use crate::heard::Heard;
 use crate::rig::{Healthy, Reader, Server, answers, until};
 
 /// What a server that accepts messages of up to 1 MiB may have taken at its worst: itself, its threads, and many times
@@ -75,22 +77,70 @@ fn every_prefix_then_silence() {
     is_unharmed(server, healthy, descriptors);
 }
 
+/// Mutations of each message, under each thread model.
+const EACH: usize = 500;
+
+/// Mutations of captured messages, which are many and much alike, and of two messages in a row.
+const MIXED: usize = 6_000;
+
+/// Connections that bring mutations at the same time: more than a pool of two threads can serve.
+const CONNECTIONS: usize = 4;
+
 #[test]
 fn mutations_of_every_message() {
-    let server = server();
+    mutations_to(server());
+}
+
+#[test]
+fn mutations_of_every_message_to_a_pool() {
+    mutations_to(Server::start(&["largest_message=1048576", "receive_time=1000", "drain=1000", "pool=2"]));
+}
+
+#[test]
+fn mutations_of_every_message_to_a_reactor() {
+    mutations_to(Server::start(&["largest_message=1048576", "receive_time=1000", "drain=1000", "reactor=1"]));
+}
+
+fn mutations_to(server: Server) {
     let healthy = Healthy::of(&server);
     let descriptors = server.descriptors();
-    let mut seeds: Vec<_> = to_server(&server.key).into_iter().map(|seed| seed.octets).collect();
-    seeds.extend(vectors::messages().into_iter().filter(|message| message.len() < 512));
-    for (number, octets) in mutations(&seeds, 6_000, 0x5e7e).enumerate() {
-        for message in tell(&server, &octets, &format!("mutation {number}")) {
-            assert!(
-                !matches!(message, Message::Request(_) | Message::LocateRequest(_)),
-                "mutation {number}: {message:?}"
-            );
+    let seeds: Vec<_> = to_server(&server.key).into_iter().map(|seed| seed.octets).collect();
+    let mut all = seeds.clone();
+    all.extend(vectors::messages());
+    let cases: Vec<_> =
+        mutations_of_each(&seeds, EACH, 0x5e7e).chain(mutations(&all, MIXED, 0x5e7f)).collect();
+    let runs = runs(&cases);
+    let replies = AtomicUsize::new(0);
+    std::thread::scope(|scope| {
+        for first in 0..CONNECTIONS {
+            let (server, runs, replies) = (&server, &runs, &replies);
+            scope.spawn(move || {
+                for run in runs.iter().skip(first).step_by(CONNECTIONS) {
+                    let octets = run.concat();
+                    let messages = tell(server, &octets, &format!("{run:02x?}"));
+                    for message in &messages {
+                        assert!(
+                            !matches!(message, Message::Request(_) | Message::LocateRequest(_)),
+                            "{message:?} to {run:02x?}"
+                        );
+                    }
+                    let count =
+                        messages.iter().filter(|message| matches!(message, Message::Reply(_))).count();
+                    replies.fetch_add(count, Ordering::Relaxed);
+                }
+            });
         }
-    }
+    });
+    // So many get as far as an object, or to where there is none.
+    let replies = replies.into_inner();
+    assert!(replies * 8 > cases.len(), "{replies} replies to {} mutations", cases.len());
     is_unharmed(server, healthy, descriptors);
+}
+
+/// The mutations, in order, in runs that one connection can bring: a run ends with the first that may end its connection,
+/// so that all are read.
+fn runs(cases: &[Vec<u8>]) -> Vec<&[Vec<u8>]> {
+    cases.split_inclusive(|octets| !Heard::in_octets(octets).others_may_follow()).collect()
 }
 
 /// Whether the server's last word was MessageError.
