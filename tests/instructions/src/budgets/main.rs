@@ -1,4 +1,6 @@
-//! Holds counted instructions to the file `budgets`: `zorb-budgets BUDGETS COUNTS CALLS`.
+//! Holds counted instructions to the file `budgets`: `zorb-budgets BUDGETS COUNTS CALLS [--some]`.
+//!
+//! With `--some`, not every case was counted; otherwise a budget whose case was not counted is a fault.
 //!
 //! `COUNTS` is a directory in which `run` has left the names of the counted cases, one a line (`cases`), callgrind's
 //! profile of each line (`profile.1`, …), and the file of budgets as earlier commits had it (`earlier/*`, where git knows
@@ -14,14 +16,20 @@ use std::process::ExitCode;
 
 use budget::Budget;
 use profile::Figures;
+use verdict::Counted;
 
 fn main() -> ExitCode {
     let arguments: Vec<String> = std::env::args().skip(1).collect();
-    let [budgets, counts, calls] = &arguments[..] else {
-        eprintln!("usage: zorb-budgets BUDGETS COUNTS CALLS");
-        return ExitCode::FAILURE;
+    let arguments: Vec<&str> = arguments.iter().map(String::as_str).collect();
+    let (budgets, counts, calls, counted) = match arguments[..] {
+        [budgets, counts, calls] => (budgets, counts, calls, Counted::All),
+        [budgets, counts, calls, "--some"] => (budgets, counts, calls, Counted::Some),
+        _ => {
+            eprintln!("usage: zorb-budgets BUDGETS COUNTS CALLS [--some]");
+            return ExitCode::FAILURE;
+        }
     };
-    match judge(Path::new(budgets), Path::new(counts), calls) {
+    match judge(Path::new(budgets), Path::new(counts), calls, counted) {
         Ok(report) => {
             print!("{}", report.table);
             report.faults.iter().for_each(|fault| eprintln!("instructions: {fault}"));
@@ -34,7 +42,7 @@ fn main() -> ExitCode {
     }
 }
 
-fn judge(budgets: &Path, counts: &Path, calls: &str) -> Result<verdict::Report, String> {
+fn judge(budgets: &Path, counts: &Path, calls: &str, counted: Counted) -> Result<verdict::Report, String> {
     let calls = calls.parse().map_err(|_| format!("{calls} is no number of calls"))?;
     let now = budget::parse(&read(budgets)?).map_err(|error| format!("{}: {error}", budgets.display()))?;
     let mut figures = Figures::default();
@@ -47,7 +55,7 @@ fn judge(budgets: &Path, counts: &Path, calls: &str) -> Result<verdict::Report, 
         // A version that this program cannot read is none that it could hold anybody to.
         earlier.extend(budget::parse(&read(&entry.path())?).ok());
     }
-    Ok(verdict::report(&now, &earlier, &figures))
+    Ok(verdict::report(&now, &earlier, &figures, counted))
 }
 
 fn read(path: &Path) -> Result<String, String> {

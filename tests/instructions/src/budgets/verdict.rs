@@ -16,13 +16,27 @@ pub(crate) struct Report {
     pub(crate) faults: Vec<String>,
 }
 
-/// Judges what was counted. Budgets whose case was not counted are left out.
-pub(crate) fn report(now: &[Budget], earlier: &[Vec<Budget>], figures: &Figures) -> Report {
+/// Which cases were counted.
+#[derive(Clone, Copy, PartialEq, Eq)]
+pub(crate) enum Counted {
+    /// Those that there are: a budget without a count is a fault.
+    All,
+    /// Those that were asked for: other budgets are left out.
+    Some,
+}
+
+/// Judges what was counted.
+pub(crate) fn report(now: &[Budget], earlier: &[Vec<Budget>], figures: &Figures, counted: Counted) -> Report {
     let mut table = format!("{:<9} {:<16} {:>12} {:>7}\n", "what", "case", "instructions", "budget");
     let mut faults = Vec::new();
     for budget in now {
-        let Some(found) = figures.of(&budget.figure()) else { continue };
         let name = budget.figure();
+        let Some(found) = figures.of(&name) else {
+            if counted == Counted::All {
+                faults.push(format!("{name} was not counted"));
+            }
+            continue;
+        };
         let (Some(most), Some(lowest)) = (number(&budget.most, figures), number(&budget.lowest, figures))
         else {
             faults.push(format!("{name}: the figure that its budget is a part of was not counted"));
@@ -83,7 +97,7 @@ mod tests {
     fn report_on(now: &str, earlier: &str) -> Report {
         let mut figures = Figures::default();
         figures.enter("encode/null", "totals: 1000\n", 10).expect("a profile");
-        report(&parse(now).expect("budgets"), &[parse(earlier).expect("budgets")], &figures)
+        report(&parse(now).expect("budgets"), &[parse(earlier).expect("budgets")], &figures, Counted::All)
     }
 
     fn faults(now: &str, earlier: &str) -> String {
@@ -94,7 +108,10 @@ mod tests {
     fn a_budget_holds() {
         assert_eq!(faults("encode null 100 100", ""), "");
         assert_eq!(faults("encode null 99 99", ""), "encode/null takes 100 instructions, 99 at most");
-        assert_eq!(faults("encode other 100 100", ""), "encode/null has no budget");
+        assert_eq!(
+            faults("encode other 100 100", ""),
+            "encode/other was not counted\nencode/null has no budget"
+        );
     }
 
     #[test]
