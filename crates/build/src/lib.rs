@@ -26,7 +26,8 @@
 //!
 //! # Dependencies
 //!
-//! `quote` writes Rust as Rust, `syn` and `prettyplease` lay it out as rustfmt would: generated code is read by people.
+//! `quote` and `proc-macro2` write Rust as Rust, `syn` and `prettyplease` lay it out as rustfmt would: generated code is read by
+//! people.
 #![forbid(unsafe_code)]
 
 mod check;

@@ -5,10 +5,10 @@
 //!
 //! | step of a call | file |
 //! |---|---|
-//! | deadline, retry, forwarding | [`object::invoke`] |
+//! | deadline, retry, forwarding | `object::journey` |
 //! | which target: here, elsewhere, gone | `object::route` |
 //! | a connection to that endpoint | `client::pool` |
-//! | write, wait, read | `client::connection` |
+//! | write, wait, read | `client::message`, `client::private` |
 //! | who reads a readable channel | `server::dispatch` |
 //! | object key → adapter → servant | [`poa`] |
 //! | arguments, method, reply | [`server::request`] |

@@ -11,7 +11,7 @@
 //!
 //! A mark says that a step has *ended*: the time between two marks of one thread belongs to the later one.
 
-/// The end of one step of a call. The numbers are those of the table in ARCHITECTURE.md, "Follow a request".
+/// The end of one step of a call; ARCHITECTURE.md, "Follow a request", tells what is done in it.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash)]
 #[repr(u8)]
 #[non_exhaustive]

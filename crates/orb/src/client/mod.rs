@@ -78,10 +78,10 @@ impl Pools {
         self.by_endpoint.lock()
     }
 
-    /// Looks for unused connections after half the idle time, again and again until none is open.
+    /// Looks for unused connections each eighth of the idle time, until none is open: so much longer one may stay.
     fn sweep_later(self: &Arc<Self>, idle: Duration, reactor: &Reactor) {
         let pools = self.clone();
-        reactor.at(Instant::now() + idle / 2, move |reactor| {
+        reactor.at(Instant::now() + idle / 8, move |reactor| {
             let now = Instant::now();
             let mut open = 0;
             pools.lock().retain(|_, pool| {
