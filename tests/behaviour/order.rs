@@ -65,3 +65,16 @@ fn threads_keep_their_own_order_side_by_side() {
         }
     });
 }
+
+#[test]
+fn a_direct_call_does_not_overtake_what_its_thread_sent() {
+    for model in models() {
+        let (server, text) = serve(local().server_threads(model), Arc::new(Servant::new(1)));
+        let probe = probe(&server, &text);
+        for round in 0..20 {
+            let sent = probe.note_slowly_async(round, 3);
+            assert_eq!(probe.noted().unwrap()[..], (0..=round).collect::<Vec<_>>()[..], "{model:?}");
+            sent.wait().unwrap();
+        }
+    }
+}

@@ -69,6 +69,11 @@ impl Pool {
         &self.endpoint
     }
 
+    /// Whether earlier messages of this thread may still be under way.
+    pub(crate) fn has_unsettled(&self) -> bool {
+        self.unsettled.has_mine()
+    }
+
     /// A private connection for one call, to be [given back](Self::give_back); `None` if this call must or should travel
     /// on the shared one.
     #[inline]

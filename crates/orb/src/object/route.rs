@@ -78,6 +78,14 @@ impl Destination {
         Destination { ior: ior.clone(), candidates, local, preferred: AtomicUsize::new(0) }
     }
 
+    /// The object's key, if it may be called directly: it lives in this ORB, and no message of this thread is on its way there,
+    /// which the call would overtake.
+    pub(crate) fn here(&self) -> Option<Bytes> {
+        let key = self.local.as_ref()?;
+        let overtakes = self.candidates.iter().any(|candidate| candidate.pool.has_unsettled());
+        (!overtakes).then(|| key.clone())
+    }
+
     /// The index of the candidate to try first.
     pub(crate) fn first(&self) -> usize {
         self.preferred.load(Ordering::Relaxed)
