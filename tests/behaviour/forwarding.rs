@@ -1,12 +1,17 @@
 //! Location forwards are followed, once or for good, and left again when they lead nowhere.
 
+use std::io::{Read, Write};
+use std::net::TcpStream;
 use std::sync::Arc;
 use std::sync::atomic::{AtomicUsize, Ordering};
 
+use zorb::cdr::Version;
+use zorb::giop::{IiopProfile, Inbound, Ior, Limits, Message, ReplyStatus};
 use zorb::poa::{Declined, ObjectId, Poa, PoaPolicies, Servant as AnyServant, ServantLocator};
 use zorb::{Interface, Kind, Orb};
 use zorb_tests::servant::{PATIENCE, Servant};
 use zorb_tests::testing::Probe;
+use zorb_tests::wire::{DIALECTS, Wire};
 
 use crate::fixture::{local, probe, serve};
 
@@ -73,6 +78,56 @@ fn a_forward_that_leads_nowhere_any_more_is_left_for_the_first_reference() {
     let gone = probe.nothing().unwrap_err();
     assert_eq!(gone.kind, Kind::Transient, "{gone}");
     assert!(locator.asked.load(Ordering::Relaxed) >= 2, "the forwarder is asked again");
+}
+
+#[test]
+fn a_forward_for_good_is_never_left_and_below_giop_1_2_there_is_none() {
+    for (version, for_good) in [(Version::V1_0, false), (Version::V1_1, false), (Version::V1_2, true)] {
+        let (there, text) = serve(local(), Arc::new(Servant::new(1)));
+        let (_here, locator, text) = forwarder(&text, true);
+        let client = Orb::builder().giop_version(version).build();
+        let probe = probe(&client, &text);
+        probe.nothing().unwrap();
+        there.shutdown(true, PATIENCE);
+        drop(there);
+        for gone in [probe.nothing(), probe.nothing_async().wait()] {
+            let gone = gone.unwrap_err();
+            assert_eq!(gone.kind, Kind::Transient, "{version}: {gone}");
+        }
+        let asked = locator.asked.load(Ordering::Relaxed);
+        assert_eq!(asked == 1, for_good, "{version}: the forwarder was asked {asked} times");
+    }
+}
+
+#[test]
+fn which_forward_a_server_says_depends_on_the_version_of_the_request() {
+    let (_there, text) = serve(local(), Arc::new(Servant::new(1)));
+    for permanent in [false, true] {
+        let (here, _locator, text) = forwarder(&text, permanent);
+        let ior: Ior = text.parse().unwrap();
+        let key = IiopProfile::decode(&ior.profiles[0]).unwrap().object_key;
+        for dialect in DIALECTS {
+            let mut stream = TcpStream::connect(&*here.endpoints()[0].address).unwrap();
+            stream.set_read_timeout(Some(PATIENCE)).unwrap();
+            stream.write_all(&Wire::request(dialect, 1, true, &key, "nothing").done()).unwrap();
+            let mut inbound = Inbound::new(Limits::default());
+            let reply = loop {
+                match inbound.next().unwrap() {
+                    Some(Message::Reply(reply)) => break reply,
+                    Some(other) => panic!("{dialect:?}: {other:?}"),
+                    None => {}
+                }
+                let count = stream.read(inbound.space()).unwrap();
+                assert_ne!(count, 0, "{dialect:?}: closed");
+                inbound.received(count);
+            };
+            let expected = match permanent && dialect.0 == 2 {
+                true => ReplyStatus::LOCATION_FORWARD_PERM,
+                false => ReplyStatus::LOCATION_FORWARD,
+            };
+            assert_eq!(reply.status, expected, "{dialect:?}, permanent: {permanent}");
+        }
+    }
 }
 
 #[test]
