@@ -3,12 +3,14 @@
 mod addressing;
 mod calls;
 mod connections;
+mod contexts;
 mod deadlines;
 mod fixture;
 mod forwarding;
 mod futures;
 mod nesting;
 mod order;
+mod processes;
 mod publishing;
 mod servants;
 mod shutdown;
