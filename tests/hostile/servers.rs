@@ -8,10 +8,11 @@ use std::sync::mpsc;
 use std::time::Duration;
 
 use zorb::policy::Policies;
+use zorb::server::ThreadModel;
 use zorb::transport::tcp::Tcp;
-use zorb::{Completion, Kind, Orb, SystemException};
+use zorb::{Completion, Interface, Kind, Orb, SystemException};
 use zorb_ipc::{Resolver, ResolverOptions};
-use zorb_tests::servant::PATIENCE;
+use zorb_tests::servant::{PATIENCE, Servant};
 use zorb_tests::testing::Probe;
 use zorb_tests::wire::{DIALECTS, Order, Wire, kind};
 
@@ -226,9 +227,9 @@ fn one_that_forwards_in_circles() {
     }
 }
 
-#[test]
-fn a_port_behind_which_connections_pile_up() {
-    // The shortest queue, filled: the system drops further attempts in silence, as a black hole does.
+/// An address at which attempts to connect are dropped in silence, as long as what comes with it is kept.
+fn black_hole() -> (SocketAddr, impl Sized) {
+    // The shortest queue, filled.
     let socket = rustix::net::socket(rustix::net::AddressFamily::INET, rustix::net::SocketType::STREAM, None);
     let socket = socket.expect("a socket");
     rustix::net::bind(&socket, &SocketAddr::from(([127, 0, 0, 1], 0))).expect("loopback");
@@ -239,6 +240,21 @@ fn a_port_behind_which_connections_pile_up() {
         filling.push(stream);
         assert!(filling.len() < 1000, "the queue never fills");
     }
+    (address, (socket, filling))
+}
+
+/// A server that greets everybody.
+fn live() -> Fake {
+    Fake::serving(2, |mut client| {
+        while let Some(id) = client.request() {
+            client.say(&Wire::reply(NATIVE, id, 0).string("hello").done());
+        }
+    })
+}
+
+#[test]
+fn a_port_behind_which_connections_pile_up() {
+    let (address, _kept) = black_hole();
     let orb = Orb::builder().policies(Policies::new().connect_timeout(SOON)).build();
     for exception in both(&probe(&orb, &format!("corbaloc::{address}/key"))) {
         assert_eq!((exception.kind, exception.completed), (Kind::Timeout, Completion::No), "{exception}");
@@ -247,12 +263,20 @@ fn a_port_behind_which_connections_pile_up() {
 }
 
 #[test]
+fn an_address_that_swallows_leaves_time_for_the_next() {
+    let (hole, _kept) = black_hole();
+    let live = live();
+    let live = live.ior.strip_prefix("corbaloc:").expect("a corbaloc");
+    let url = format!("corbaloc::{hole},{live}");
+    // Half of it is the first address's share.
+    let orb = Orb::builder().policies(Policies::new().connect_timeout(8 * SOON)).build();
+    assert_eq!(probe(&orb, &url).greet("x").expect("the second address"), "hello");
+    assert_eq!(probe(&orb, &url).greet_async("x".into()).wait().expect("the second address"), "hello");
+}
+
+#[test]
 fn addresses_beyond_the_limit_are_left_aside() {
-    let live = Fake::serving(2, |mut client| {
-        while let Some(id) = client.request() {
-            client.say(&Wire::reply(NATIVE, id, 0).string("hello").done());
-        }
-    });
+    let live = live();
     let live = live.ior.strip_prefix("corbaloc:").expect("a corbaloc");
     let orb = impatient(PATIENCE);
     for (dead, reached) in [(63, true), (64, false), (5_000, false)] {
@@ -263,21 +287,64 @@ fn addresses_beyond_the_limit_are_left_aside() {
     }
 }
 
-#[test]
-fn a_name_that_is_never_looked_up() {
-    let (release, held) = mpsc::channel::<()>();
-    let held = std::sync::Mutex::new(held);
+/// TCP whose lookups tell `began` of themselves and end when the other end of `held` is dropped.
+fn silent_names(began: mpsc::Sender<()>, held: mpsc::Receiver<()>) -> Arc<Tcp> {
+    let ends = std::sync::Mutex::new((began, held));
     let resolver = Resolver::with_lookup(ResolverOptions::default(), move |_| {
-        let _ = held.lock().expect("no panic").recv();
+        let ends = ends.lock().expect("no panic");
+        let _ = ends.0.send(());
+        let _ = ends.1.recv();
         Err(io::ErrorKind::NotFound.into())
     });
-    let orb = Orb::builder()
-        .policies(Policies::new().connect_timeout(SOON))
-        .transport(Arc::new(Tcp::with_resolver(resolver)))
-        .build();
-    for exception in both(&probe(&orb, "corbaloc::silent.example:2809/key")) {
+    Arc::new(Tcp::with_resolver(resolver))
+}
+
+#[test]
+fn a_name_that_is_never_looked_up() {
+    let ((began, begun), (release, held)) = (mpsc::channel(), mpsc::channel());
+    let transport = silent_names(began, held);
+    let orb = Orb::builder().policies(Policies::new().connect_timeout(SOON)).transport(transport).build();
+    let live = probe(&orb, &live().ior);
+    let silent = probe(&orb, "corbaloc::silent.example:2809/key");
+    let pending = silent.greet_async("x".into());
+    begun.recv_timeout(PATIENCE).expect("the name is looked up");
+    // Others are called meanwhile.
+    assert_eq!(live.greet("x").expect("answered"), "hello");
+    assert_eq!(live.greet_async("x".into()).wait().expect("answered"), "hello");
+    for exception in [pending.wait().expect_err("no call succeeds"), silent.greet("x").expect_err("nor this")]
+    {
         assert_eq!((exception.kind, exception.completed), (Kind::Timeout, Completion::No), "{exception}");
         assert!(exception.detail().contains("silent.example"), "{exception}");
     }
     drop(release);
+}
+
+#[test]
+fn a_name_that_is_never_looked_up_in_an_upcall() {
+    for (threads, others_are_served) in
+        [(ThreadModel::per_connection(), true), (ThreadModel::pool(2), true), (ThreadModel::Reactor, false)]
+    {
+        let ((began, begun), (release, held)) = (mpsc::channel(), mpsc::channel());
+        // The only thread of a reactor is held up until this deadline; others are served until the name is released.
+        let timeout = if others_are_served { PATIENCE } else { SOON };
+        let server = Orb::builder()
+            .policies(Policies::new().connect_timeout(timeout))
+            .transport(silent_names(began, held))
+            .listen("tcp:127.0.0.1:0")
+            .server_threads(threads)
+            .build();
+        let poa = server.root_poa().expect("a new ORB");
+        poa.manager().activate().expect("a new adapter");
+        let served = poa.activate::<Probe>(Arc::new(Servant::new(1))).expect("a new object");
+        let client = impatient(PATIENCE);
+        let served = probe(&client, &server.object_to_string(Some(served.as_object())));
+        let silent = probe(&client, "corbaloc::silent.example:2809/key");
+        let calling = served.descend_async(1, Some(silent));
+        begun.recv_timeout(PATIENCE).expect("the name is looked up");
+        assert_eq!(served.greet("x").expect("answered, at the latest then"), "hello, x", "{threads:?}");
+        drop(release);
+        let exception = calling.wait().expect_err("there is nobody to call");
+        let expected = if others_are_served { Kind::Transient } else { Kind::Timeout };
+        assert_eq!(exception.kind, expected, "{threads:?}: {exception}");
+    }
 }

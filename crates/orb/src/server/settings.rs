@@ -42,7 +42,8 @@ pub enum ThreadModel {
         queue: usize,
     },
     /// One thread, the keeper itself, for everything: no two upcalls run at the same time. While a servant's own call
-    /// waits for its reply, other requests are served on top of it, [`ServerLimits::nesting`] levels deep.
+    /// waits for its reply, other requests are served on top of it, [`ServerLimits::nesting`] levels deep. While such a call
+    /// looks up a name, connects or sends, nobody is served: its connect and call timeouts bound that.
     Reactor,
     /// No thread: a client in the same thread serves where it would wait. For transports that support it
     /// ([`Memory`](crate::transport::memory::Memory)); for tests, and for counting instructions.
