@@ -22,17 +22,24 @@ fn alone() -> MutexGuard<'static, ()> {
     ONE_AT_A_TIME.lock().unwrap_or_else(PoisonError::into_inner)
 }
 
+/// Descriptors for the crowd, and for the rest of this process and of the server, which has the same limit.
+const DESCRIPTORS: u64 = 10_500;
+
 /// As many connections as a crowd is to have, or as the system allows.
 fn crowd() -> usize {
     let Rlimit { maximum, .. } = getrlimit(Resource::Nofile);
     let _ = setrlimit(Resource::Nofile, Rlimit { current: maximum, maximum });
+    if maximum.is_some_and(|maximum| maximum < DESCRIPTORS) {
+        // root may; who may not goes on with what there is.
+        let _ =
+            setrlimit(Resource::Nofile, Rlimit { current: Some(DESCRIPTORS), maximum: Some(DESCRIPTORS) });
+    }
     let allowed = getrlimit(Resource::Nofile).current.unwrap_or(u64::MAX);
-    // Some for the rest of this process and of the server, which has the same limit.
     let crowd = 10_000.min(usize::try_from(allowed).unwrap_or(usize::MAX).saturating_sub(500));
     if crowd < 10_000 {
         assert!(
             std::env::var_os("ZORB_REQUIRE_PEERS").is_none(),
-            "{allowed} descriptors are allowed: too few for a crowd of 10000"
+            "{allowed} descriptors are allowed, and this process may not raise that: too few for a crowd of 10000"
         );
         eprintln!("{allowed} descriptors are allowed: the crowd is {crowd}, not 10000");
     }
