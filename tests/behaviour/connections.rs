@@ -1,14 +1,23 @@
 //! Connections are reused, closed when idle and reopened; servers come and go without an error where the request
 //! was not executed.
 
-use std::sync::Arc;
+use std::io::{self, Read, Write};
+use std::net::{TcpListener, TcpStream};
+use std::pin::pin;
+use std::sync::atomic::{AtomicUsize, Ordering};
+use std::sync::{Arc, mpsc};
+use std::task::{Context, Wake, Waker};
 use std::time::{Duration, Instant};
 
+use zorb::giop::{Inbound, Limits, Message, TaggedProfile};
 use zorb::poa::PoaPolicies;
 use zorb::server::ServerLimits;
+use zorb::transport::tcp::Tcp;
+use zorb::transport::{Acceptor, Channel, Endpoint, Transport};
 use zorb::{Interface, Kind, Orb};
 use zorb_tests::servant::{PATIENCE, Servant};
 use zorb_tests::testing::Probe;
+use zorb_tests::wire::{Order, Wire, kind};
 
 use crate::fixture::{local, probe, serve};
 
@@ -107,4 +116,122 @@ fn several_addresses_are_tried_in_turn() {
     let probe = probe(&client, &url);
     probe.nothing().unwrap();
     probe.nothing_async().wait().unwrap();
+}
+
+/// TCP that counts the connections it opens.
+#[derive(Default)]
+struct Counted {
+    tcp: Tcp,
+    opened: AtomicUsize,
+}
+
+impl Transport for Counted {
+    fn name(&self) -> &'static str {
+        self.tcp.name()
+    }
+    fn listen(&self, address: &str) -> io::Result<Box<dyn Acceptor>> {
+        self.tcp.listen(address)
+    }
+    fn connect(&self, to: &Endpoint, deadline: Instant) -> io::Result<Arc<dyn Channel>> {
+        self.opened.fetch_add(1, Ordering::Relaxed);
+        self.tcp.connect(to, deadline)
+    }
+    fn endpoints(&self, profile: &TaggedProfile) -> Vec<Endpoint> {
+        self.tcp.endpoints(profile)
+    }
+}
+
+#[test]
+fn connections_are_used_again() {
+    let (_server, text) = serve(local(), Arc::new(Servant::new(1)));
+    let counted = Arc::new(Counted::default());
+    let client = Orb::builder().transport(counted.clone()).build();
+    let probe = probe(&client, &text);
+    for _ in 0..100 {
+        probe.nothing().unwrap();
+    }
+    assert_eq!(counted.opened.load(Ordering::Relaxed), 1, "blocking calls one after the other");
+    for number in 0..100 {
+        probe.note(number).unwrap();
+        probe.nothing_async().wait().unwrap();
+    }
+    assert_eq!(probe.noted().unwrap().len(), 100);
+    assert_eq!(counted.opened.load(Ordering::Relaxed), 2, "oneways and futures share another");
+}
+
+#[test]
+fn as_many_private_connections_as_are_allowed_and_one_for_the_rest() {
+    const PARTY: usize = 6;
+    // All are in the servant at the same time, so that no two can have had one private connection.
+    for (allowed, opened) in [(64, PARTY), (PARTY, PARTY), (2, 3), (1, 2), (0, 1)] {
+        let (_server, text) = serve(local(), Arc::new(Servant::new(PARTY)));
+        let counted = Arc::new(Counted::default());
+        let client = Orb::builder().transport(counted.clone()).private_connections(allowed).build();
+        let probe = probe(&client, &text);
+        std::thread::scope(|scope| {
+            let callers: Vec<_> = (0..PARTY).map(|_| scope.spawn(|| probe.meet())).collect();
+            for caller in callers {
+                caller.join().unwrap().unwrap_or_else(|exception| panic!("{allowed} allowed: {exception}"));
+            }
+        });
+        assert_eq!(counted.opened.load(Ordering::Relaxed), opened, "{allowed} allowed");
+    }
+}
+
+/// Takes a client's connection and its first request; gives what it asks for.
+fn accept(listener: &TcpListener) -> (TcpStream, String) {
+    let (mut stream, _) = listener.accept().unwrap();
+    stream.set_read_timeout(Some(PATIENCE)).unwrap();
+    let mut inbound = Inbound::new(Limits::default());
+    loop {
+        let count = stream.read(inbound.space()).unwrap();
+        assert_ne!(count, 0, "the client closed");
+        inbound.received(count);
+        if let Some(message) = inbound.next().unwrap() {
+            let Message::Request(request) = message else { panic!("not a request: {message:?}") };
+            return (stream, request.operation().to_owned());
+        }
+    }
+}
+
+#[test]
+fn a_oneway_after_the_servers_close_goes_by_another_connection() {
+    /// Keeps the thread that wakes it until the test is over.
+    struct Held(mpsc::SyncSender<()>, std::sync::Mutex<mpsc::Receiver<()>>);
+    impl Wake for Held {
+        fn wake(self: Arc<Self>) {
+            self.0.send(()).unwrap();
+            let _ = self.1.lock().unwrap().recv();
+        }
+    }
+    let listener = TcpListener::bind("127.0.0.1:0").unwrap();
+    let url = format!("corbaloc:iiop:1.2@{}/key", listener.local_addr().unwrap());
+    let (says, said) = mpsc::channel();
+    let closes = std::thread::spawn(move || {
+        let (mut first, _) = accept(&listener);
+        first.write_all(&Wire::short((2, Order::Little), kind::CLOSE_CONNECTION, None)).unwrap();
+        says.send("closed".to_owned()).unwrap();
+        let (_second, operation) = accept(&listener);
+        says.send(operation).unwrap();
+    });
+    let (_other, other) = serve(local(), Arc::new(Servant::new(2)));
+    let client = Orb::builder().build();
+    let (probe, other) = (probe(&client, &url), probe(&client, &other));
+    // The thread that reads shared connections does not come to read this one.
+    let (began, begun) = mpsc::sync_channel(1);
+    let (release, released) = mpsc::channel();
+    let waker = Waker::from(Arc::new(Held(began, std::sync::Mutex::new(released))));
+    let mut pending = other.meet_async();
+    assert!(pin!(&mut pending).poll(&mut Context::from_waker(&waker)).is_pending());
+    let meets = std::thread::spawn(move || other.meet());
+    begun.recv_timeout(PATIENCE).unwrap();
+    meets.join().unwrap().unwrap();
+    probe.note(1).unwrap();
+    assert_eq!(said.recv_timeout(PATIENCE).unwrap(), "closed");
+    // Connections that are used again at once are not looked at first.
+    std::thread::sleep(Duration::from_millis(20));
+    probe.note(2).unwrap();
+    assert_eq!(said.recv_timeout(PATIENCE).as_deref(), Ok("note"));
+    release.send(()).unwrap();
+    closes.join().unwrap();
 }

@@ -12,7 +12,8 @@ use std::time::Duration;
 pub enum SyncScope {
     /// It may return before the transport has the message. Treated as [`SyncScope::WithTransport`].
     None = 0,
-    /// The transport has the message.
+    /// The transport has the message. A server that closes the connection just then does not read it, and nobody learns of
+    /// that; where the close has arrived before the call, the message goes by another connection.
     #[default]
     WithTransport = 1,
     /// The server's ORB has it.

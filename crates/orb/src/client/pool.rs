@@ -119,7 +119,7 @@ impl Pool {
         connect_by: Instant,
         reactor: &Reactor,
     ) -> Result<Ticket, Failure> {
-        let (shared, fresh) = self.shared();
+        let (shared, fresh) = self.shared(course.started);
         if fresh {
             reactor.enroll(&shared);
             self.connect_shared(&shared, connect_by, reactor);
@@ -135,7 +135,7 @@ impl Pool {
         connect_by: Instant,
         reactor: &Reactor,
     ) -> Result<Ticket, Failure> {
-        let (shared, fresh) = self.shared();
+        let (shared, fresh) = self.shared(course.started);
         if fresh {
             reactor.enroll(&shared);
             let (pool, connecting, reactor) = (self.clone(), shared.clone(), reactor.clone());
@@ -152,7 +152,12 @@ impl Pool {
     }
 
     /// The shared connection, and whether it was made just now and has yet to be connected.
-    fn shared(&self) -> (Arc<Shared>, bool) {
+    fn shared(&self, now: Instant) -> (Arc<Shared>, bool) {
+        let rested = self.shared.lock().as_ref().filter(|shared| shared.has_rested(now)).cloned();
+        if let Some(rested) = rested {
+            // Without the lock: it may wake tasks, and run them.
+            rested.look();
+        }
         let mut current = self.shared.lock();
         if let Some(shared) = &*current
             && !shared.has_ended()

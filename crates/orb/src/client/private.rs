@@ -20,7 +20,7 @@ use crate::upcall;
 
 /// After so long without use a connection is looked at before it is used again. The look is a system call, a
 /// hundredth of a call's cost; a server that ended meanwhile is then noticed before anything is sent.
-const TRUSTED_IDLE: Duration = Duration::from_millis(1);
+pub(super) const TRUSTED_IDLE: Duration = Duration::from_millis(1);
 
 /// An open connection, owned by one call at a time.
 pub(crate) struct Private {

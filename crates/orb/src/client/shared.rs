@@ -17,7 +17,7 @@ use super::Settings;
 use super::failure::{Failure, Step};
 use super::message::{Course, Form, Outgoing, Terms, compose, fragmented, send};
 use super::outbox::{Flushed, Outbox, Queued, Refused, Turn};
-use super::private::closed;
+use super::private::{TRUSTED_IDLE, closed};
 use super::reactor::Reactor;
 use super::slot::{Outcome, Slot};
 use crate::transport::{Armed, Channel, Endpoint, Received};
@@ -203,6 +203,19 @@ impl Shared {
         self.calls().end.is_some()
     }
 
+    /// Unused for so long that the server may have closed it.
+    pub(crate) fn has_rested(&self, now: Instant) -> bool {
+        now > self.calls().last_used + TRUSTED_IDLE
+    }
+
+    /// Reads what has arrived, as the reactor would a little later: a oneway that followed a CloseConnection would be lost, and
+    /// nobody would know.
+    pub(crate) fn look(&self) {
+        if let Some(mut inbound) = self.inbound.try_lock() {
+            self.read(&mut inbound);
+        }
+    }
+
     /// Unused since `limit` ago, and nothing under way.
     pub(crate) fn is_idle(&self, now: Instant, limit: Duration) -> bool {
         let calls = self.calls();
@@ -344,13 +357,16 @@ impl Shared {
 
     /// The reactor says that there may be something to read. False when the connection has ended.
     pub(crate) fn readable(&self) -> bool {
+        self.read(&mut self.inbound.lock())
+    }
+
+    fn read(&self, inbound: &mut Inbound) -> bool {
         let Some(channel) = self.channel.get() else { return true };
-        let mut inbound = self.inbound.lock();
         for _ in 0..READS_IN_A_ROW {
             let end = match channel.receive_now(inbound.space()) {
                 Ok(Received::Octets(count)) => {
                     inbound.received(count);
-                    self.deliver(&mut inbound)
+                    self.deliver(inbound)
                 }
                 Ok(Received::Empty) => match channel.arm() {
                     Armed::Ready => continue,
