@@ -2,6 +2,7 @@
 
 use std::sync::Arc;
 
+use zorb::policy::{Policies, SyncScope};
 use zorb::{Interface, Orb};
 use zorb_tests::servant::Servant;
 use zorb_tests::testing::Probe;
@@ -23,6 +24,21 @@ fn no_two_way_call_overtakes_oneways() {
                 expected.push(round * 100 + number);
             }
             assert_eq!(probe.noted().unwrap()[..], expected[..], "{model:?}, round {round}");
+        }
+    }
+}
+
+#[test]
+fn no_two_way_call_overtakes_oneways_that_only_the_server_confirms() {
+    for model in models() {
+        let (_server, text) = serve(local().server_threads(model), Arc::new(Servant::new(1)));
+        let client = Orb::builder().build();
+        let probe = probe(&client, &text);
+        let confirmed = Policies::new().sync_scope(SyncScope::WithServer);
+        let confirmed = Probe::from_object(probe.as_object().with_policies(confirmed));
+        for round in 0..20 {
+            confirmed.note_slowly(round, 3).unwrap();
+            assert_eq!(probe.noted().unwrap()[..], (0..=round).collect::<Vec<_>>()[..], "{model:?}");
         }
     }
 }

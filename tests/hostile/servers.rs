@@ -70,6 +70,24 @@ fn one_that_accepts_and_never_reads() {
 }
 
 #[test]
+fn what_cannot_leave_behind_a_message_that_nobody_reads() {
+    let (keep, kept) = mpsc::channel::<Conversation>();
+    let fake = Fake::serving(1, move |client| drop(keep.send(client)));
+    let orb = impatient(SOON);
+    let probe = probe(&orb, &fake.ior);
+    // More than the sockets between take: what follows waits behind it.
+    let large = probe.echo_async(vec![7; 32 << 20].into());
+    let oneway = probe.note_async(1);
+    let call = probe.greet_async("x".into());
+    for exception in [oneway.wait().expect_err("nobody reads"), call.wait().expect_err("nobody reads")] {
+        assert_eq!((exception.kind, exception.completed), (Kind::Timeout, Completion::No), "{exception}");
+        assert!(exception.detail().contains("wait to send"), "{exception}");
+    }
+    assert_eq!(large.wait().expect_err("nobody reads").completed, Completion::Maybe);
+    drop(kept);
+}
+
+#[test]
 fn one_that_answers_octet_by_octet() {
     ends_in(Kind::Timeout, Completion::Maybe, |mut client| {
         let Some(id) = client.request() else { return };

@@ -26,8 +26,8 @@ pub enum SyncScope {
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 #[non_exhaustive]
 pub struct Policies {
-    /// The longest time to a connection: name lookup and handshake, all addresses together. Default:
-    /// [`Policies::DEFAULT_CONNECT_TIMEOUT`].
+    /// The longest time to a connection: name lookup and handshake, all addresses together. A call that is sent again, since
+    /// its connection ended or the object has moved, has that time anew. Default: [`Policies::DEFAULT_CONNECT_TIMEOUT`].
     pub connect_timeout: Option<Duration>,
     /// The longest time from the call to its result, connecting included (RELATIVE_RT_TIMEOUT). Default:
     /// [`Policies::DEFAULT_CALL_TIMEOUT`].

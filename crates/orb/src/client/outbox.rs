@@ -2,7 +2,8 @@
 //!
 //! A blocking sender writes on its own thread, in turn. A sender that must not block leaves what the transport does
 //! not take in the queue, and the reactor sends it on. A message of which a part has left is finished by whoever
-//! comes next, even when its call has been given up: otherwise the connection would be lost for all.
+//! comes next, even when its call has been given up: otherwise the connection would be lost for all. One of which nothing
+//! has left is withdrawn.
 
 use std::collections::VecDeque;
 use std::io::{self, IoSlice};
@@ -38,9 +39,21 @@ pub(crate) struct Queued {
     pub(crate) message: Encoder<'static>,
     /// Octets of it that have left.
     pub(crate) sent: usize,
-    pub(crate) id: u32,
-    /// To be filled when the message has left (oneways).
-    pub(crate) notify: Option<Arc<Slot>>,
+    /// The request's; a CancelRequest has none.
+    pub(crate) id: Option<u32>,
+    /// It tells the server the code sets, which those behind it leave out: it leaves in any case.
+    pub(crate) announces: bool,
+    /// Who waits until it has left (oneways).
+    pub(crate) notify: Option<Sender>,
+}
+
+/// Who waits until a message has left.
+#[derive(Clone)]
+pub(crate) struct Sender {
+    pub(crate) slot: Arc<Slot>,
+    pub(crate) started: Instant,
+    /// It waits no longer.
+    pub(crate) deadline: Instant,
 }
 
 /// Why a message was not taken.
@@ -126,6 +139,17 @@ impl Outbox {
 
     /// Sends what waits, as far as the transport takes it now.
     pub(crate) fn flush(&self, channel: &dyn Channel) -> io::Result<Flushed> {
+        let mut left = Vec::new();
+        let flushed = self.flush_and_collect(channel, &mut left);
+        // Without the lock: whoever is woken may send at once.
+        for sender in left {
+            sender.slot.fill(Ok(Outcome::Sent));
+        }
+        flushed
+    }
+
+    /// The same; those who wait for what has left are put into `left`.
+    fn flush_and_collect(&self, channel: &dyn Channel, left: &mut Vec<Sender>) -> io::Result<Flushed> {
         let mut state = self.lock();
         if state.busy {
             return Ok(Flushed::Busy);
@@ -139,14 +163,49 @@ impl Outbox {
             front.sent += taken;
             if front.sent == total {
                 state.octets -= total;
-                if let Some(Queued { notify: Some(slot), .. }) = state.queue.pop_front() {
-                    slot.fill(Ok(Outcome::Sent));
-                }
+                left.extend(state.queue.pop_front().and_then(|message| message.notify));
             }
         }
         drop(state);
         self.turn.notify_one();
         Ok(Flushed::Everything)
+    }
+
+    /// Takes back the request of a call that has been given up. False if it leaves all the same, or has left.
+    pub(crate) fn withdraw(&self, id: u32) -> bool {
+        let mut state = self.lock();
+        let Some(at) = state.queue.iter().position(|message| message.id == Some(id)) else { return false };
+        let withdrawn = state.withdraw(at);
+        drop(state);
+        self.turn.notify_one();
+        withdrawn
+    }
+
+    /// Oneways that have not left by their deadline are withdrawn: gives back who waits for them, and whether they leave all the
+    /// same. Last, the next deadline.
+    pub(crate) fn expire(&self, now: Instant) -> (Vec<(Sender, bool)>, Option<Instant>) {
+        let (mut expired, mut next) = (Vec::new(), None);
+        let mut state = self.lock();
+        let mut at = 0;
+        while let Some(message) = state.queue.get_mut(at) {
+            let due = message.notify.as_ref().map(|sender| sender.deadline);
+            match due {
+                Some(due) if due <= now => {
+                    let sender = message.notify.take();
+                    let withdrawn = state.withdraw(at);
+                    expired.extend(sender.map(|sender| (sender, !withdrawn)));
+                    if withdrawn {
+                        continue;
+                    }
+                }
+                Some(due) => next = Some(next.map_or(due, |next: Instant| next.min(due))),
+                None => {}
+            }
+            at += 1;
+        }
+        drop(state);
+        self.turn.notify_one();
+        (expired, next)
     }
 
     /// Whether messages wait for a flush.
@@ -163,6 +222,17 @@ impl Outbox {
         drop(state);
         self.turn.notify_all();
         left
+    }
+}
+
+impl State {
+    /// Takes the message at `at` out, unless a part of it has left or others need it.
+    fn withdraw(&mut self, at: usize) -> bool {
+        let may_go = self.queue.get(at).is_some_and(|message| message.sent == 0 && !message.announces);
+        if let Some(message) = may_go.then(|| self.queue.remove(at)).flatten() {
+            self.octets -= message.message.len();
+        }
+        may_go
     }
 }
 
@@ -253,10 +323,12 @@ mod tests {
         }
     }
 
-    fn queued(octets: &[u8], notify: Option<Arc<Slot>>) -> Queued {
+    fn queued(octets: &[u8], slot: Option<Arc<Slot>>) -> Queued {
+        let started = Instant::now();
+        let notify = slot.map(|slot| Sender { slot, started, deadline: started + Duration::from_secs(60) });
         let mut message = Encoder::new(Format::default());
         message.write_octets(octets);
-        Queued { message, sent: 0, id: u32::from(octets[0]), notify }
+        Queued { message, sent: 0, id: Some(u32::from(octets[0])), announces: false, notify }
     }
 
     fn soon() -> Instant {
@@ -301,11 +373,48 @@ mod tests {
     }
 
     #[test]
+    fn a_request_is_withdrawn_unless_a_part_of_it_has_left() {
+        let (outbox, channel) = (Outbox::connecting(1 << 20), Narrow::new(false));
+        outbox.open();
+        outbox.take(queued(&[1; 10], None)).unwrap();
+        outbox.take(queued(&[2; 10], None)).unwrap();
+        outbox.take(Queued { id: None, ..queued(&[3; 2], None) }).unwrap();
+        outbox.take(Queued { announces: true, ..queued(&[4; 2], None) }).unwrap();
+        outbox.lock().queue[0].sent = 3;
+        assert!(!outbox.withdraw(1), "it is completed");
+        assert!(outbox.withdraw(2));
+        assert!(!outbox.withdraw(2), "it is gone");
+        assert!(!outbox.withdraw(4), "what follows needs it");
+        channel.open.store(true, Ordering::Relaxed);
+        assert_eq!(outbox.flush(&channel).unwrap(), Flushed::Everything);
+        assert_eq!(channel.taken(), [[1; 7].as_slice(), &[3; 2], &[4; 2]].concat());
+        assert_eq!(outbox.lock().octets, 0);
+    }
+
+    #[test]
+    fn oneways_wait_until_their_deadline() {
+        let outbox = Outbox::connecting(1 << 20);
+        let slots: Vec<_> = (0..3).map(|_| Arc::new(Slot::default())).collect();
+        for (number, slot) in (1..).zip(&slots) {
+            outbox.take(queued(&[number; 10], Some(slot.clone()))).unwrap();
+        }
+        outbox.lock().queue[0].sent = 3;
+        let last = outbox.lock().queue[2].notify.clone().unwrap().deadline;
+        let second = outbox.lock().queue[1].notify.clone().unwrap().deadline;
+        assert_eq!(outbox.expire(second - Duration::from_secs(60)).0.len(), 0);
+        let (expired, next) = outbox.expire(second);
+        assert_eq!(expired.iter().map(|(_, begun)| *begun).collect::<Vec<_>>(), [true, false]);
+        assert_eq!(next, Some(last));
+        let waiting: Vec<_> = outbox.lock().queue.iter().map(|message| message.id).collect();
+        assert_eq!(waiting, [Some(1), Some(3)], "what has begun to leave stays");
+    }
+
+    #[test]
     fn what_waits_when_it_ends_is_given_back() {
         let outbox = Outbox::connecting(1 << 20);
         outbox.take(queued(&[7; 10], None)).unwrap();
         let left = outbox.end();
-        assert_eq!(left.iter().map(|queued| (queued.id, queued.sent)).collect::<Vec<_>>(), [(7, 0)]);
+        assert_eq!(left.iter().map(|queued| (queued.id, queued.sent)).collect::<Vec<_>>(), [(Some(7), 0)]);
         assert!(matches!(outbox.take(queued(&[8; 1], None)), Err(Refused::Ended)));
         let turn = outbox.in_turn(soon(), || Ok::<(), Failure>(()));
         assert!(matches!(turn, Err(Turn::Refused(Refused::Ended))), "{turn:?}");

@@ -11,12 +11,12 @@ use std::time::{Duration, Instant};
 
 use parking_lot::{Mutex, MutexGuard};
 use zorb_cdr::{Encoder, Format, Version};
-use zorb_giop::{Inbound, Message, ProtocolError, message_error};
+use zorb_giop::{Inbound, Message, ProtocolError, ResponseFlags, message_error};
 
 use super::Settings;
 use super::failure::{Failure, Step};
 use super::message::{Course, Form, Outgoing, Terms, compose, fragmented, send};
-use super::outbox::{Flushed, Outbox, Queued, Refused, Turn};
+use super::outbox::{Flushed, Outbox, Queued, Refused, Sender, Turn};
 use super::private::{TRUSTED_IDLE, closed};
 use super::reactor::Reactor;
 use super::slot::{Outcome, Slot};
@@ -120,6 +120,8 @@ struct Calls {
 struct Waiting {
     slot: Arc<Slot>,
     thread: ThreadId,
+    /// The reply says that the request was executed, and not only that it has come.
+    settles: bool,
     started: Instant,
     /// Set when no thread watches the deadline, so that the reactor must.
     deadline: Option<Instant>,
@@ -285,8 +287,13 @@ impl Shared {
             Some(size) if message.len() > size => fragmented(&message, size),
             _ => message,
         };
-        let notify = (!outgoing.response.expects_reply()).then(|| ticket.slot.clone());
-        match self.outbox.take(Queued { message, sent: 0, id: form.id, notify }) {
+        let announces = !form.contexts.is_empty();
+        let notify = (!outgoing.response.expects_reply()).then(|| Sender {
+            slot: ticket.slot.clone(),
+            started: course.started,
+            deadline: course.deadline,
+        });
+        match self.outbox.take(Queued { message, sent: 0, id: Some(form.id), announces, notify }) {
             Ok(()) => {
                 self.calls().terms.sent(&form);
                 self.flush(reactor);
@@ -314,7 +321,9 @@ impl Shared {
         let id = form.id;
         if outgoing.response.expects_reply() {
             let (started, format) = (course.started, form.format);
-            calls.waiting.insert(form.id, Waiting { slot: slot.clone(), thread, started, deadline, format });
+            let settles = outgoing.response == ResponseFlags::WITH_TARGET;
+            let waiting = Waiting { slot: slot.clone(), thread, settles, started, deadline, format };
+            calls.waiting.insert(form.id, waiting);
             calls.deadlines.extend(deadline.map(|deadline| (deadline, form.id)));
         }
         drop(calls);
@@ -394,7 +403,7 @@ impl Shared {
                     let Some(waiting) = calls.remove(reply.id) else { continue };
                     drop(calls);
                     self.unsettled.change(|threads| {
-                        if threads.get(&waiting.thread) == Some(&reply.id) {
+                        if waiting.settles && threads.get(&waiting.thread) == Some(&reply.id) {
                             threads.remove(&waiting.thread);
                         }
                     });
@@ -453,10 +462,10 @@ impl Shared {
         tracing::debug!(peer = %self.endpoint, ?end, "shared connection ended");
         for unsent in self.outbox.end() {
             let failure = || end.failure(unsent.sent > 0);
-            if let Some(slot) = &unsent.notify {
-                slot.fill(Err(failure()));
+            if let Some(sender) = &unsent.notify {
+                sender.slot.fill(Err(failure()));
             }
-            if let Some(call) = waiting.remove(&unsent.id) {
+            if let Some(call) = unsent.id.and_then(|id| waiting.remove(&id)) {
                 call.slot.fill(Err(failure()));
             }
         }
@@ -471,26 +480,42 @@ impl Shared {
 }
 
 impl Shared {
-    /// Ends the calls whose deadline has passed and no thread watches; returns the next such deadline.
+    /// Ends the calls and oneways whose deadline has passed and no thread watches; returns the next such deadline.
     pub(crate) fn expire_due(self: &Arc<Self>, now: Instant, reactor: &Reactor) -> Option<Instant> {
+        let (unsent, next) = self.outbox.expire(now);
+        for (sender, sent) in unsent {
+            let after = now.saturating_duration_since(sender.started);
+            sender.slot.fill(Err(Failure::Timeout { step: Step::WaitToSend, sent, after }));
+        }
         loop {
             let mut calls = self.calls();
-            let &(due, id) = calls.deadlines.first()?;
+            let Some(&(due, id)) = calls.deadlines.first() else { return next };
             if due > now {
-                return Some(due);
+                return Some(next.map_or(due, |next| next.min(due)));
             }
-            let waiting = calls.remove(id)?;
+            let Some(waiting) = calls.remove(id) else { return next };
             drop(calls);
-            self.send_cancel(id, waiting.format.version, reactor);
+            let sent = self.give_up(id, &waiting, reactor);
+            let step = if sent { Step::WaitForReply } else { Step::WaitToSend };
             let after = now.saturating_duration_since(waiting.started);
-            waiting.slot.fill(Err(Failure::Timeout { step: Step::WaitForReply, sent: true, after }));
+            waiting.slot.fill(Err(Failure::Timeout { step, sent, after }));
         }
+    }
+
+    /// Takes a request back that has not begun to leave, or tells the server that nobody waits for its reply; whether it has
+    /// left, or will.
+    fn give_up(self: &Arc<Self>, id: u32, waiting: &Waiting, reactor: &Reactor) -> bool {
+        if self.outbox.withdraw(id) {
+            return false;
+        }
+        self.send_cancel(id, waiting.format.version, reactor);
+        true
     }
 
     fn send_cancel(self: &Arc<Self>, id: u32, version: Version, reactor: &Reactor) {
         let mut message = Encoder::new(Format { version, ..Format::default() });
         zorb_giop::write_cancel_request(&mut message, id);
-        if self.outbox.take(Queued { message, sent: 0, id: 0, notify: None }).is_ok() {
+        if self.outbox.take(Queued { message, sent: 0, id: None, announces: false, notify: None }).is_ok() {
             self.flush(reactor);
         }
     }
@@ -507,12 +532,12 @@ impl Ticket {
         self.slot.poll(waker)
     }
 
-    /// Gives the call up: nobody waits for its reply any more, and the server is told so. What has left in part is
-    /// completed by the connection.
+    /// Gives the call up: nobody waits for its reply any more. A request that has not begun to leave is taken back; otherwise
+    /// the connection completes it, and the server is told. A oneway leaves all the same.
     pub(crate) fn cancel(&self, reactor: &Reactor) {
         let given_up = self.shared.calls().remove(self.id);
         if let Some(waiting) = given_up {
-            self.shared.send_cancel(self.id, waiting.format.version, reactor);
+            self.shared.give_up(self.id, &waiting, reactor);
         }
     }
 }

@@ -113,7 +113,8 @@ fn attempt<'a>(
 ) -> Result<Next<Result<(), SystemException>>, Box<Failure>> {
     let course = journey.course();
     let pool = &course.candidate.pool;
-    if !outgoing.response.expects_reply() {
+    // Oneways, also those whose arrival the server confirms, have their order on the shared connection.
+    if outgoing.response != ResponseFlags::WITH_TARGET {
         return attempt_on_shared(target, journey, outgoing, read);
     }
     let Some(mut connection) = pool.lend(&course, || journey.connect_by())? else {

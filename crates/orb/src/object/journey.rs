@@ -29,7 +29,8 @@ pub(crate) struct Journey {
     operation: &'static str,
     pub(crate) started: Instant,
     pub(crate) deadline: Instant,
-    connect_timeout: Duration,
+    /// From the start on, a connection must stand within this.
+    connect_within: Duration,
     destination: Arc<Destination>,
     by_forward: bool,
     /// Index of the candidate in use.
@@ -73,7 +74,7 @@ impl Journey {
             operation,
             started,
             deadline: started + limits.call_timeout,
-            connect_timeout: limits.connect_timeout,
+            connect_within: limits.connect_timeout,
             candidate: destination.first().min(destination.candidates.len() - 1),
             destination,
             by_forward,
@@ -109,7 +110,7 @@ impl Journey {
     /// By when a connection must stand: the connect timeout, shared out among the candidates still to try, so that a
     /// host that swallows packets leaves time for the next.
     pub(crate) fn connect_by(&self) -> Instant {
-        let total = self.deadline.min(self.started + self.connect_timeout);
+        let total = self.deadline.min(self.started + self.connect_within);
         let now = Instant::now();
         let left = total.saturating_duration_since(now);
         let untried = self.destination.candidates.len().saturating_sub(self.unreached).max(1);
@@ -126,6 +127,7 @@ impl Journey {
                 if self.repeats < MOST_REPEATS && Instant::now() < self.deadline =>
             {
                 self.repeats += 1;
+                self.connect_anew(target);
                 Ok(())
             }
             Failure::NotConnected { .. }
@@ -137,13 +139,18 @@ impl Journey {
         }
     }
 
+    /// A connection stood, and the next may take as long as the first was allowed to.
+    fn connect_anew(&mut self, target: &ObjectRef) {
+        self.connect_within = self.started.elapsed() + target.limits().connect_timeout;
+    }
+
     fn exception(&self, failure: Failure) -> SystemException {
         failure.into_exception(self.candidate().pool.endpoint(), self.operation)
     }
 
     /// The next candidate, or back from a forward that leads nowhere.
     fn elsewhere(&mut self, target: &ObjectRef) -> Result<(), ()> {
-        if Instant::now() >= self.deadline.min(self.started + self.connect_timeout) {
+        if Instant::now() >= self.deadline.min(self.started + self.connect_within) {
             return Err(());
         }
         self.unreached += 1;
@@ -247,6 +254,7 @@ impl Journey {
             return Err(SystemException::Transient(text));
         }
         self.forwards += 1;
+        self.connect_anew(target);
         target.0.route.forward(target.orb(), &ior, permanent);
         match self.depart(target) {
             Ok(()) => Ok(Next::Again),
