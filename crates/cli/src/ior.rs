@@ -8,14 +8,14 @@ use std::io::{Read, Write};
 use clap::Args;
 use serde_json::{Map, Value as Json, json};
 use zorb::giop::describe::{self, Named, Value};
-use zorb::giop::{Corbaloc, CorbalocAddress, Endpoint, IiopProfile, ObjectUrl};
+use zorb::giop::{Corbaloc, CorbalocAddress, Endpoint, IiopProfile, ObjectUrl, UrlError};
 
 use crate::failure::Failure;
 
 /// Show what an object reference holds: IOR, corbaloc, corbaname or file URL.
 ///
-/// Profiles and components that are not known, and whatever follows the known fields of others, are shown
-/// as octets.
+/// Profiles and components that are not known, and whatever follows the known fields of others or the last
+/// profile, are shown as octets.
 #[derive(Debug, Args)]
 #[command(after_help = "\
 Examples:
@@ -46,12 +46,12 @@ pub(crate) fn run(arguments: &Arguments) -> Result<(), Failure> {
     } else {
         arguments.reference.clone()
     };
-    let url = parse(&reference)?;
+    let shown = Shown::of(&reference)?;
     let mut output = std::io::stdout().lock();
     if arguments.json {
-        writeln!(output, "{:#}", as_json(&url))?;
+        writeln!(output, "{:#}", shown.as_json())?;
     } else {
-        write!(output, "{}", as_text(&url))?;
+        write!(output, "{}", shown.as_text())?;
     }
     Ok(())
 }
@@ -62,17 +62,24 @@ pub(crate) fn run(arguments: &Arguments) -> Result<(), Failure> {
 ///
 /// It is no reference, or a file cannot be read.
 pub(crate) fn parse(reference: &str) -> Result<ObjectUrl, Failure> {
+    follow(reference).map(|(_, url)| url)
+}
+
+/// The text that `file:` leads to, and what it is.
+fn follow(reference: &str) -> Result<(String, ObjectUrl), Failure> {
     let mut text = reference.trim().to_owned();
     for _ in 0..MOST_FILES {
-        let url: ObjectUrl = text
-            .parse()
-            .map_err(|error| Failure::new(format!("{} is no reference: {error}", shorten(&text))))?;
-        let ObjectUrl::File(path) = url else { return Ok(url) };
+        let url: ObjectUrl = text.parse().map_err(|error| no_reference(&text, &error))?;
+        let ObjectUrl::File(path) = url else { return Ok((text, url)) };
         let path = std::path::Path::new(&path);
         let file = std::fs::File::open(path).map_err(|cause| Failure::file("open", path, cause))?;
         text = read(file).map_err(|cause| Failure::file("read", path, cause))?;
     }
     Err(Failure::new(format!("{reference} leads through more than {MOST_FILES} files")))
+}
+
+fn no_reference(text: &str, error: &UrlError) -> Failure {
+    Failure::new(format!("{} is no reference: {error}", shorten(text)))
 }
 
 fn read(from: impl Read) -> std::io::Result<String> {
@@ -114,22 +121,50 @@ fn corbaloc(url: &ObjectUrl) -> Option<String> {
     (!addresses.is_empty()).then(|| Corbaloc { addresses, key }.to_string())
 }
 
-fn as_json(url: &ObjectUrl) -> Json {
-    let mut object = Map::new();
-    object.insert("scheme".to_owned(), json!(scheme(url)));
-    if let ObjectUrl::Ior(ior) = url {
-        object.insert("nil".to_owned(), json!(ior.is_nil()));
+/// What is shown of a reference.
+struct Shown {
+    url: ObjectUrl,
+    description: Value,
+}
+
+impl Shown {
+    fn of(reference: &str) -> Result<Self, Failure> {
+        let (text, url) = follow(reference)?;
+        let description = describe::text(&text).map_err(|error| no_reference(&text, &error))?;
+        Ok(Self { url, description })
     }
-    match json_of(&describe::url(url)) {
-        Json::Object(fields) => object.extend(fields),
-        other => {
-            object.insert("value".to_owned(), other);
+
+    fn as_json(&self) -> Json {
+        let mut object = Map::new();
+        object.insert("scheme".to_owned(), json!(scheme(&self.url)));
+        if let ObjectUrl::Ior(ior) = &self.url {
+            object.insert("nil".to_owned(), json!(ior.is_nil()));
         }
+        match json_of(&self.description) {
+            Json::Object(fields) => object.extend(fields),
+            other => {
+                object.insert("value".to_owned(), other);
+            }
+        }
+        if let Some(corbaloc) = corbaloc(&self.url) {
+            object.insert("corbaloc".to_owned(), json!(corbaloc));
+        }
+        Json::Object(object)
     }
-    if let Some(corbaloc) = corbaloc(url) {
-        object.insert("corbaloc".to_owned(), json!(corbaloc));
+
+    fn as_text(&self) -> String {
+        let mut text = Text::default();
+        match &self.url {
+            ObjectUrl::Ior(ior) if ior.is_nil() => text.line(0, "IOR: nil, a reference to no object"),
+            ObjectUrl::Ior(_) => text.line(0, "IOR"),
+            other => text.line(0, &other.to_string()),
+        }
+        text.value(1, &self.description);
+        if let Some(corbaloc) = corbaloc(&self.url) {
+            text.field(1, "as corbaloc", &corbaloc);
+        }
+        text.lines
     }
-    Json::Object(object)
 }
 
 /// Names become keys with underscores; a number that has a name gets a second key, `tag_name` beside `tag`.
@@ -161,20 +196,6 @@ fn element(value: &Value) -> Json {
         Value::Number(number, Some(name)) => json!({ "number": number, "name": name }),
         other => json_of(other),
     }
-}
-
-fn as_text(url: &ObjectUrl) -> String {
-    let mut text = Text::default();
-    match url {
-        ObjectUrl::Ior(ior) if ior.is_nil() => text.line(0, "IOR: nil, a reference to no object"),
-        ObjectUrl::Ior(_) => text.line(0, "IOR"),
-        _ => text.line(0, &url.to_string()),
-    }
-    text.value(1, &describe::url(url));
-    if let Some(corbaloc) = corbaloc(url) {
-        text.field(1, "as corbaloc", &corbaloc);
-    }
-    text.lines
 }
 
 fn hexadecimal(octets: &[u8]) -> String {
@@ -283,7 +304,7 @@ mod tests {
     use zorb::giop::{ComponentTag, Ior, ProfileTag, TaggedComponent, TaggedProfile};
 
     /// A reference with everything that is hard to lay out.
-    fn rich() -> ObjectUrl {
+    fn rich() -> Shown {
         let profile = IiopProfile {
             version: zorb::cdr::Version::V1_2,
             host: "a-host-with-a-rather-long-name.in-some-department.of-some-institute.example.org".into(),
@@ -296,12 +317,14 @@ mod tests {
         };
         let unknown = TaggedProfile { tag: ProfileTag(0x1234_5678), data: vec![1, 2, 3].into() };
         let type_id = "IDL:zorb.demo/imaging/Archive:1.0".to_owned();
-        ObjectUrl::Ior(Ior { type_id, profiles: vec![profile.encode().unwrap(), unknown] })
+        let ior = Ior { type_id, profiles: vec![profile.encode().unwrap(), unknown] };
+        // What a later version might add.
+        Shown::of(&format!("{ior}abcdef")).unwrap()
     }
 
     #[test]
     fn text_fits_80_columns_and_hides_nothing() {
-        let text = as_text(&rich());
+        let text = rich().as_text();
         for line in text.lines() {
             assert!(line.chars().count() <= COLUMNS, "{line:?}");
         }
@@ -313,6 +336,8 @@ mod tests {
             "0x12345678",
             "010203",
             "20 21 22",
+            "  further octets: abcdef",
+            "  byte order: \"",
         ] {
             assert!(text.contains(part), "{part} is missing in\n{text}");
         }
@@ -320,9 +345,11 @@ mod tests {
 
     #[test]
     fn json_holds_the_same() {
-        let json = as_json(&rich());
+        let json = rich().as_json();
         assert_eq!(json["scheme"], "IOR");
         assert_eq!(json["nil"], false);
+        let order = if cfg!(target_endian = "little") { "little-endian" } else { "big-endian" };
+        assert_eq!((&json["byte_order"], &json["further_octets"]), (&json!(order), &json!("abcdef")));
         assert_eq!(json["type_id"], "IDL:zorb.demo/imaging/Archive:1.0");
         let profile = &json["profiles"][0];
         assert_eq!((&profile["tag"], &profile["port"]), (&json!(0), &json!(2809)));
@@ -335,7 +362,7 @@ mod tests {
 
     #[test]
     fn every_form_is_shown() {
-        let text = |reference: &str| as_text(&parse(reference).unwrap());
+        let text = |reference: &str| Shown::of(reference).unwrap().as_text();
         assert!(text("corbaloc::host/Key").contains("host"));
         assert!(text(" corbaname::host#a/b \n").contains("a/b"));
         assert!(text("IOR:00000000000000010000000000000000").starts_with("IOR: nil"));
@@ -369,6 +396,6 @@ mod tests {
     #[test]
     fn what_a_peer_wrote_cannot_steer_the_terminal() {
         let ior = Ior { type_id: "\u{1b}[2Jx".to_owned(), profiles: Vec::new() };
-        assert!(!as_text(&ObjectUrl::Ior(ior)).contains('\u{1b}'));
+        assert!(!Shown::of(&ior.to_string()).unwrap().as_text().contains('\u{1b}'));
     }
 }

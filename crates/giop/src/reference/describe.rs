@@ -2,7 +2,8 @@
 //!
 //! Profiles and components that zorb knows are taken apart; of others the octets are shown. What stands behind the
 //! known fields is shown too, and of data that are not what their tag says, both the fault and the octets: nothing is
-//! hidden. A [`Value`] prints as an indented text; programs walk it.
+//! hidden. [`text`] describes a stringified reference with what only its octets say. A [`Value`] prints as an indented
+//! text; programs walk it.
 //!
 //! Layouts: CORBA 3.4 part 2, §7.6.6 and §9.7.2; CSIv2 §10.5; transports of omniORB and TAO as those ORBs write them.
 
@@ -13,8 +14,9 @@ use alloc::vec::Vec;
 use core::fmt;
 
 use bytes::Bytes;
-use zorb_cdr::{ByteOrder, CodeSet, DecodeError, Decoder};
+use zorb_cdr::{ByteOrder, CodeSet, Decode, DecodeError, Decoder};
 
+use super::UrlError;
 use super::ior::read_components;
 use crate::{
     ComponentTag, Corbaloc, CorbalocAddress, Ior, ObjectUrl, OrbType, ProfileTag, TaggedComponent,
@@ -51,7 +53,26 @@ pub enum Value {
     List(Vec<Value>),
 }
 
-/// Describes any text that stands for an object.
+/// Describes a text that stands for an object. Of a stringified reference this shows what an [`Ior`] does not hold too:
+/// the byte order that it is written in, and octets behind its last profile.
+///
+/// # Errors
+/// The text is no reference.
+pub fn text(text: &str) -> Result<Value, UrlError> {
+    match text.parse()? {
+        ObjectUrl::Ior(_) => {
+            let mut to = Vec::new();
+            encapsulation(&Ior::octets_of(text)?, &mut to, |from, to| {
+                to.extend(ior_fields(&Ior::decode(from)?));
+                Ok(())
+            });
+            Ok(Value::Group(to))
+        }
+        other => Ok(url(&other)),
+    }
+}
+
+/// Describes what a text that stands for an object became.
 #[must_use]
 pub fn url(url: &ObjectUrl) -> Value {
     match url {
@@ -69,10 +90,14 @@ pub fn url(url: &ObjectUrl) -> Value {
 /// Describes a whole reference: type id and profiles.
 #[must_use]
 pub fn ior(ior: &Ior) -> Value {
-    Value::Group(vec![
+    Value::Group(ior_fields(ior))
+}
+
+fn ior_fields(ior: &Ior) -> Vec<Named> {
+    vec![
         named("type id", Value::Text(ior.type_id.clone())),
         named("profiles", Value::List(ior.profiles.iter().map(profile).collect())),
-    ])
+    ]
 }
 
 /// Describes a profile, also one of an unknown kind.
@@ -197,13 +222,23 @@ fn unknown(tag: Value, data: &Bytes) -> Value {
     Value::Group(vec![named("tag", tag), named("data", Value::Octets(data.clone()))])
 }
 
-/// Reads the encapsulation `data`. Where it stops being what `fields` expects, the octets are shown as well.
+/// What is in the encapsulation `data` of a profile or component.
 fn take_apart(
     tag: Value,
     data: &Bytes,
     fields: impl FnOnce(&mut Decoder<'_>, &mut Vec<Named>) -> Result<(), DecodeError>,
 ) -> Value {
     let mut to = vec![named("tag", tag)];
+    encapsulation(data, &mut to, fields);
+    Value::Group(to)
+}
+
+/// Reads the encapsulation `data`. Where it stops being what `fields` expects, the octets are shown as well.
+fn encapsulation(
+    data: &Bytes,
+    to: &mut Vec<Named>,
+    fields: impl FnOnce(&mut Decoder<'_>, &mut Vec<Named>) -> Result<(), DecodeError>,
+) {
     let read = || {
         let mut from = Decoder::from_encapsulation(data)?;
         let order = match from.order() {
@@ -211,7 +246,7 @@ fn take_apart(
             ByteOrder::Little => "little-endian",
         };
         to.add("byte order", Value::Text(order.to_string()));
-        fields(&mut from, &mut to)?;
+        fields(&mut from, to)?;
         let left = from.remaining();
         if left > 0 {
             to.add("further octets", Value::Octets(from.read_bytes(left)?));
@@ -222,7 +257,6 @@ fn take_apart(
         to.add("malformed", Value::Text(error.to_string()));
         to.add("data", Value::Octets(data.clone()));
     }
-    Value::Group(to)
 }
 
 fn number<N: Into<u64>>(
@@ -497,6 +531,27 @@ profiles:
             panic!()
         };
         assert_eq!(fields.last(), Some(&named("further octets", Value::Octets("rest".into()))));
+    }
+
+    #[test]
+    fn what_only_the_octets_of_a_text_say_is_shown() {
+        // An empty type id, no profiles, and two octets that nobody announced.
+        for (written, order) in [
+            (" IOR:00000000 00000001 00 000000 00000000 cafe", "big-endian"),
+            ("ior:01000000 01000000 00 000000 00000000 CAFE\n", "little-endian"),
+        ] {
+            let written = alloc::format!(" {}\n", written.replace(' ', ""));
+            let Value::Group(fields) = text(&written).unwrap() else { panic!() };
+            assert_eq!(fields.first(), Some(&named("byte order", Value::Text(order.into()))));
+            let behind = Bytes::from_static(&[0xca, 0xfe]);
+            assert_eq!(fields.last(), Some(&named("further octets", Value::Octets(behind))));
+        }
+        let Value::Group(fields) = text("IOR:00000000000000010000000000000000").unwrap() else { panic!() };
+        let names: Vec<_> = fields.iter().map(|field| &*field.name).collect();
+        assert_eq!(names, ["byte order", "type id", "profiles"]);
+        assert!(text("IOR:0000").is_err() && text("no reference").is_err());
+        let url_only: ObjectUrl = "corbaloc::host/Key".parse().unwrap();
+        assert_eq!(text("corbaloc::host/Key").unwrap(), url(&url_only));
     }
 
     #[test]

@@ -6,7 +6,9 @@
 //! text     "IOR:" and the octets of an encapsulated IOR in hexadecimal
 //! ```
 //!
-//! Profiles and components that zorb does not know are kept octet for octet and go out as they came in.
+//! Profiles and components that zorb does not know are kept octet for octet and go out as they came in. Octets behind
+//! the last profile are no part of a reference: a message has no room for them, so they are not kept. The
+//! [description](crate::describe::text) of a stringified reference shows them.
 
 use alloc::string::String;
 use alloc::vec::Vec;
@@ -76,7 +78,32 @@ impl Ior {
         let octets = Bytes::copy_from_slice(octets);
         Self::decode(&mut Decoder::from_encapsulation(&octets)?)
     }
+
+    /// The octets that a stringified reference writes in hexadecimal: as a rule an encapsulated reference. White space
+    /// may stand around the text.
+    ///
+    /// # Errors
+    /// The text does not begin with `IOR:`, or is not made of pairs of hexadecimal digits.
+    pub fn octets_of(text: &str) -> Result<Bytes, UrlError> {
+        let before = text.len() - text.trim_ascii_start().len();
+        let text = text.trim_ascii();
+        if !text.get(..PREFIX).is_some_and(|prefix| prefix.eq_ignore_ascii_case("IOR:")) {
+            return Err(UrlError::new("a stringified reference begins with \"IOR:\"", before));
+        }
+        let digits = &text.as_bytes()[PREFIX..];
+        let digit = |at: usize| {
+            let value = digits.get(at).and_then(|&digit| char::from(digit).to_digit(16));
+            let missing =
+                if at < digits.len() { "not a hexadecimal digit" } else { "a hexadecimal digit is missing" };
+            // A hexadecimal digit is below 16.
+            value.map(|value| value as u8).ok_or(UrlError::new(missing, before + PREFIX + at))
+        };
+        (0..digits.len()).step_by(2).map(|at| Ok(digit(at)? << 4 | digit(at + 1)?)).collect()
+    }
 }
+
+/// The length of `IOR:`.
+const PREFIX: usize = 4;
 
 /// The octets of an encapsulation (without its length), in our byte order, from parts that may be borrowed.
 pub(crate) fn encapsulate<'a>(
@@ -183,24 +210,8 @@ impl FromStr for Ior {
     type Err = UrlError;
 
     fn from_str(text: &str) -> Result<Self, UrlError> {
-        const PREFIX: usize = 4;
+        let octets = Self::octets_of(text)?;
         let before = text.len() - text.trim_ascii_start().len();
-        let text = text.trim_ascii();
-        if !text.get(..PREFIX).is_some_and(|prefix| prefix.eq_ignore_ascii_case("IOR:")) {
-            return Err(UrlError::new("a stringified reference begins with \"IOR:\"", before));
-        }
-        let digits = &text.as_bytes()[PREFIX..];
-        let digit = |at: usize| {
-            let value = digits.get(at).and_then(|&digit| char::from(digit).to_digit(16));
-            let missing =
-                if at < digits.len() { "not a hexadecimal digit" } else { "a hexadecimal digit is missing" };
-            // A hexadecimal digit is below 16.
-            value.map(|value| value as u8).ok_or(UrlError::new(missing, before + PREFIX + at))
-        };
-        let octets = (0..digits.len())
-            .step_by(2)
-            .map(|at| Ok(digit(at)? << 4 | digit(at + 1)?))
-            .collect::<Result<Vec<u8>, UrlError>>()?;
         Self::from_encapsulation(&octets).map_err(|cause| UrlError {
             what: "the octets are not a reference",
             at: before + PREFIX + 2 * cause.at.min(octets.len()),
