@@ -6,6 +6,7 @@
 mod constant;
 mod constructed;
 mod fixed;
+mod import;
 mod interface;
 mod repository;
 mod scope;
@@ -20,10 +21,10 @@ use crate::Diagnostics;
 use crate::diagnostics::{Diagnostic, Reporter, error, warning};
 use crate::limits;
 use crate::model::{
-    Constant, Definition, DefinitionId, DefinitionKind, Import, Model, Module, Type, Typedef, ValueBox,
+    Constant, Definition, DefinitionId, DefinitionKind, Model, Module, Type, Typedef, ValueBox,
 };
 use crate::source::{FileId, Span};
-use crate::syntax::{Expression, Field, Item, Name, ScopedName, TypeSpec};
+use crate::syntax::{Expression, Field, Item, Name, TypeSpec};
 use scope::{Scope, Target};
 
 /// Checks a specification.
@@ -51,6 +52,7 @@ struct Checker {
     uses: Option<Vec<Name>>,
     /// `#pragma ID` and `#pragma version` of operations and attributes.
     feature_ids: HashMap<(DefinitionId, String), repository::Naming>,
+    imports: Vec<import::Pending>,
     steps: u64,
 }
 
@@ -89,6 +91,7 @@ impl Checker {
             outer_prefixes: Vec::new(),
             uses: None,
             feature_ids: HashMap::new(),
+            imports: Vec::new(),
             steps: 0,
         }
     }
@@ -96,6 +99,7 @@ impl Checker {
     fn finish(mut self) -> Result<Model, Diagnostics> {
         self.check_forwards();
         self.assign_repository_ids();
+        self.resolve_imports();
         let failed = self.reporter.has_errors();
         let diagnostics = self.reporter.finish();
         if failed {
@@ -146,7 +150,7 @@ impl Checker {
             Item::Factory { name, doc, parameters, raises } => self.factory(name, doc, parameters, raises),
             Item::TypeId { name, id, span } => self.type_id(name, id, *span),
             Item::TypePrefix { name, prefix, span } => self.type_prefix(name.as_ref(), prefix, *span),
-            Item::Import { scope } => self.import(scope),
+            Item::Import(it) => self.import(it),
             Item::Pragma(pragma) => self.pragma(pragma),
             Item::EnterFile => {
                 let outer = std::mem::replace(&mut self.prefix, "".into());
@@ -258,19 +262,6 @@ impl Checker {
             self.declare(name, doc, DefinitionKind::ValueBox(ValueBox { ty: boxed.unwrap_or(Type::Any) }));
         self.facts[id.index()].broken = broken;
         self.complete(id, depth, local);
-    }
-
-    fn import(&mut self, scope: &ScopedName) {
-        match self.resolve(scope) {
-            Some(Target::Definition(id)) if self.is_scope(id) => {
-                self.model.imports.push(Import { scope: id, span: scope.span });
-            }
-            Some(_) => {
-                let message = format!("`{}` is not a module, interface or valuetype", scope.written());
-                self.report(error(message, scope.span, ""));
-            }
-            None => {}
-        }
     }
 
     /// Forward declarations that were never followed by a definition.

@@ -45,10 +45,18 @@ pub(crate) enum Item {
     Factory { name: Name, doc: String, parameters: Vec<Parameter>, raises: Vec<ScopedName> },
     TypeId { name: ScopedName, id: String, span: Span },
     TypePrefix { name: Option<ScopedName>, prefix: String, span: Span },
-    Import { scope: ScopedName },
+    Import(Imported),
     Pragma(Rc<Pragma>),
     EnterFile,
     LeaveFile,
+}
+
+/// What an `import` names.
+#[derive(Debug)]
+pub(crate) enum Imported {
+    Scope(ScopedName),
+    /// By its repository id.
+    Id(String, Span),
 }
 
 /// A struct, union, enum or exception.

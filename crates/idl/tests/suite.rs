@@ -57,6 +57,10 @@ fn good_idl_has_its_model() {
             for id in model.top_level() {
                 describe(&model, *id, 0, &mut text);
             }
+            for import in model.imports() {
+                let name = model.scoped_name(import.scope);
+                writeln!(text, "import {name}").expect("strings can be written to");
+            }
             !agree(&path.with_extension("model"), &text)
         })
         .collect();

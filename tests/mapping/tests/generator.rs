@@ -42,6 +42,12 @@ fn what_has_no_mapping_is_named_with_its_place() {
         local interface Here {};
         native Pointer;
         interface Account { void run(in Node which) context(\"user\"); attribute ValueBase root; };
+        struct Described { CORBA::TypeCode what; };
+        abstract valuetype Plan {};
+        custom valuetype Own { public long x; };
+        interface Round : Shape {};
+        import ::Account;
+        import \"IDL:Round:1.0\";
     ";
     let Err(Error::Idl(found)) = generate(text) else { panic!("it must be refused") };
     let found: Vec<(u32, &str)> = found
@@ -62,12 +68,50 @@ fn what_has_no_mapping_is_named_with_its_place() {
         (10, "valuetype `Node`"),
         (10, "the `context` clause of `run`"),
         (10, "`ValueBase`"),
+        (11, "`CORBA::TypeCode`"),
+        (12, "abstract valuetype `Plan`"),
+        (13, "custom valuetype `Own`"),
+        (14, "inheritance from abstract interface `Shape`"),
+        (15, "`import`"),
+        (16, "`import`"),
     ] {
         let named = found.iter().any(|(at, message)| *at == line && message.contains(what));
         assert!(named, "line {line}: {what} in {found:#?}");
     }
     let error = generate("struct Holder { any thing; };").unwrap_err().render(false);
     assert!(error.contains("test.idl:1:21") && error.contains("`any` has no mapping to Rust yet"), "{error}");
+}
+
+#[test]
+fn what_has_no_mapping_is_found_in_other_crates_too() {
+    let other = "module other {
+        typedef any Anything; typedef sequence<Anything> Things; abstract interface Shape {}; valuetype Node {};
+    };";
+    let text = "
+        #include <orb.idl>
+        #include \"other.idl\"
+        struct Holder { other::Things things; };
+        interface Account : other::Shape { CORBA::AbstractBase run(in other::Node node); };
+    ";
+    let files = Memory::new([("test.idl", text), ("other.idl", other)]);
+    let config = Config::new().extern_module("other", "::other");
+    let error = config.generate_from(&files, &["test.idl"]).unwrap_err().render(false);
+    for part in [
+        "test.idl:4:39: `any`",
+        "test.idl:5:19: inheritance from abstract interface `other::Shape`",
+        "test.idl:5:64: `CORBA::AbstractBase`",
+        "test.idl:5:83: valuetype `other::Node`",
+    ] {
+        assert!(places(&error).iter().any(|it| it.starts_with(part)), "{part} in {:#?}", places(&error));
+    }
+    assert_eq!(error.matches("error:").count(), 4, "{error}");
+}
+
+/// Where each error is, and what it says.
+fn places(errors: &str) -> Vec<String> {
+    let said = errors.lines().filter_map(|line| line.strip_prefix("error: "));
+    let at = errors.lines().filter_map(|line| line.trim_start().strip_prefix("--> "));
+    at.zip(said).map(|(at, said)| format!("{at}: {said}")).collect()
 }
 
 #[test]

@@ -4,7 +4,7 @@ use super::{Failed, Parsed, Parser, Place};
 use crate::diagnostics::error;
 use crate::model::InterfaceFlavor;
 use crate::similar::nearest;
-use crate::syntax::Item;
+use crate::syntax::{Imported, Item};
 use crate::token::{KEYWORDS, TokenKind};
 
 impl Parser<'_> {
@@ -166,14 +166,13 @@ impl Parser<'_> {
 
     fn import(&mut self) -> Parsed<Item> {
         self.take();
-        if matches!(self.peek(), TokenKind::String(_)) {
-            let span = self.span();
-            let label = "name a scope, as in `import ::CosNaming;`, whose IDL is included";
-            self.report(error("import by repository id is not supported", span, label));
-            return Err(Failed);
-        }
-        let scope = self.scoped_name()?;
+        let imported = if matches!(self.peek(), TokenKind::String(_)) {
+            let (id, span) = self.string("")?;
+            Imported::Id(id, span)
+        } else {
+            Imported::Scope(self.scoped_name()?)
+        };
         self.semicolon("the import");
-        Ok(Item::Import { scope })
+        Ok(Item::Import(imported))
     }
 }
