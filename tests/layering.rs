@@ -13,7 +13,7 @@ const NORMAL: &[(&str, &[&str])] = &[
     ("zorb-cdr", &["bytes", "bytemuck"]),
     ("zorb-giop", &["zorb-cdr", "bytes"]),
     ("zorb-ipc", &["rustix"]),
-    ("zorb-idl", &["annotate-snippets"]),
+    ("zorb-idl", &["annotate-snippets", "rustc_apfloat"]),
     ("zorb-build", &["zorb-idl", "proc-macro2", "quote", "prettyplease", "syn"]),
     ("zorb-orb", &["zorb-cdr", "zorb-giop", "zorb-ipc", "bytes", "parking_lot", "tracing"]),
     ("zorb-naming", &["zorb-orb", "zorb-giop"]),

@@ -48,7 +48,7 @@ pub(crate) fn value(scope: &Scope<'_>, value: &Value) -> TokenStream {
             if it.is_sign_negative() { quote!(-#size) } else { quote!(#size) }
         }
         Value::LongDouble(it) => {
-            let bits: TokenStream = format!("{:#034x}", quadruple(*it)).parse().unwrap_or_default();
+            let bits: TokenStream = format!("{:#034x}", it.to_bits()).parse().unwrap_or_default();
             quote!(#rt::LongDouble::from_bits(#bits))
         }
         Value::Char(it) => {
@@ -73,22 +73,6 @@ pub(crate) fn value(scope: &Scope<'_>, value: &Value) -> TokenStream {
 fn integer(value: i128) -> TokenStream {
     let size = Literal::u128_unsuffixed(value.unsigned_abs());
     if value < 0 { quote!(-#size) } else { quote!(#size) }
-}
-
-/// The bits of the IEEE quadruple that equals a finite double.
-fn quadruple(value: f64) -> u128 {
-    let bits = value.to_bits();
-    let sign = u128::from(bits >> 63) << 127;
-    let fraction = u128::from(bits & ((1 << 52) - 1)) << 60;
-    match (bits >> 52) as i32 & 0x7ff {
-        0 if fraction == 0 => sign,
-        0 => {
-            // A subnormal double is a normal quadruple: its leading one becomes the implicit one.
-            let shift = fraction.leading_zeros() - 15;
-            sign | u128::from((16383 - 1022) as u32 - shift) << 112 | fraction << shift & ((1 << 112) - 1)
-        }
-        exponent => sign | ((exponent - 1023 + 16383) as u128) << 112 | fraction,
-    }
 }
 
 /// One declarator of a `typedef`.
@@ -465,21 +449,5 @@ fn default_value(scope: &Scope<'_>, ty: &Type) -> TokenStream {
             .iter()
             .fold(default_value(scope, element), |value, _| quote!(::core::array::from_fn(|_| #value))),
         _ => quote!(#trait_name::default()),
-    }
-}
-
-#[cfg(test)]
-mod tests {
-    use super::quadruple;
-
-    #[test]
-    fn doubles_widen_exactly() {
-        assert_eq!(quadruple(0.0), 0);
-        assert_eq!(quadruple(-0.0), 1 << 127);
-        assert_eq!(quadruple(1.0), 0x3fff << 112);
-        assert_eq!(quadruple(-2.0), 0xc000 << 112);
-        assert_eq!(quadruple(1.5), 0x3fff << 112 | 1 << 111);
-        assert_eq!(quadruple(f64::from_bits(1)), (16383 - 1074) << 112);
-        assert_eq!(quadruple(f64::MIN_POSITIVE), (16383 - 1022) << 112);
     }
 }

@@ -6,6 +6,7 @@
 mod constant;
 mod constructed;
 mod fixed;
+mod float;
 mod import;
 mod interface;
 mod repository;
@@ -116,7 +117,7 @@ impl Checker {
     fn work(&mut self, steps: usize, span: Span) {
         self.steps += steps as u64;
         if self.steps > limits::STEPS {
-            self.reporter.stop(error("names and inheritance are too entangled to check", span, ""));
+            self.reporter.stop(error("names, inheritance or constants are too entangled to check", span, ""));
         }
     }
 

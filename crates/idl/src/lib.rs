@@ -29,7 +29,9 @@
 //! # Dependencies
 //!
 //! `annotate-snippets` draws source lines with carets. It is the renderer of the Rust compiler, made for this
-//! and nothing else; tabs, wide characters and labels that overlap are its trade, not ours.
+//! and nothing else; tabs, wide characters and labels that overlap are its trade, not ours. `rustc_apfloat` computes
+//! constants of type `long double`, in the 128-bit format that no stable type of Rust has: it is what the Rust compiler
+//! evaluates its own constants with.
 #![forbid(unsafe_code)]
 
 mod check;

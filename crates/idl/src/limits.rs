@@ -32,10 +32,13 @@ pub(crate) const DEPTH: u32 = 256;
 /// Characters of an identifier: the longest in the OMG's services has 60, and each is repeated in what is generated.
 pub(crate) const IDENTIFIER: usize = 1_000;
 
+/// Characters of a floating-point literal: the longest that a `long double` needs has 11,563 digits.
+pub(crate) const FLOAT: usize = 12_000;
+
 /// Octets of a string constant: a page of text has 3,000.
 pub(crate) const STRING: usize = 1 << 20;
 
-/// Elementary steps of name lookup and inheritance. Ordinary IDL takes about ten a token; this many take seconds.
+/// Elementary steps of name lookup, inheritance and the literals of `long double` constants. Ordinary IDL takes about ten a token; this many take seconds.
 pub(crate) const STEPS: u64 = 20_000_000;
 
 /// Interfaces that one inherits from, directly or not: the widest hierarchies in the field have some dozens.

@@ -21,7 +21,7 @@ mod types;
 mod value;
 
 pub use types::Type;
-pub use value::{FixedValue, Value};
+pub use value::{FixedValue, Quadruple, Value};
 
 use crate::Diagnostics;
 use crate::source::{Sources, Span};

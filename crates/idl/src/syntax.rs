@@ -186,7 +186,8 @@ pub(crate) struct Expression {
 #[derive(Debug)]
 pub(crate) enum Step {
     Integer(u64),
-    Float(f64),
+    /// As written.
+    Float(Rc<str>),
     Fixed(FixedValue),
     Char(u8),
     WChar(u16),

@@ -23,7 +23,8 @@ pub(crate) enum TokenKind {
     /// One of the operators and brackets, as written.
     Punctuation(&'static str),
     Integer(u64),
-    Float(f64),
+    /// A floating-point literal as written; what it is computed in decides its value.
+    Float(Rc<str>),
     Fixed(FixedValue),
     Char(u8),
     WChar(u16),

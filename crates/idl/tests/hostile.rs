@@ -38,6 +38,9 @@ fn long_expressions_are_not_deep() {
     assert!(format!("{it:?}").contains("UnsignedLongLong(100001)"), "{it:?}");
     on_small_stack(format!("const long x = {}1;", "-".repeat(N))).expect("a sign");
     fails(format!("const long x = {};", "9".repeat(N)), "is not a number");
+    fails(format!("const double x = {}.0;", "9".repeat(N)), "longer than the 12,000 characters");
+    fails(format!("const long double x = {}1.0;", "0e-19999+".repeat(2_000)), "too entangled to check");
+    on_small_stack(format!("const long double x = {}1.0;", "1e-9+".repeat(2_000))).expect("a sum");
     fails(format!("const fixed x = {}d;", "9".repeat(N)), "at most 31 digits");
     fails(format!("const long {} = 1;", "x".repeat(N)), "identifier longer than");
     fails(format!("const string s = \"{}\";", "x".repeat(2 << 20)), "string longer than");

@@ -83,6 +83,10 @@ fn structs_come_back() {
     round_trip(large);
     assert_eq!(names::Large::default().values, [0.0; 40]);
     round_trip(names::Chars { c: Char(b'x'), w: WChar(0x20ac), d: LongDouble::from(-0.125) });
+    // More than a double has: its range, and its digits.
+    assert_eq!(names::beyond_double.to_bits(), 0x452f_b4ec_7f91_973f_f3cb_1ccf_26fb_c178);
+    assert_eq!(names::one_third.to_bits(), 0x3ffd_5555_5555_5555_5555_5555_5555_5555);
+    round_trip(names::Chars { d: names::beyond_double, ..names::Chars::default() });
 }
 
 #[test]

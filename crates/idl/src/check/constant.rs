@@ -1,8 +1,9 @@
 //! Constant expressions: their values, types and ranges. CORBA 3.4 part 1, 7.10.
 
 use super::constructed::article;
+use super::float::{Number, Precision};
 use super::scope::Target;
-use super::{Checker, fixed};
+use super::{Checker, fixed, float};
 use crate::diagnostics::error;
 use crate::model::{DefinitionId, DefinitionKind, FixedValue, Type, Value};
 use crate::source::Span;
@@ -12,7 +13,7 @@ use crate::syntax::{Expression, Step, TypeSpec};
 #[derive(Clone, Debug)]
 enum Operand {
     Integer(i128),
-    Float(f64),
+    Float(Number),
     Fixed(FixedValue),
     Char(u8),
     WChar(u16),
@@ -22,21 +23,28 @@ enum Operand {
     Enumerator { of: DefinitionId, index: u32 },
 }
 
-/// The integer type that subexpressions are computed in: that of the whole, but at least 32 bits.
+/// What subexpressions are computed in: integers in the type of the whole, but at least 32 bits, and floating-point numbers
+/// in `double`, if the whole is no `long double`.
 #[derive(Clone, Copy)]
 struct Width {
     bits: u32,
     signed: bool,
+    precision: Precision,
 }
 
 impl Width {
     fn of(ty: &Type) -> Width {
-        match ty {
-            Type::Short | Type::Long => Width { bits: 32, signed: true },
-            Type::UnsignedShort | Type::UnsignedLong | Type::Octet => Width { bits: 32, signed: false },
-            Type::UnsignedLongLong => Width { bits: 64, signed: false },
-            _ => Width { bits: 64, signed: true },
-        }
+        let (bits, signed) = match ty {
+            Type::Short | Type::Long => (32, true),
+            Type::UnsignedShort | Type::UnsignedLong | Type::Octet => (32, false),
+            Type::UnsignedLongLong => (64, false),
+            _ => (64, true),
+        };
+        let precision = match ty {
+            Type::LongDouble => Precision::Quadruple,
+            _ => Precision::Double,
+        };
+        Width { bits, signed, precision }
     }
 
     fn holds(self, value: i128) -> bool {
@@ -85,7 +93,7 @@ impl Checker {
                 let value = self.value_of(&ty, expression)?;
                 Some((ty, value))
             }
-            None => match self.evaluate(expression, Width { bits: 64, signed: true })? {
+            None => match self.evaluate(expression, Width::of(&Type::LongLong))? {
                 Operand::Fixed(value) => {
                     let value = fixed::shortest(value);
                     Some((Type::Fixed { digits: value.digits(), scale: value.scale }, Value::Fixed(value)))
@@ -101,7 +109,8 @@ impl Checker {
     /// The value of an expression as a type that a constant can have; `None` was reported.
     pub(super) fn value_of(&mut self, ty: &Type, expression: &Expression) -> Option<Value> {
         let ty = self.model.resolve_alias(ty).clone();
-        let operand = self.evaluate(expression, Width::of(&ty))?;
+        let width = Width::of(&ty);
+        let operand = self.evaluate(expression, width)?;
         let span = expression.span;
         match (&ty, operand) {
             (ty, Operand::Integer(value)) if ty.is_integer() => {
@@ -113,7 +122,9 @@ impl Checker {
                 };
                 Some(value)
             }
-            (ty, Operand::Integer(value)) if ty.is_floating() => self.float(ty, value as f64, span),
+            (ty, Operand::Integer(value)) if ty.is_floating() => {
+                self.float(ty, Number::from_integer(value, width.precision), span)
+            }
             (ty, Operand::Float(value)) if ty.is_floating() => self.float(ty, value, span),
             (Type::Char, Operand::Char(value)) => Some(Value::Char(value)),
             (Type::WChar, Operand::WChar(value)) => Some(Value::WChar(value)),
@@ -180,16 +191,36 @@ impl Checker {
         None
     }
 
-    fn float(&mut self, ty: &Type, value: f64, span: Span) -> Option<Value> {
-        match ty {
-            Type::Float if (value as f32).is_finite() => Some(Value::Float(value as f32)),
-            Type::Float => {
-                self.report(error(format!("{value:e} does not fit `float`"), span, "at most about 3.4e38"));
-                None
+    fn float(&mut self, ty: &Type, value: Number, span: Span) -> Option<Value> {
+        let value = match value {
+            Number::Quadruple(value) => {
+                return Some(Value::LongDouble(float::bits(value)));
             }
-            Type::Double => Some(Value::Double(value)),
-            _ => Some(Value::LongDouble(value)),
-        }
+            Number::Double(value) if *ty == Type::Float => value,
+            Number::Double(value) => return Some(Value::Double(value)),
+        };
+        let narrow = value as f32;
+        let label = if narrow.is_infinite() {
+            "at most about 3.4e38"
+        } else if narrow == 0.0 && value != 0.0 {
+            "at least about 1.4e-45"
+        } else {
+            return Some(Value::Float(narrow));
+        };
+        self.report(error(format!("{value:e} does not fit `float`"), span, label));
+        None
+    }
+
+    /// A number as it is computed with; if that cannot hold it, `None`, and it was reported.
+    fn number(&mut self, number: Result<Number, Wrong>, precision: Precision, span: Span) -> Option<Operand> {
+        let (ty, most, least) = precision.describe();
+        let label = match number {
+            Ok(number) => return Some(Operand::Float(number)),
+            Err(Wrong::Underflow) => format!("the least that is not 0 is about {least}"),
+            Err(_) => format!("at most about {most}"),
+        };
+        self.report(error(format!("the number does not fit `{ty}`"), span, label));
+        None
     }
 
     fn mismatch(&mut self, wanted: &str, operand: &Operand, span: Span) {
@@ -218,7 +249,12 @@ impl Checker {
                     self.binary(operator, left, right, width, *span)?
                 }
                 Step::Integer(value) => Operand::Integer((*value).into()),
-                Step::Float(value) => Operand::Float(*value),
+                Step::Float(text) => {
+                    if width.precision == Precision::Quadruple {
+                        self.work(float::steps(text), *span);
+                    }
+                    self.number(Number::parse(text, width.precision), width.precision, *span)?
+                }
                 Step::Fixed(value) => Operand::Fixed(*value),
                 Step::Char(value) => Operand::Char(*value),
                 Step::WChar(value) => Operand::WChar(*value),
@@ -227,7 +263,10 @@ impl Checker {
                 Step::Boolean(value) => Operand::Boolean(*value),
                 Step::Name(name) => {
                     let target = self.resolve(name)?;
-                    self.named_value(target, *span)?
+                    match self.named_value(target, *span)? {
+                        Operand::Float(it) => self.number(it.to(width.precision), width.precision, *span)?,
+                        other => other,
+                    }
                 }
             };
             if let Operand::Integer(number) = value {
@@ -262,8 +301,9 @@ impl Checker {
             self.work(text.len() / 16, span);
         }
         Some(match value {
-            Value::Float(value) => Operand::Float(value.into()),
-            Value::Double(value) | Value::LongDouble(value) => Operand::Float(value),
+            Value::Float(value) => Operand::Float(Number::Double(value.into())),
+            Value::Double(value) => Operand::Float(Number::Double(value)),
+            Value::LongDouble(value) => Operand::Float(Number::from_bits(value)),
             Value::Char(value) => Operand::Char(value),
             Value::WChar(value) => Operand::WChar(value),
             Value::Boolean(value) => Operand::Boolean(value),
@@ -279,7 +319,7 @@ impl Checker {
         Some(match (operator, operand) {
             ("+", operand @ (Operand::Integer(_) | Operand::Float(_) | Operand::Fixed(_))) => operand,
             ("-", Operand::Integer(value)) => Operand::Integer(-value),
-            ("-", Operand::Float(value)) => Operand::Float(-value),
+            ("-", Operand::Float(value)) => Operand::Float(value.negated()),
             ("-", Operand::Fixed(value)) => Operand::Fixed(FixedValue { unscaled: -value.unscaled, ..value }),
             ("~", Operand::Integer(value)) if width.signed || value < 0 => Operand::Integer(-value - 1),
             ("~", Operand::Integer(value)) => Operand::Integer((1 << width.bits) - 1 - value),
@@ -301,7 +341,9 @@ impl Checker {
     ) -> Option<Operand> {
         let result = match (&left, &right) {
             (Operand::Integer(left), Operand::Integer(right)) => integers(operator, *left, *right, width),
-            (Operand::Float(left), Operand::Float(right)) => floats(operator, *left, *right),
+            (Operand::Float(left), Operand::Float(right)) => {
+                float::apply(operator, *left, *right).map(Operand::Float)
+            }
             (Operand::Fixed(left), Operand::Fixed(right)) => {
                 fixed::apply(operator, *left, *right).map(Operand::Fixed)
             }
@@ -328,6 +370,7 @@ impl Checker {
             Wrong::Zero => ("division by zero".to_string(), ""),
             Wrong::Shift => ("shift out of range".to_string(), "by 0 to 63 bits"),
             Wrong::Overflow => ("the result is too large".to_string(), ""),
+            Wrong::Underflow => ("the result is too small".to_string(), "it would become 0"),
         };
         self.report(error(message, span, label));
         None
@@ -335,11 +378,14 @@ impl Checker {
 }
 
 /// Why an operation has no result.
+#[derive(Debug)]
 pub(super) enum Wrong {
     Operator,
     Zero,
     Shift,
     Overflow,
+    /// What is not zero would become zero.
+    Underflow,
 }
 
 fn integers(operator: &str, left: i128, right: i128, width: Width) -> Result<Operand, Wrong> {
@@ -364,18 +410,6 @@ fn integers(operator: &str, left: i128, right: i128, width: Width) -> Result<Ope
         _ => return Err(Wrong::Operator),
     };
     Ok(Operand::Integer(value))
-}
-
-fn floats(operator: &str, left: f64, right: f64) -> Result<Operand, Wrong> {
-    let value = match operator {
-        "+" => left + right,
-        "-" => left - right,
-        "*" => left * right,
-        "/" if right == 0.0 => return Err(Wrong::Zero),
-        "/" => left / right,
-        _ => return Err(Wrong::Operator),
-    };
-    if value.is_finite() { Ok(Operand::Float(value)) } else { Err(Wrong::Overflow) }
 }
 
 /// A value of an integer type, if it fits.

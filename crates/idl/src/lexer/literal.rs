@@ -193,9 +193,12 @@ fn integer(digits: &str, radix: u32) -> Number {
 }
 
 fn float(text: &str) -> Number {
+    if text.len() > limits::FLOAT {
+        return Err("longer than the 12,000 characters that any long double can be written with");
+    }
+    // Its form only: the type that it is computed in is not known here.
     match text.parse::<f64>() {
-        Ok(value) if value.is_finite() => Ok(TokenKind::Float(value)),
-        Ok(_) => Err("larger than double, about 1.8e308"),
+        Ok(_) => Ok(TokenKind::Float(text.into())),
         Err(_) => Err("a floating-point literal looks like `1.5`, `.5` or `1e-3`"),
     }
 }

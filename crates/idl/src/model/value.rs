@@ -26,8 +26,8 @@ pub enum Value {
     Float(f32),
     /// `double`; finite.
     Double(f64),
-    /// `long double`; finite, evaluated with the precision and range of `double`.
-    LongDouble(f64),
+    /// `long double`; finite.
+    LongDouble(Quadruple),
     /// `char`: one octet of ISO 8859-1.
     Char(u8),
     /// `wchar`: one UTF-16 unit.
@@ -62,6 +62,28 @@ impl Value {
             Value::Octet(it) => it.into(),
             _ => return None,
         })
+    }
+}
+
+/// A number in the 128-bit format of IEEE 754, binary128: what a `long double` is on the wire.
+#[derive(Clone, Copy, PartialEq, Eq, Hash)]
+pub struct Quadruple(u128);
+
+impl Quadruple {
+    /// The number that has these bits: the sign, 15 bits of exponent, 112 of fraction.
+    pub const fn from_bits(bits: u128) -> Quadruple {
+        Quadruple(bits)
+    }
+
+    /// Its bits.
+    pub const fn to_bits(self) -> u128 {
+        self.0
+    }
+}
+
+impl fmt::Debug for Quadruple {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        write!(f, "Quadruple({:#034x})", self.0)
     }
 }
 
