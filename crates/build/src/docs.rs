@@ -38,21 +38,49 @@ fn line(text: &str) -> String {
         return String::new();
     }
     let mut plain = String::with_capacity(text.len());
-    if text.starts_with(['#', '>', '|']) || text.starts_with("```") || text.starts_with("~~~") {
+    if text.starts_with(['#', '>', '|']) || text.starts_with("~~~") {
         plain.push('\\');
     }
-    // Between backticks nothing is markup, provided that they come in pairs.
-    let pairs = text.matches('`').count().is_multiple_of(2);
+    // Between backticks nothing is markup, provided that they come one by one and in pairs. Others mean themselves.
+    let pairs = text.matches('`').count().is_multiple_of(2) && !text.contains("``");
     let mut code = false;
-    for letter in text.chars() {
+    let mut rest = text;
+    while let Some(letter) = rest.chars().next() {
+        if !code && let Some(url) = url(rest) {
+            plain.push('<');
+            plain.push_str(url);
+            plain.push('>');
+            rest = &rest[url.len()..];
+            continue;
+        }
+        rest = &rest[letter.len_utf8()..];
         match letter {
-            '`' => code = pairs && !code,
-            '<' | '[' if !code => plain.push('\\'),
+            '`' if pairs => code = !code,
+            '`' | '<' | '[' if !code => plain.push('\\'),
+            // Before anything else a backslash means itself.
+            '\\' if !code
+                && (rest.is_empty()
+                    || rest.starts_with(|next: char| next.is_ascii_punctuation())
+                    || url(rest).is_some()) =>
+            {
+                plain.push('\\');
+            }
             _ => {}
         }
         plain.push(if letter.is_control() { ' ' } else { letter });
     }
     plain
+}
+
+/// The web address that a text begins with, without the punctuation of the sentence that it ends.
+fn url(text: &str) -> Option<&str> {
+    if !["http://", "https://"].iter().any(|scheme| text.starts_with(scheme)) {
+        return None;
+    }
+    let ends = |next: char| next.is_whitespace() || next.is_control() || "<>\"`\\".contains(next);
+    let url =
+        text.split(ends).next()?.trim_end_matches(['.', ',', ';', ':', '!', '?', ')', ']', '\'', '*', '_']);
+    (!url.ends_with('/') || url.matches('/').count() > 2).then_some(url)
 }
 
 #[cfg(test)]
@@ -67,7 +95,25 @@ mod tests {
         );
         assert_eq!(plain("# heading"), ["\\# heading"]);
         assert_eq!(plain("a `sequence<long>`"), ["a `sequence<long>`"]);
-        assert_eq!(plain("```idl"), ["\\```idl"]);
+        assert_eq!(plain("```idl"), ["\\`\\`\\`idl"]);
+        assert_eq!(plain("``[a]`` or ` [b]"), ["\\`\\`\\[a]\\`\\` or \\` \\[b]"]);
+        // A backslash of the comment's own does not undo ours.
+        assert_eq!(plain(r"\[q] C:\temp `\[q]` \"), [r"\\\[q] C:\temp `\[q]` \\"]);
         assert!(plain(" \n\n").is_empty());
+    }
+
+    #[test]
+    fn web_addresses_are_links() {
+        for (comment, expected) in [
+            ("see http://example.org/a_b?c=d#e.", "see <http://example.org/a_b?c=d#e>."),
+            ("(https://example.org)", "(<https://example.org>)"),
+            ("<http://example.org>", "\\<<http://example.org>>"),
+            ("[text](http://example.org)", "\\[text](<http://example.org>)"),
+            ("\\http://example.org", "\\\\<http://example.org>"),
+            ("`http://example.org`", "`http://example.org`"),
+            ("http:// and https:// and http", "http:// and https:// and http"),
+        ] {
+            assert_eq!(plain(comment), [expected]);
+        }
     }
 }
