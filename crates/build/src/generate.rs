@@ -1,6 +1,7 @@
 //! From models to the text of one Rust file.
 
 use std::collections::BTreeMap;
+use std::rc::Rc;
 
 use proc_macro2::TokenStream;
 use quote::quote;
@@ -11,7 +12,7 @@ use crate::docs::doc;
 use crate::interface::interface;
 use crate::merge::merge;
 use crate::names::ident;
-use crate::plan::Plan;
+use crate::plan::{Constants, Plan};
 use crate::scope::Scope;
 use crate::{check, items, union};
 
@@ -24,6 +25,8 @@ pub(crate) fn generate(
     let mut tree = Tree::default();
     let mut faults = Vec::new();
     let plans: Vec<Plan<'_>> = models.iter().map(|it| Plan::new(it, runtime.clone(), externals)).collect();
+    let constants = Rc::new(Constants::of(&plans));
+    let plans: Vec<Plan<'_>> = plans.into_iter().map(|plan| plan.with_constants(&constants)).collect();
     for plan in &plans {
         let found = check::check(plan);
         if !found.is_empty() {

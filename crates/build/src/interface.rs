@@ -43,7 +43,7 @@ pub(crate) fn interface(plan: &Plan<'_>, of: &Definition, interface: &Interface,
     for error in &names.errors {
         module.item(errors::error(&inner, error));
     }
-    let calls: Vec<Call<'_>> = names.calls.iter().map(|it| Call::new(plan, of.id, it)).collect();
+    let calls: Vec<Call<'_>> = names.calls.iter().map(|it| Call::new(&scope, of.id, it)).collect();
     tree.at(&scope.module).item(client::methods(&scope, of));
     tree.at(&scope.module).item(server::servant(&scope, of, &calls));
     tree.at(&scope.module).item(server::dispatch(&scope, of));
@@ -74,7 +74,10 @@ struct Argument<'m> {
 }
 
 impl<'m> Call<'m> {
-    fn new(plan: &'m Plan<'_>, owner: DefinitionId, names: &'m CallNames) -> Call<'m> {
+    /// The call as it is generated in a scope: that of its interface, or of one that inherits it.
+    fn new(scope: &Scope<'m>, owner: DefinitionId, names: &'m CallNames) -> Call<'m> {
+        let plan = scope.plan;
+        let mut parameter_names = plan.beside_parameters(&scope.module);
         let feature = &plan.model.features(owner)[names.feature];
         let scoped = format!("{}::{}", plan.model.scoped_name(owner), feature.name());
         match (feature, names.part) {
@@ -84,7 +87,7 @@ impl<'m> Call<'m> {
                 wire: it.name.clone(),
                 oneway: it.oneway,
                 returns: it.returns.as_ref(),
-                parameters: arguments(plan, &it.parameters),
+                parameters: arguments(parameter_names, &it.parameters),
                 comment: &it.doc,
                 what: format!("IDL operation `{scoped}`."),
             },
@@ -95,7 +98,7 @@ impl<'m> Call<'m> {
                 oneway: false,
                 returns: None,
                 parameters: vec![Argument {
-                    name: ident(&parameter_names(plan).declare(&it.name)),
+                    name: ident(&parameter_names.declare(&it.name)),
                     spelt: &it.name,
                     direction: Direction::In,
                     ty: &it.ty,
@@ -170,8 +173,7 @@ impl<'m> Call<'m> {
     }
 }
 
-fn arguments<'m>(plan: &Plan<'_>, parameters: &'m [Parameter]) -> Vec<Argument<'m>> {
-    let mut names = parameter_names(plan);
+fn arguments<'m>(mut names: Names, parameters: &'m [Parameter]) -> Vec<Argument<'m>> {
     let argument = |it: &'m Parameter| Argument {
         name: ident(&names.declare(&it.name)),
         spelt: &it.name,
@@ -179,18 +181,6 @@ fn arguments<'m>(plan: &Plan<'_>, parameters: &'m [Parameter]) -> Vec<Argument<'
         ty: &it.ty,
     };
     parameters.iter().map(argument).collect()
-}
-
-/// Parameters keep clear of the locals of generated code and of every constant, since a pattern that names a constant in
-/// reach does not bind, and operations are generated in the modules of derived interfaces too.
-fn parameter_names(plan: &Plan<'_>) -> Names {
-    let mut names = Names::beside_locals();
-    for definition in plan.model.definitions() {
-        if let DefinitionKind::Constant(_) = definition.kind {
-            names.avoid(&plan.place_of(definition.id).name);
-        }
-    }
-    names
 }
 
 /// How a parameter is passed.

@@ -25,8 +25,7 @@ const NEVER_RAW: &[&str] = &["self", "Self", "super", "crate", "_"];
 
 /// Local variables of generated code. Constants and parameters keep clear of them: a pattern that names a
 /// constant does not bind.
-const LOCALS: &[&str] =
-    &["context", "from", "here", "label", "object", "request", "result", "servant", "slot", "to", "value"];
+const LOCALS: &[&str] = &["context", "from", "label", "object", "request", "servant", "slot", "to", "value"];
 
 /// A Rust identifier, raw where it must be.
 pub(crate) fn ident(name: &str) -> Ident {

@@ -39,6 +39,31 @@ pub(crate) struct Plan<'m> {
     places: Vec<Option<Place>>,
     /// The names of each module of our own.
     modules: HashMap<Vec<String>, Names>,
+    /// The constants of the whole text, which other models may contribute to.
+    constants: Rc<Constants>,
+}
+
+/// The constants in each module of our own: what a parameter in that module keeps clear of, since a pattern that names a
+/// constant does not bind.
+#[derive(Default)]
+pub(crate) struct Constants(HashMap<Vec<String>, Vec<String>>);
+
+impl Constants {
+    /// Those of several models that become one text.
+    pub(crate) fn of(plans: &[Plan<'_>]) -> Constants {
+        let mut constants: HashMap<Vec<String>, Vec<String>> = HashMap::new();
+        for plan in plans {
+            for definition in plan.model.definitions() {
+                if let DefinitionKind::Constant(_) = definition.kind
+                    && plan.is_own(definition.id)
+                {
+                    let place = plan.place_of(definition.id);
+                    constants.entry(place.home.path.clone()).or_default().push(place.name.clone());
+                }
+            }
+        }
+        Constants(constants)
+    }
 }
 
 /// Where one definition lies.
@@ -99,7 +124,14 @@ impl<'m> Plan<'m> {
         externals: &BTreeMap<String, String>,
     ) -> Plan<'m> {
         let places = model.definitions().iter().map(|_| None).collect();
-        let mut plan = Plan { model, runtime, layouts: Layouts::new(model), places, modules: HashMap::new() };
+        let mut plan = Plan {
+            model,
+            runtime,
+            layouts: Layouts::new(model),
+            places,
+            modules: HashMap::new(),
+            constants: Rc::default(),
+        };
         let root = Home { external: None, path: Vec::new() };
         let mut externals = externals.clone();
         if uses_built_in_corba(model) {
@@ -223,6 +255,19 @@ impl<'m> Plan<'m> {
             let path = place.home.inner(inner).path;
             self.modules.insert(path, names);
         }
+    }
+
+    /// Tells what constants the whole text has.
+    pub(crate) fn with_constants(mut self, constants: &Rc<Constants>) -> Self {
+        self.constants = constants.clone();
+        self
+    }
+
+    /// The names that the parameters of a call in this module keep clear of.
+    pub(crate) fn beside_parameters(&self, module: &[String]) -> Names {
+        let mut names = Names::beside_locals();
+        self.constants.0.get(module).into_iter().flatten().for_each(|constant| names.avoid(constant));
+        names
     }
 
     /// Where a definition lies.

@@ -115,6 +115,20 @@ fn places(errors: &str) -> Vec<String> {
 }
 
 #[test]
+fn parameters_give_way_to_constants_beside_them_only() {
+    let text = generate(
+        "module far { const long amount = 1; };
+        module near {
+          const long size = 2;
+          interface Account { void run(in long amount, in long size, in long result, in long here, in long value); };
+        };",
+    );
+    let text: String = text.unwrap().split_whitespace().collect::<Vec<_>>().join(" ");
+    let parameters = "&self, amount: i32, size_: i32, result: i32, here: i32, value_: i32, )";
+    assert!(text.contains(parameters), "{text}");
+}
+
+#[test]
 fn more_results_than_a_tuple_holds_are_named_with_their_place() {
     let parameters = |most: usize| {
         let each: Vec<String> = (0..most).map(|at| format!("out long p{at}")).collect();

@@ -71,7 +71,7 @@ pub(super) fn methods(scope: &Scope<'_>, of: &Definition) -> TokenStream {
     let further = plan.model.ancestors(of.id).into_iter().filter(|it| !by_deref.contains(it));
     let calls: Vec<Call<'_>> = std::iter::once(of.id)
         .chain(further)
-        .flat_map(|owner| plan.interface(owner).calls.iter().map(move |it| Call::new(plan, owner, it)))
+        .flat_map(|owner| plan.interface(owner).calls.iter().map(move |it| Call::new(scope, owner, it)))
         .collect();
     if calls.is_empty() {
         return TokenStream::new();

@@ -75,7 +75,7 @@ pub(super) fn dispatch(scope: &Scope<'_>, of: &Definition) -> TokenStream {
     let owners: Vec<_> = std::iter::once(of.id).chain(plan.model.ancestors(of.id)).collect();
     let calls: Vec<Call<'_>> = owners
         .iter()
-        .flat_map(|owner| plan.interface(*owner).calls.iter().map(|it| Call::new(plan, *owner, it)))
+        .flat_map(|owner| plan.interface(*owner).calls.iter().map(|it| Call::new(scope, *owner, it)))
         .collect();
     let wires: Vec<&str> = calls.iter().map(|call| call.wire.as_str()).collect();
     // More operations than a table can hold were reported.
