@@ -5,8 +5,11 @@ zorb::include_idl!("savings");
 
 #[cfg(test)]
 mod tests {
+    use std::sync::Arc;
+    use std::time::Duration;
+
     use zorb::rt::{Interface, OperationError, Raised};
-    use zorb::{Call, Exception, SystemException};
+    use zorb::{Call, Exception, Orb, SystemException};
     use zorb_test_mapping::bank::bank::{
         Account, AccountServant, Named, NamedServant, NoSuchCustomer, account,
     };
@@ -56,6 +59,32 @@ mod tests {
         assert!(info.is_a("IDL:zorb.test/bank/Account:1.0"));
         assert!(info.is_a("IDL:zorb.test/bank/Named:1.0"));
         assert!(!info.is_a("IDL:zorb.test/bank/Office:1.0"));
+    }
+
+    #[test]
+    fn another_crate_s_operations_and_exceptions_travel() {
+        let server = Orb::builder().listen("tcp:127.0.0.1:0").build();
+        let poa = server.root_poa().unwrap();
+        let here = poa.activate::<SavingsAccount>(Arc::new(Closed)).unwrap();
+        poa.manager().activate().unwrap();
+
+        let client = Orb::builder().build();
+        let object = client.string_to_object(&here.as_object().to_string()).unwrap().unwrap();
+        // The server knows the ancestors by the repository ids that the other crate has.
+        assert!(Named::narrow(&object).unwrap().is_some());
+        let savings = SavingsAccount::narrow(&object).unwrap().expect("the server says so");
+        assert_eq!(savings.interest().unwrap().rate, 0.5);
+        let Err(CloseError::NoSuchCustomer(raised)) = savings.close() else { panic!("a user exception") };
+        assert_eq!(raised.name, "nobody");
+        // Inherited, by way of the base and as itself.
+        assert_eq!(savings.name().unwrap(), "closed");
+        for account in [&savings as &Account, &Account::from(savings.clone())] {
+            let Err(account::WithdrawError::InsufficientFunds(raised)) = account.withdraw(7) else {
+                panic!("a user exception")
+            };
+            assert_eq!(raised.missing, 7);
+        }
+        server.shutdown(true, Duration::from_secs(60));
     }
 
     #[test]
