@@ -11,10 +11,11 @@ use std::path::{Path, PathBuf};
 use super::picture::Picture;
 use super::window::Window;
 use crate::failure::Failure;
+use crate::table;
 
-/// The most pixels accepted: 128 MiB of samples, far above any slice and below what would trouble a
-/// small machine that runs both processes.
-const MOST_PIXELS: u64 = 64 << 20;
+/// The most pixels accepted: an image is stored and fetched in one message, and an ORB takes messages of at most 64 MiB,
+/// unless it is told otherwise. 62 MiB of samples leave room for the rest of a message.
+const MOST_PIXELS: u64 = 31 << 20;
 
 /// All images of a directory, in the order of their names. Files of other kinds are left alone.
 ///
@@ -179,7 +180,10 @@ impl<'o> Words<'o> {
 fn check_size(width: u32, height: u32) -> Result<(), String> {
     match u64::from(width) * u64::from(height) {
         0 => Err(format!("it is empty: {width} by {height} pixels")),
-        pixels if pixels > MOST_PIXELS => Err(format!("{width} by {height} pixels are too many")),
+        pixels if pixels > MOST_PIXELS => Err(format!(
+            "{width} by {height} pixels are too many: {} fit in a message, in which an image travels",
+            table::thousands(MOST_PIXELS)
+        )),
         _ => Ok(()),
     }
 }
@@ -259,7 +263,10 @@ mod tests {
             (b"P5 2 x 255\n", "its height is \"x\", not a number"),
             (b"P5 2 1 0\n", "its maximum is 0, not 1 to 65535"),
             (b"P5 0 1 255\n", "it is empty: 0 by 1 pixels"),
-            (b"P5 4000000000 4000000000 255\n", "4000000000 by 4000000000 pixels are too many"),
+            (
+                b"P5 4000000000 4000000000 255\n",
+                "4000000000 by 4000000000 pixels are too many: 32,505,856 fit in a message, in which an image travels",
+            ),
             (b"P5 2 2 255\n\x01\x02", "it has 2 octets of samples instead of 4"),
             (b"P5 1 1 7\n\x08", "a sample is 8, above its maximum 7"),
             (b"P2 2 1 255 1", "it ends before its samples"),
@@ -267,6 +274,15 @@ mod tests {
         ] {
             assert_eq!(pgm(octets).unwrap_err(), complaint);
         }
+    }
+
+    #[test]
+    fn the_largest_image_fits_a_message() {
+        // The name of a file has at most 255 octets; the head of a request and its service contexts are far below the rest.
+        let largest = 2 * MOST_PIXELS as usize + (1 << 20);
+        assert!(largest <= zorb::giop::Limits::default().max_message);
+        let (width, height) = (MOST_PIXELS as u32 / 1024, 1024);
+        assert!(check_size(width, height).is_ok() && check_size(width, height + 1).is_err());
     }
 
     #[test]
