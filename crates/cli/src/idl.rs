@@ -23,7 +23,7 @@ pub(crate) struct Arguments {
     #[arg(value_name = "FILE")]
     file: PathBuf,
 
-    /// Only check: generate nothing.
+    /// Only check that it is correct IDL: generate nothing. What has no mapping to Rust yet passes.
     #[arg(long, conflicts_with = "out")]
     check: bool,
 

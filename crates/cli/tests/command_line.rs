@@ -69,7 +69,15 @@ fn idl_checks_compiles_and_explains() {
     let path = |name: &str| folder.join(name).to_str().unwrap().to_owned();
     std::fs::write(folder.join("good.idl"), "interface Account { void deposit(in long amount); };").unwrap();
     std::fs::write(folder.join("bad.idl"), "interface Account { void deposit(in lnog amount); };").unwrap();
+    std::fs::write(folder.join("unmapped.idl"), "struct Holder { any thing; };").unwrap();
     assert_eq!(printed(&["idl", "--check", &path("good.idl")]), "");
+    // Correct IDL, of which no Rust can be made yet, as the help says.
+    assert_eq!(printed(&["idl", "--check", &path("unmapped.idl")]), "");
+    let unmapped = zorb(&["idl", &path("unmapped.idl")]);
+    assert_eq!(unmapped.status.code(), Some(1));
+    assert!(text(&unmapped.stderr).contains("`any` has no mapping to Rust yet"));
+    let help: Vec<String> = printed(&["idl", "--help"]).split_whitespace().map(str::to_owned).collect();
+    assert!(help.join(" ").contains("What has no mapping to Rust yet passes"));
     assert!(printed(&["idl", &path("good.idl")]).contains("fn deposit"));
     assert_eq!(printed(&["idl", &path("good.idl"), "--out", &path("good.rs")]), "");
     assert!(std::fs::read_to_string(folder.join("good.rs")).unwrap().contains("fn deposit"));
@@ -79,6 +87,41 @@ fn idl_checks_compiles_and_explains() {
         assert_eq!(output.status.code(), Some(1));
         assert!(said.contains("lnog") && said.contains("long") && said.contains("bad.idl"), "{said}");
         assert!(output.stdout.is_empty());
+    }
+}
+
+#[test]
+fn idl_takes_folders_macros_and_modules() {
+    let folder = scratch("idl-options");
+    let path = |name: &str| folder.join(name).to_str().unwrap().to_owned();
+    std::fs::create_dir(folder.join("shared")).unwrap();
+    std::fs::write(folder.join("shared/points.idl"), "module points { struct Point { UNIT x; }; };").unwrap();
+    let main = "#include <points.idl>
+        #ifdef DEEP
+        interface Map { points::Point at(in LEVEL level); };
+        #endif";
+    std::fs::write(folder.join("map.idl"), main).unwrap();
+    let (map, include, unit) = (path("map.idl"), path("shared"), ["-D", "UNIT=double"]);
+
+    let output = zorb(&[&["idl", &map][..], &unit].concat());
+    assert_eq!(output.status.code(), Some(1));
+    assert!(text(&output.stderr).contains("points.idl"), "{}", text(&output.stderr));
+
+    let common = [&["idl", &map, "-I", &include][..], &unit].concat();
+    let without = printed(&common);
+    assert!(without.contains("pub struct Point") && without.contains("pub x: f64"), "{without}");
+    assert!(without.contains("use ::zorb::rt;") && !without.contains("Map"), "{without}");
+
+    let deep = [&common[..], &["-D", "DEEP", "-D", "LEVEL=short"]].concat();
+    assert!(printed(&deep).contains("fn at(&self, level: i16)"));
+
+    let other = [&deep[..], &["--extern", "points=::shapes::points", "--runtime", "::my::runtime"]].concat();
+    let other = printed(&other);
+    assert!(other.contains("::shapes::points::Point") && !other.contains("struct Point"), "{other}");
+    assert!(other.contains("::my::runtime::") && !other.contains("::zorb::rt"), "{other}");
+
+    for wrong in [["--extern", "points"], ["-D", "1A"]] {
+        assert_eq!(zorb(&[&["idl", &map][..], &wrong].concat()).status.code(), Some(2), "{wrong:?}");
     }
 }
 
@@ -130,12 +173,28 @@ fn bench_rtt_writes_rows_that_scripts_can_rely_on() {
 #[test]
 fn the_demo_runs_whole_and_writes_pictures() {
     let out = scratch("demo");
-    let shown = printed(&["demo", "--out", out.to_str().unwrap()]);
-    fits_80_columns(&shown);
+    let output = zorb(&["demo", "--out", out.to_str().unwrap()]);
+    assert!(output.status.success(), "{}", text(&output.stderr));
+    let shown = text(&output.stdout);
+    fits_80_columns(shown);
     for part in ["checksums agree", "NoSuchImage", "OBJECT_NOT_EXIST", "fetch", "bare socket"] {
         assert!(shown.contains(part), "{part} is missing in\n{shown}");
     }
     assert_eq!(std::fs::read_dir(&out).unwrap().count(), 18);
+    let histogram = shown.lines().skip_while(|line| !line.starts_with("histogram of phantom"));
+    let bins: Vec<&str> = histogram.skip(1).take_while(|line| !line.is_empty()).collect();
+    assert!(bins.len() == 16 && bins[0].starts_with("      0 -  4095 █"), "{bins:#?}");
+    let table: Vec<&str> = shown.lines().skip_while(|line| !line.starts_with("operation")).collect();
+    let words: Vec<&str> = table[0].split_whitespace().collect();
+    assert_eq!(words, ["operation", "calls", "bytes", "median", "p99", "throughput"]);
+    let operations = ["open", "store", "fetch", "render", "histogram", "images (attribute)", "discard"];
+    for (line, operation) in table[1..].iter().zip(operations) {
+        assert!(line.starts_with(operation), "{operation} in {line:?}");
+    }
+    // Progress is for terminals.
+    for bar in ["storing", "fetching", "rendering", "\r"] {
+        assert!(!text(&output.stderr).contains(bar), "{}", text(&output.stderr));
+    }
 }
 
 #[test]
@@ -167,7 +226,13 @@ fn the_demo_takes_the_users_images_and_runs_in_halves() {
     assert!(shown.contains("checksums agree"), "{shown}");
     assert!(out.join("000-one.png").exists());
     let pinged = printed(&["ping", &url, "-n", "10", "--is-a", "IDL:zorb.demo/imaging/Archive:1.0"]);
-    assert!(pinged.contains("yes") && pinged.contains("median"), "{pinged}");
+    for part in ["yes", "10 calls: median ", ", 90 % ", ", 99 % ", ", longest "] {
+        assert!(pinged.contains(part), "{part} in {pinged}");
+    }
+    // The server answers, and has no such object.
+    let ior: serde_json::Value = serde_json::from_str(&printed(&["ior", "--json", &url])).unwrap();
+    let at = ior["corbaloc"].as_str().unwrap().split('/').next().unwrap().to_owned();
+    assert!(refused(&["ping", &format!("{at}/Nothing")], 3).contains("does not exist"));
     assert!(refused(&["ping", &url, "--is-a", "IDL:zorb.demo/imaging/Study:1.0"], 3).contains("Study"));
     drop(server.stdin.take());
     assert!(server.wait().unwrap().success(), "the server stops when its input closes");

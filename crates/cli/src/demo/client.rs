@@ -83,7 +83,7 @@ pub(crate) fn run(
             .time("images (attribute)", |_| 0, || study.images())
             .map_err(failed("ask for the number of images"))?;
     }
-    provoke(&study, pictures.len() as u32, say)?;
+    provoke(&study, pictures.len() as u32, &mut report, say)?;
     writeln!(say, "\n{report}")?;
     Ok(())
 }
@@ -204,7 +204,12 @@ fn count(
 }
 
 /// Asks for what is not there, in both ways that CORBA tells apart.
-fn provoke(study: &imaging::Study, images: u32, say: &mut dyn Write) -> Result<(), Failure> {
+fn provoke(
+    study: &imaging::Study,
+    images: u32,
+    report: &mut Report,
+    say: &mut dyn Write,
+) -> Result<(), Failure> {
     match study.fetch(images + 999) {
         Err(study::FetchError::NoSuchImage(exception)) => {
             writeln!(
@@ -218,7 +223,7 @@ fn provoke(study: &imaging::Study, images: u32, say: &mut dyn Write) -> Result<(
         Err(study::FetchError::System(exception)) => return Err(failed("provoke NoSuchImage")(exception)),
         Ok(_) => return Err(Failure::new("the archive returned an image that was never stored")),
     }
-    study.discard().map_err(failed("discard the study"))?;
+    report.time("discard", |_| 0, || study.discard()).map_err(failed("discard the study"))?;
     match study.images() {
         Err(exception) => {
             writeln!(say, "system exception: images() of the discarded study raised")?;
