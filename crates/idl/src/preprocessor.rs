@@ -314,6 +314,17 @@ impl<'a> Preprocessor<'a> {
         self.reporter.sources.renumber(span, u32::try_from(number).unwrap_or(u32::MAX), path);
     }
 
+    /// What a macro that names a file stands for, perhaps by way of other macros, in the place of its name.
+    fn behind_macros(&self, token: Token) -> Token {
+        let (span, mut token) = (token.span, token);
+        for _ in 0..limits::MACRO_DEPTH {
+            let found = self.macros.get(self.reporter.sources.slice(token.span));
+            let Some(first) = found.and_then(|found| found.body.first()) else { break };
+            token = first.clone();
+        }
+        Token { span, ..token }
+    }
+
     fn include(&mut self, directive: Span) {
         let Some(open) = self.files.last_mut() else { return };
         let from = open.lexer.file();
@@ -322,12 +333,7 @@ impl<'a> Preprocessor<'a> {
             None => {
                 let mut tokens = line_tokens(&mut open.lexer, &mut self.reporter).into_iter();
                 let token = tokens.next();
-                let token = token.map(|it| match self.macros.get(self.reporter.sources.slice(it.span)) {
-                    Some(found) => {
-                        found.body.first().cloned().map_or(it.clone(), |body| Token { span: it.span, ..body })
-                    }
-                    None => it,
-                });
+                let token = token.map(|it| self.behind_macros(it));
                 match token.map(|it| (it.kind, it.span)) {
                     Some((TokenKind::String(name), span)) => (name.to_string(), span, true),
                     Some((TokenKind::Bad, _)) => return,

@@ -94,6 +94,23 @@ fn macros_stand_for_what_they_were_defined_as() {
 }
 
 #[test]
+fn macros_name_files_by_way_of_others() {
+    let shared = ("shared.idl", "typedef long Shared;");
+    let model = model(&[
+        (
+            "main.idl",
+            "#define FILE \"shared.idl\"\n#define WHICH FILE\n#define IT WHICH\n#include IT\ntypedef Shared T;",
+        ),
+        shared,
+    ]);
+    assert!(model.find("Shared").is_some());
+    for wrong in ["#define A B\n#define B A\n#include A\n", "#define A 3\n#include A\n", "#include A\n"] {
+        let errors = compile_all(&[("main.idl", wrong), shared]).expect_err("no file is named").render(false);
+        assert!(errors.contains("expected the name of a file"), "{errors}");
+    }
+}
+
+#[test]
 fn comments_document_what_they_touch() {
     let model = model(&[(
         "main.idl",
