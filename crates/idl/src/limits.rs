@@ -38,7 +38,8 @@ pub(crate) const FLOAT: usize = 12_000;
 /// Octets of a string constant: a page of text has 3,000.
 pub(crate) const STRING: usize = 1 << 20;
 
-/// Elementary steps of name lookup, inheritance and the literals of `long double` constants. Ordinary IDL takes about ten a token; this many take seconds.
+/// Elementary steps of name lookup, inheritance and the literals of `long double` constants. Ordinary IDL takes about ten a
+/// token; this many take seconds.
 pub(crate) const STEPS: u64 = 20_000_000;
 
 /// Interfaces that one inherits from, directly or not: the widest hierarchies in the field have some dozens.
