@@ -1,11 +1,12 @@
 //! Calls by one thread on one reference are executed in the order made.
 
-use std::sync::Arc;
+use std::sync::{Arc, OnceLock};
 
 use zorb::policy::{Policies, SyncScope};
-use zorb::{Interface, Orb};
+use zorb::server::ThreadModel;
+use zorb::{Call, Interface, Orb, SystemException};
 use zorb_tests::servant::Servant;
-use zorb_tests::testing::Probe;
+use zorb_tests::testing::{Probe, ProbeServant};
 
 use crate::fixture::{local, models, probe, serve};
 
@@ -30,15 +31,38 @@ fn no_two_way_call_overtakes_oneways() {
 
 #[test]
 fn no_two_way_call_overtakes_oneways_that_only_the_server_confirms() {
-    for model in models() {
-        let (_server, text) = serve(local().server_threads(model), Arc::new(Servant::new(1)));
+    for model in [ThreadModel::per_connection(), ThreadModel::pool(16)] {
+        let servant = Arc::new(Servant::new(1));
+        let (_server, text) = serve(local().server_threads(model), servant.clone());
         let client = Orb::builder().build();
         let probe = probe(&client, &text);
         let confirmed = Policies::new().sync_scope(SyncScope::WithServer);
         let confirmed = Probe::from_object(probe.as_object().with_policies(confirmed));
-        for round in 0..20 {
-            confirmed.note_slowly(round, 3).unwrap();
-            assert_eq!(probe.noted().unwrap()[..], (0..=round).collect::<Vec<_>>()[..], "{model:?}");
+        confirmed.note_slowly(1, 300).unwrap();
+        std::thread::scope(|scope| {
+            // Takes the connection that the oneway has confirmed, if that is free for anybody.
+            let other = scope.spawn(|| probe.wait(600));
+            while servant.waiting() < 1 && !other.is_finished() {
+                std::thread::yield_now();
+            }
+            assert_eq!(probe.noted().unwrap()[..], [1], "{model:?}");
+            other.join().unwrap().unwrap();
+        });
+    }
+}
+
+#[test]
+fn a_call_to_another_object_does_not_end_the_wait_for_this_one() {
+    for model in models() {
+        let (server, text) = serve(local().server_threads(model), Arc::new(Servant::new(1)));
+        let other = server.root_poa().unwrap().activate::<Probe>(Arc::new(Servant::new(1))).unwrap();
+        let client = Orb::builder().build();
+        let (slow, other) = (probe(&client, &text), probe(&client, &other.as_object().to_string()));
+        for round in 0..10 {
+            slow.note_slowly(round, 20).unwrap();
+            other.note(round).unwrap();
+            other.nothing().unwrap();
+            assert_eq!(slow.noted().unwrap()[..], (0..=round).collect::<Vec<_>>()[..], "{model:?}");
         }
     }
 }
@@ -91,6 +115,36 @@ fn a_direct_call_does_not_overtake_what_its_thread_sent() {
             let sent = probe.note_slowly_async(round, 3);
             assert_eq!(probe.noted().unwrap()[..], (0..=round).collect::<Vec<_>>()[..], "{model:?}");
             sent.wait().unwrap();
+        }
+    }
+}
+
+/// Sends to another object of its ORB, and calls it before that may have come.
+#[derive(Default)]
+struct Sender(OnceLock<Probe>);
+
+impl ProbeServant for Sender {
+    fn nothing(&self, _: &Call) -> Result<(), SystemException> {
+        let other = self.0.get().expect("set before the first call");
+        let sent = other.note_async(1);
+        let answered = other.greet("x").map(drop);
+        drop(sent);
+        answered
+    }
+    zorb_tests::unserved!();
+}
+
+#[test]
+fn a_servant_calls_directly_what_it_has_just_sent_to() {
+    for model in [ThreadModel::per_connection(), ThreadModel::pool(1), ThreadModel::Reactor] {
+        let servant = Arc::new(Sender::default());
+        let (server, text) = serve(local().server_threads(model), Arc::new(Servant::new(1)));
+        servant.0.set(probe(&server, &text)).ok().expect("not yet set");
+        let sender = server.root_poa().unwrap().activate::<Probe>(servant).unwrap();
+        let client = Orb::builder().build();
+        let sender = probe(&client, &sender.as_object().to_string());
+        for _ in 0..3 {
+            sender.nothing().unwrap_or_else(|exception| panic!("{model:?}: {exception}"));
         }
     }
 }

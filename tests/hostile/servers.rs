@@ -88,6 +88,21 @@ fn what_cannot_leave_behind_a_message_that_nobody_reads() {
 }
 
 #[test]
+fn futures_end_with_their_orb() {
+    let (keep, kept) = mpsc::channel::<Conversation>();
+    let fake = Fake::serving(2, move |client| drop(keep.send(client)));
+    let orb = impatient(PATIENCE);
+    let probe = probe(&orb, &fake.ior);
+    let large = probe.echo_async(vec![7; 32 << 20].into());
+    let queued = probe.greet_async("x".into());
+    let _connected = kept.recv().expect("it was called");
+    orb.shutdown(false, Duration::ZERO);
+    large.wait().expect_err("nobody reads");
+    let exception = queued.wait().expect_err("nobody reads");
+    assert_eq!((exception.kind, exception.completed), (Kind::BadInvOrder, Completion::No), "{exception}");
+}
+
+#[test]
 fn one_that_answers_octet_by_octet() {
     ends_in(Kind::Timeout, Completion::Maybe, |mut client| {
         let Some(id) = client.request() else { return };

@@ -18,6 +18,7 @@ mod private;
 pub(crate) mod reactor;
 pub(crate) mod shared;
 pub(crate) mod slot;
+pub(crate) mod unsettled;
 
 use std::collections::HashMap;
 use std::sync::atomic::{AtomicBool, Ordering};
@@ -25,6 +26,7 @@ use std::sync::{Arc, OnceLock};
 use std::time::{Duration, Instant};
 
 use parking_lot::{Mutex, MutexGuard};
+use zorb_cdr::CodeSets;
 
 use crate::transport::{Endpoint, Transport};
 use pool::Pool;
@@ -66,15 +68,18 @@ pub(crate) struct Client {
     reactor: OnceLock<Reactor>,
 }
 
+/// What is agreed holds for a whole connection, so calls that agree on other code sets, or on none, do not share one.
+type ByEndpoint = HashMap<(Endpoint, Option<CodeSets>), Arc<Pool>>;
+
 #[derive(Default)]
 struct Pools {
-    by_endpoint: Mutex<HashMap<Endpoint, Arc<Pool>>>,
+    by_endpoint: Mutex<ByEndpoint>,
     /// A sweep is due on the reactor.
     sweeping: AtomicBool,
 }
 
 impl Pools {
-    fn lock(&self) -> MutexGuard<'_, HashMap<Endpoint, Arc<Pool>>> {
+    fn lock(&self) -> MutexGuard<'_, ByEndpoint> {
         self.by_endpoint.lock()
     }
 
@@ -104,11 +109,17 @@ impl Client {
         Client { settings: Arc::new(settings), pools: Arc::default(), reactor: OnceLock::new() }
     }
 
-    /// The connections to one endpoint. References keep what they get, so this is no step of a call.
-    pub(crate) fn pool(&self, endpoint: &Endpoint, transport: &Arc<dyn Transport>) -> Arc<Pool> {
+    /// The connections to one endpoint on which these code sets are agreed. References keep what they get, so this is no step
+    /// of a call.
+    pub(crate) fn pool(
+        &self,
+        endpoint: &Endpoint,
+        transport: &Arc<dyn Transport>,
+        code_sets: Option<CodeSets>,
+    ) -> Arc<Pool> {
         self.pools
             .lock()
-            .entry(endpoint.clone())
+            .entry((endpoint.clone(), code_sets))
             .or_insert_with(|| Pool::new(endpoint.clone(), transport.clone(), self.settings.clone()))
             .clone()
     }
@@ -125,9 +136,9 @@ impl Client {
         Ok(self.reactor.get().expect("set above"))
     }
 
-    /// A connection was opened: from now on the reactor looks whether it is still used.
+    /// A connection may have been opened: from now on the reactor looks whether it is still used.
     pub(crate) fn opened(&self) {
-        if self.pools.sweeping.swap(true, Ordering::AcqRel) {
+        if self.pools.sweeping.load(Ordering::Relaxed) || self.pools.sweeping.swap(true, Ordering::AcqRel) {
             return;
         }
         match self.reactor() {

@@ -32,6 +32,8 @@ struct State {
     ended: bool,
     queue: VecDeque<Queued>,
     octets: usize,
+    /// No oneway in the queue has an earlier deadline.
+    soonest: Option<Instant>,
 }
 
 /// A message that waits.
@@ -82,7 +84,13 @@ impl Outbox {
     /// An outbox that is busy connecting until [`Outbox::open`]. At most `most_queued` octets will wait in it.
     pub(crate) fn connecting(most_queued: usize) -> Outbox {
         Outbox {
-            state: Mutex::new(State { busy: true, ended: false, queue: VecDeque::new(), octets: 0 }),
+            state: Mutex::new(State {
+                busy: true,
+                ended: false,
+                queue: VecDeque::new(),
+                octets: 0,
+                soonest: None,
+            }),
             turn: Condvar::new(),
             most_queued,
         }
@@ -133,6 +141,8 @@ impl Outbox {
             return Err(Refused::Full(state.octets));
         }
         state.octets += message.message.len();
+        let due = message.notify.as_ref().map(|sender| sender.deadline);
+        state.soonest = state.soonest.into_iter().chain(due).min();
         state.queue.push_back(message);
         Ok(())
     }
@@ -186,6 +196,9 @@ impl Outbox {
     pub(crate) fn expire(&self, now: Instant) -> (Vec<(Sender, bool)>, Option<Instant>) {
         let (mut expired, mut next) = (Vec::new(), None);
         let mut state = self.lock();
+        if state.soonest.is_none_or(|soonest| soonest > now) {
+            return (expired, state.soonest);
+        }
         let mut at = 0;
         while let Some(message) = state.queue.get_mut(at) {
             let due = message.notify.as_ref().map(|sender| sender.deadline);
@@ -203,6 +216,7 @@ impl Outbox {
             }
             at += 1;
         }
+        state.soonest = next;
         drop(state);
         self.turn.notify_one();
         (expired, next)

@@ -6,13 +6,16 @@ use std::sync::atomic::{AtomicUsize, Ordering};
 use std::time::Instant;
 
 use parking_lot::{Mutex, MutexGuard};
+use zorb_giop::ResponseFlags;
 
 use super::Settings;
 use super::failure::{Failure, Step};
 use super::message::{Course, Outgoing};
 use super::private::Private;
 use super::reactor::Reactor;
-use super::shared::{End, Shared, Ticket, Unsettled};
+use super::shared::{End, Shared, Ticket};
+use super::unsettled;
+use crate::object::route::Candidate;
 use crate::transport::{Endpoint, Transport};
 
 /// All connections of one ORB to one endpoint.
@@ -25,7 +28,6 @@ pub(crate) struct Pool {
     /// Private connections, idle or lent: each has a [`Seat`].
     open: Arc<AtomicUsize>,
     shared: Mutex<Option<Arc<Shared>>>,
-    unsettled: Arc<Unsettled>,
 }
 
 /// Boxed: each goes from here to a call and back, and a pointer is less to move than its some hundred octets.
@@ -61,7 +63,6 @@ impl Pool {
             idle: Mutex::default(),
             open: Arc::default(),
             shared: Mutex::default(),
-            unsettled: Arc::default(),
         })
     }
 
@@ -69,9 +70,19 @@ impl Pool {
         &self.endpoint
     }
 
-    /// Whether earlier messages of this thread may still be under way.
-    pub(crate) fn has_unsettled(&self) -> bool {
-        self.unsettled.has_mine()
+    /// Whether this thread's next call to the object has to follow what it sent there before.
+    #[inline]
+    pub(crate) fn must_follow(&self, candidate: &Candidate) -> bool {
+        unsettled::precedes(self.address(), &candidate.target)
+    }
+
+    /// A call on the shared connection has come back, and all that its thread sent to the object before.
+    pub(crate) fn settled(&self, candidate: &Candidate) {
+        unsettled::settled(self.address(), &candidate.target);
+    }
+
+    fn address(&self) -> usize {
+        std::ptr::from_ref(self).addr()
     }
 
     /// A private connection for one call, to be [given back](Self::give_back); `None` if this call must or should travel
@@ -82,7 +93,7 @@ impl Pool {
         course: &Course<'_>,
         connect_by: impl FnOnce() -> Instant,
     ) -> Result<Option<Box<Private>>, Box<Failure>> {
-        if self.unsettled.has_mine() {
+        if self.must_follow(course.candidate) {
             return Ok(None);
         }
         while let Some(connection) = self.take_idle() {
@@ -119,12 +130,16 @@ impl Pool {
         connect_by: Instant,
         reactor: &Reactor,
     ) -> Result<Ticket, Failure> {
-        let (shared, fresh) = self.shared(course.started);
+        let (shared, fresh) = self.shared();
         if fresh {
             reactor.enroll(&shared);
             self.connect_shared(&shared, connect_by, reactor);
         }
-        shared.send_blocking(course, outgoing, reactor)
+        let ticket = shared.send_blocking(course, outgoing, reactor)?;
+        if outgoing.response != ResponseFlags::WITH_TARGET {
+            unsettled::sent(self.address(), &course.candidate.target);
+        }
+        Ok(ticket)
     }
 
     /// Gives the message to the shared connection without blocking; where there is none yet, another thread connects.
@@ -135,7 +150,7 @@ impl Pool {
         connect_by: Instant,
         reactor: &Reactor,
     ) -> Result<Ticket, Failure> {
-        let (shared, fresh) = self.shared(course.started);
+        let (shared, fresh) = self.shared();
         if fresh {
             reactor.enroll(&shared);
             let (pool, connecting, reactor) = (self.clone(), shared.clone(), reactor.clone());
@@ -147,13 +162,14 @@ impl Pool {
             }
         }
         let ticket = shared.send_later(course, outgoing, reactor)?;
+        unsettled::sent(self.address(), &course.candidate.target);
         reactor.deadline(course.deadline);
         Ok(ticket)
     }
 
     /// The shared connection, and whether it was made just now and has yet to be connected.
-    fn shared(&self, now: Instant) -> (Arc<Shared>, bool) {
-        let rested = self.shared.lock().as_ref().filter(|shared| shared.has_rested(now)).cloned();
+    fn shared(&self) -> (Arc<Shared>, bool) {
+        let rested = self.shared.lock().as_ref().filter(|shared| shared.has_rested(Instant::now())).cloned();
         if let Some(rested) = rested {
             // Without the lock: it may wake tasks, and run them.
             rested.look();
@@ -164,7 +180,7 @@ impl Pool {
         {
             return (shared.clone(), false);
         }
-        let shared = Shared::connecting(self.endpoint.clone(), self.settings.clone(), self.unsettled.clone());
+        let shared = Shared::connecting(self.endpoint.clone(), self.settings.clone());
         *current = Some(shared.clone());
         (shared, true)
     }
@@ -189,9 +205,8 @@ impl Pool {
         drop(idle);
         drop(old);
         let mut shared = self.shared.lock();
-        if let Some(unused) = shared.take_if(|shared| shared.is_idle(now, limit)) {
-            unused.end(End::Closed);
-        }
+        // Nothing waits for it: its end wakes nobody.
+        drop(shared.take_if(|shared| shared.end_if_idle(now, limit)));
         shared.is_some() || self.open.load(Ordering::Relaxed) > 0
     }
 

@@ -31,10 +31,17 @@ struct Inner {
     next_token: AtomicU64,
     members: Mutex<HashMap<u64, Arc<Shared>>>,
     timers: Mutex<BinaryHeap<Timer>>,
-    /// When the thread wakes by itself; `None` while it is awake or sleeps without end.
-    sleeps_until: Mutex<Option<Instant>>,
+    sleep: Mutex<Sleep>,
     stopped: AtomicBool,
     thread: Mutex<Option<JoinHandle<()>>>,
+}
+
+/// Whether the thread has to be woken for a deadline.
+enum Sleep {
+    /// It is awake, and will see to this one before it sleeps.
+    Awake { soonest: Option<Instant> },
+    /// It sleeps until then, or without end.
+    Until(Option<Instant>),
 }
 
 struct Timer {
@@ -54,7 +61,7 @@ impl Reactor {
             next_token: AtomicU64::new(WAKE + 1),
             members: Mutex::default(),
             timers: Mutex::default(),
-            sleeps_until: Mutex::default(),
+            sleep: Mutex::new(Sleep::Awake { soonest: None }),
             stopped: AtomicBool::new(false),
             thread: Mutex::default(),
         }));
@@ -70,6 +77,10 @@ impl Reactor {
         let token = self.0.next_token.fetch_add(1, Ordering::Relaxed);
         shared.set_token(token);
         self.members().insert(token, shared.clone());
+        if self.0.stopped.load(Ordering::Acquire) {
+            // The thread may have seen to its members for the last time.
+            shared.end(End::Closed);
+        }
         // A call may have been given to it before this.
         let _ = self.0.wake.wake();
     }
@@ -105,8 +116,16 @@ impl Reactor {
 
     /// A call that no thread watches has this deadline: the thread must not sleep beyond it.
     pub(crate) fn deadline(&self, deadline: Instant) {
-        if self.0.sleeps_until.lock().is_none_or(|until| deadline < until) {
-            let _ = self.0.wake.wake();
+        let mut sleep = self.0.sleep.lock();
+        match &mut *sleep {
+            Sleep::Awake { soonest } => {
+                *soonest = Some(soonest.map_or(deadline, |other| other.min(deadline)))
+            }
+            Sleep::Until(Some(until)) if *until <= deadline => {}
+            Sleep::Until(_) => {
+                drop(sleep);
+                let _ = self.0.wake.wake();
+            }
         }
     }
 
@@ -145,12 +164,13 @@ impl Reactor {
         let mut events = Events::with_capacity(64);
         while !self.0.stopped.load(Ordering::Acquire) {
             let due = self.run_due();
-            *self.0.sleeps_until.lock() = due;
+            let due = self.fall_asleep(due);
             let timeout = due.map(|due| due.saturating_duration_since(Instant::now()));
             if let Err(error) = self.0.epoll.wait(&mut events, timeout) {
                 tracing::error!(%error, "the client reactor cannot wait");
                 break;
             }
+            *self.0.sleep.lock() = Sleep::Awake { soonest: None };
             for event in events.iter() {
                 if event.token == WAKE {
                     let _ = self.0.wake.drain();
@@ -171,6 +191,18 @@ impl Reactor {
         for shared in members.into_values() {
             shared.end(End::Closed);
         }
+    }
+
+    /// Until when to sleep: what is known to be due, or a deadline that was entered meanwhile.
+    fn fall_asleep(&self, due: Option<Instant>) -> Option<Instant> {
+        let mut sleep = self.0.sleep.lock();
+        let entered = match *sleep {
+            Sleep::Awake { soonest } => soonest,
+            Sleep::Until(_) => None,
+        };
+        let until = due.into_iter().chain(entered).min();
+        *sleep = Sleep::Until(until);
+        until
     }
 
     /// Runs what is due; returns when the next is.

@@ -3,15 +3,14 @@
 
 use std::collections::{BTreeSet, HashMap};
 use std::io;
-use std::sync::atomic::{AtomicU64, AtomicUsize, Ordering};
+use std::sync::atomic::{AtomicU64, Ordering};
 use std::sync::{Arc, OnceLock};
 use std::task::{Poll, Waker};
-use std::thread::ThreadId;
 use std::time::{Duration, Instant};
 
 use parking_lot::{Mutex, MutexGuard};
 use zorb_cdr::{Encoder, Format, Version};
-use zorb_giop::{Inbound, Message, ProtocolError, ResponseFlags, message_error};
+use zorb_giop::{Inbound, Message, ProtocolError, message_error};
 
 use super::Settings;
 use super::failure::{Failure, Step};
@@ -25,28 +24,12 @@ use crate::transport::{Armed, Channel, Endpoint, Received};
 /// Reads of one connection before the reactor looks at the others: a flood on one must not starve the rest.
 const READS_IN_A_ROW: usize = 16;
 
-/// Threads whose last message on a shared connection may still be under way, with that message's id: their next
-/// call has to follow on the same connection.
-#[derive(Default)]
-pub(crate) struct Unsettled {
-    count: AtomicUsize,
-    threads: Mutex<HashMap<ThreadId, u32>>,
-}
+/// What calls came to, with their slots: to be put in when nothing is locked, since that may run whoever waits.
+type Outcomes = Vec<(Arc<Slot>, Result<Outcome, Failure>)>;
 
-impl Unsettled {
-    /// Whether this thread's next call has to follow earlier ones. One load when no thread has any.
-    pub(crate) fn has_mine(&self) -> bool {
-        self.count.load(Ordering::Relaxed) != 0 && self.lock().contains_key(&std::thread::current().id())
-    }
-
-    fn lock(&self) -> MutexGuard<'_, HashMap<ThreadId, u32>> {
-        self.threads.lock()
-    }
-
-    fn change(&self, change: impl FnOnce(&mut HashMap<ThreadId, u32>)) {
-        let mut threads = self.lock();
-        change(&mut threads);
-        self.count.store(threads.len(), Ordering::Relaxed);
+fn fill(outcomes: Outcomes) {
+    for (slot, outcome) in outcomes {
+        slot.fill(outcome);
     }
 }
 
@@ -65,14 +48,17 @@ pub(crate) enum End {
     Protocol(ProtocolError),
     /// The peer could not read what we sent.
     MessageError,
-    /// Unused for long, or the ORB shuts down.
+    /// Unused for long.
+    Idle,
+    /// The ORB shuts down.
     Closed,
 }
 
 impl End {
     fn failure(&self, sent: bool) -> Failure {
         match self {
-            End::InOrder => Failure::ClosedInOrder,
+            // Of one that was idle nothing was under way.
+            End::InOrder | End::Idle => Failure::ClosedInOrder,
             End::Closed if sent => {
                 let cause = io::Error::new(io::ErrorKind::NotConnected, "this ORB was shut down");
                 Failure::Lost { step: Step::WaitForReply, cause }
@@ -104,7 +90,6 @@ pub(crate) struct Shared {
     outbox: Outbox,
     calls: Mutex<Calls>,
     inbound: Mutex<Inbound>,
-    unsettled: Arc<Unsettled>,
     token: AtomicU64,
 }
 
@@ -119,9 +104,6 @@ struct Calls {
 
 struct Waiting {
     slot: Arc<Slot>,
-    thread: ThreadId,
-    /// The reply says that the request was executed, and not only that it has come.
-    settles: bool,
     started: Instant,
     /// Set when no thread watches the deadline, so that the reactor must.
     deadline: Option<Instant>,
@@ -148,11 +130,7 @@ pub(crate) struct Ticket {
 
 impl Shared {
     /// A connection that is about to be opened; messages may be given to it at once.
-    pub(crate) fn connecting(
-        endpoint: Endpoint,
-        settings: Arc<Settings>,
-        unsettled: Arc<Unsettled>,
-    ) -> Arc<Shared> {
+    pub(crate) fn connecting(endpoint: Endpoint, settings: Arc<Settings>) -> Arc<Shared> {
         Arc::new(Shared {
             endpoint,
             channel: OnceLock::new(),
@@ -166,7 +144,6 @@ impl Shared {
             }),
             inbound: Mutex::new(Inbound::new(settings.message_limits)),
             settings,
-            unsettled,
             token: AtomicU64::new(0),
         })
     }
@@ -175,6 +152,10 @@ impl Shared {
     pub(crate) fn connected(self: &Arc<Self>, channel: Arc<dyn Channel>, reactor: &Reactor) {
         if self.channel.set(channel).is_err() {
             return;
+        }
+        if self.has_ended() {
+            // Given up while it was opened.
+            return self.close();
         }
         if let Err(error) = reactor.watch(self) {
             self.end(End::Unusable { step: Step::Watch, kind: error.kind() });
@@ -213,17 +194,23 @@ impl Shared {
     /// Reads what has arrived, as the reactor would a little later: a oneway that followed a CloseConnection would be lost, and
     /// nobody would know.
     pub(crate) fn look(&self) {
-        if let Some(mut inbound) = self.inbound.try_lock() {
-            self.read(&mut inbound);
-        }
+        self.readable();
     }
 
-    /// Unused since `limit` ago, and nothing under way.
-    pub(crate) fn is_idle(&self, now: Instant, limit: Duration) -> bool {
-        let calls = self.calls();
-        calls.waiting.is_empty()
+    /// Ends the connection if it has not been used since `limit` ago and nothing is under way.
+    pub(crate) fn end_if_idle(&self, now: Instant, limit: Duration) -> bool {
+        let mut calls = self.calls();
+        let is_idle = calls.end.is_none()
+            && calls.waiting.is_empty()
             && now.saturating_duration_since(calls.last_used) >= limit
-            && !self.outbox.has_waiting()
+            && !self.outbox.has_waiting();
+        if is_idle {
+            calls.end = Some(End::Idle);
+            drop(calls);
+            self.outbox.end();
+            self.close();
+        }
+        is_idle
     }
 
     /// Sends on this thread, blocking until the message has left.
@@ -295,7 +282,13 @@ impl Shared {
         });
         match self.outbox.take(Queued { message, sent: 0, id: Some(form.id), announces, notify }) {
             Ok(()) => {
-                self.calls().terms.sent(&form);
+                let mut calls = self.calls();
+                calls.terms.sent(&form);
+                let given_up = outgoing.response.expects_reply() && !calls.waiting.contains_key(&form.id);
+                drop(calls);
+                if given_up {
+                    self.outbox.withdraw(form.id);
+                }
                 self.flush(reactor);
                 Ok(ticket)
             }
@@ -311,7 +304,6 @@ impl Shared {
         deadline: Option<Instant>,
     ) -> Result<(Form<'c>, Ticket), Failure> {
         let slot = Arc::new(Slot::default());
-        let thread = std::thread::current().id();
         let mut calls = self.calls();
         if let Some(end) = &calls.end {
             return Err(end.failure(false));
@@ -321,15 +313,10 @@ impl Shared {
         let id = form.id;
         if outgoing.response.expects_reply() {
             let (started, format) = (course.started, form.format);
-            let settles = outgoing.response == ResponseFlags::WITH_TARGET;
-            let waiting = Waiting { slot: slot.clone(), thread, settles, started, deadline, format };
-            calls.waiting.insert(form.id, waiting);
+            calls.waiting.insert(form.id, Waiting { slot: slot.clone(), started, deadline, format });
             calls.deadlines.extend(deadline.map(|deadline| (deadline, form.id)));
         }
         drop(calls);
-        self.unsettled.change(|threads| {
-            threads.insert(thread, form.id);
-        });
         Ok((form, Ticket { slot, shared: self.clone(), id }))
     }
 
@@ -364,18 +351,22 @@ impl Shared {
         }
     }
 
-    /// The reactor says that there may be something to read. False when the connection has ended.
+    /// There may be something to read. False when the connection has ended.
     pub(crate) fn readable(&self) -> bool {
-        self.read(&mut self.inbound.lock())
+        let mut outcomes = Vec::new();
+        let goes_on = self.read(&mut outcomes);
+        fill(outcomes);
+        goes_on
     }
 
-    fn read(&self, inbound: &mut Inbound) -> bool {
+    fn read(&self, outcomes: &mut Outcomes) -> bool {
         let Some(channel) = self.channel.get() else { return true };
+        let mut inbound = self.inbound.lock();
         for _ in 0..READS_IN_A_ROW {
             let end = match channel.receive_now(inbound.space()) {
                 Ok(Received::Octets(count)) => {
                     inbound.received(count);
-                    self.deliver(inbound)
+                    self.deliver(&mut inbound, outcomes)
                 }
                 Ok(Received::Empty) => match channel.arm() {
                     Armed::Ready => continue,
@@ -387,14 +378,14 @@ impl Shared {
                 Err(error) => Some(End::Broken { step: Step::Receive, kind: error.kind() }),
             };
             if let Some(end) = end {
-                self.end(end);
+                self.ended(end, outcomes);
                 return false;
             }
         }
         true
     }
 
-    fn deliver(&self, inbound: &mut Inbound) -> Option<End> {
+    fn deliver(&self, inbound: &mut Inbound, outcomes: &mut Outcomes) -> Option<End> {
         loop {
             match inbound.next() {
                 Ok(Some(Message::Reply(reply))) => {
@@ -402,16 +393,11 @@ impl Shared {
                     calls.last_used = Instant::now();
                     let Some(waiting) = calls.remove(reply.id) else { continue };
                     drop(calls);
-                    self.unsettled.change(|threads| {
-                        if waiting.settles && threads.get(&waiting.thread) == Some(&reply.id) {
-                            threads.remove(&waiting.thread);
-                        }
-                    });
                     let format = Format { version: reply.version, code_sets: waiting.format.code_sets };
-                    waiting.slot.fill(Ok(Outcome::Reply(reply, format)));
+                    outcomes.push((waiting.slot, Ok(Outcome::Reply(reply, format))));
                 }
                 Ok(Some(Message::CloseConnection)) => {
-                    self.lose_begun_replies(inbound);
+                    self.lose_begun_replies(inbound, outcomes);
                     return Some(End::InOrder);
                 }
                 Ok(Some(Message::MessageError)) => return Some(End::MessageError),
@@ -427,14 +413,12 @@ impl Shared {
 
     /// Calls whose answer had begun when the server closed the connection were executed, unlike the others.
     #[cold]
-    fn lose_begun_replies(&self, inbound: &Inbound) {
+    fn lose_begun_replies(&self, inbound: &Inbound, outcomes: &mut Outcomes) {
         let mut calls = self.calls();
         let begun: Vec<_> =
             calls.waiting.keys().copied().filter(|&id| inbound.has_part_of_reply(id)).collect();
-        let lost: Vec<_> = begun.into_iter().filter_map(|id| Some((id, calls.remove(id)?))).collect();
-        drop(calls);
-        for (id, call) in lost {
-            call.slot.fill(Err(closed(inbound, id)));
+        for id in begun {
+            outcomes.extend(calls.remove(id).map(|call| (call.slot, Err(closed(inbound, id)))));
         }
     }
 
@@ -451,6 +435,13 @@ impl Shared {
 
     /// Ends the connection: every call on it learns why.
     pub(crate) fn end(&self, end: End) {
+        let mut outcomes = Vec::new();
+        self.ended(end, &mut outcomes);
+        fill(outcomes);
+    }
+
+    /// The same; what the calls come to is put into `outcomes`.
+    fn ended(&self, end: End, outcomes: &mut Outcomes) {
         let mut calls = self.calls();
         if calls.end.is_some() {
             return;
@@ -462,17 +453,15 @@ impl Shared {
         tracing::debug!(peer = %self.endpoint, ?end, "shared connection ended");
         for unsent in self.outbox.end() {
             let failure = || end.failure(unsent.sent > 0);
-            if let Some(sender) = &unsent.notify {
-                sender.slot.fill(Err(failure()));
-            }
-            if let Some(call) = unsent.id.and_then(|id| waiting.remove(&id)) {
-                call.slot.fill(Err(failure()));
-            }
+            let call = unsent.id.and_then(|id| waiting.remove(&id));
+            outcomes.extend(call.map(|call| (call.slot, Err(failure()))));
+            outcomes.extend(unsent.notify.as_ref().map(|sender| (sender.slot.clone(), Err(failure()))));
         }
-        for call in waiting.into_values() {
-            call.slot.fill(Err(end.failure(true)));
-        }
-        self.unsettled.change(HashMap::clear);
+        outcomes.extend(waiting.into_values().map(|call| (call.slot, Err(end.failure(true)))));
+        self.close();
+    }
+
+    fn close(&self) {
         if let Some(channel) = self.channel.get() {
             channel.close();
         }

@@ -7,7 +7,7 @@ use std::future::Future;
 use std::pin::Pin;
 use std::sync::Arc;
 use std::task::{Context, Poll, Wake, Waker};
-use std::time::Instant;
+use std::time::{Duration, Instant};
 
 use zorb_cdr::{ByteOrder, DecodeError, Decoder, EncodeError, Encoder, Format};
 use zorb_giop::ResponseFlags;
@@ -19,7 +19,7 @@ use crate::client::failure::Failure;
 use crate::client::message::Outgoing;
 use crate::client::shared::Ticket;
 use crate::client::slot::{Outcome, Slot};
-use crate::exception::SystemException;
+use crate::exception::{Completion, SystemException};
 use crate::raised::OperationError;
 
 type Encode = Box<dyn Fn(&mut Encoder<'static>) -> Result<(), EncodeError> + Send>;
@@ -79,7 +79,14 @@ impl Flight {
             arguments: &mut arguments,
         };
         let reactor = self.target.orb().reactor()?;
-        course.candidate.pool.send_shared_later(&course, &mut outgoing, self.journey.connect_by(), reactor)
+        let ticket = course.candidate.pool.send_shared_later(
+            &course,
+            &mut outgoing,
+            self.journey.connect_by(),
+            reactor,
+        )?;
+        self.target.orb().client().opened();
+        Ok(ticket)
     }
 
     /// The reply when it is there; sends again as often as the journey says.
@@ -135,7 +142,13 @@ impl<R, E: OperationError> Pending<R, E> {
             match Pin::new(&mut self).poll(&mut Context::from_waker(&bell.clone().into())) {
                 Poll::Ready(result) => return result,
                 // The reactor ends the call at its deadline, so this wait needs none of its own; it has one all the same.
-                Poll::Pending => drop(bell.0.wait(self.deadline() + std::time::Duration::from_secs(1))),
+                Poll::Pending => {
+                    let latest = self.deadline() + Duration::from_secs(1);
+                    if bell.0.wait(latest).is_none() && Instant::now() >= latest {
+                        let late = SystemException::Timeout("the deadline of an `_async` call has passed");
+                        return Err(late.completed(Completion::Maybe).into());
+                    }
+                }
             }
         }
     }

@@ -159,9 +159,15 @@ fn attempt_on_shared<'a>(
     let course = journey.course();
     let reactor = target.orb().reactor()?;
     let ticket = course.candidate.pool.send_shared(&course, outgoing, journey.connect_by(), reactor)?;
+    target.orb().client().opened();
     match ticket.wait(course.deadline) {
         Some(Ok(Outcome::Sent)) => Ok(Next::Done(Ok(()))),
-        Some(Ok(Outcome::Reply(reply, format))) => Ok(arrived(target, journey, &reply, format, read)),
+        Some(Ok(Outcome::Reply(reply, format))) => {
+            if outgoing.response == ResponseFlags::WITH_TARGET && is_for_the_caller(reply.status) {
+                course.candidate.pool.settled(course.candidate);
+            }
+            Ok(arrived(target, journey, &reply, format, read))
+        }
         Some(Err(failure)) => Err(failure.into()),
         None => {
             ticket.cancel(reactor);

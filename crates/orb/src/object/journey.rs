@@ -110,16 +110,18 @@ impl Journey {
     /// By when a connection must stand: the connect timeout, shared out among the candidates still to try, so that a
     /// host that swallows packets leaves time for the next.
     pub(crate) fn connect_by(&self) -> Instant {
-        let total = self.deadline.min(self.started + self.connect_within);
         let now = Instant::now();
-        let left = total.saturating_duration_since(now);
+        let left = self.connect_until().saturating_duration_since(now);
         let untried = self.destination.candidates.len().saturating_sub(self.unreached).max(1);
+        // Who forwarded may have to be asked again.
+        let untried = untried + usize::from(self.by_forward);
         now + left / u32::try_from(untried).unwrap_or(u32::MAX)
     }
 
     /// Judges an attempt that brought no reply.
     #[cold]
     pub(crate) fn failed(&mut self, target: &ObjectRef, failure: Failure) -> Result<(), SystemException> {
+        target.orb().check_alive()?;
         match failure {
             // Not executed: sent again when the connection ends just as the call comes, in order or before an octet
             // has left.
@@ -133,7 +135,11 @@ impl Journey {
             Failure::NotConnected { .. }
             | Failure::NotSent { .. }
             | Failure::Timeout { sent: false, step: Step::Connect, .. } => {
-                self.elsewhere(target).map_err(|()| self.exception(failure))
+                let is_late = matches!(failure, Failure::Timeout { .. });
+                if self.elsewhere(target).is_ok() || is_late && self.was_another_calls() {
+                    return Ok(());
+                }
+                Err(self.exception(failure))
             }
             failure => Err(self.exception(failure)),
         }
@@ -148,9 +154,28 @@ impl Journey {
         failure.into_exception(self.candidate().pool.endpoint(), self.operation)
     }
 
+    /// By when a connection must stand, wherever.
+    fn connect_until(&self) -> Instant {
+        self.deadline.min(self.started + self.connect_within)
+    }
+
+    /// The connection was another call's, which had less time for it: this call begins again with the first candidate.
+    fn was_another_calls(&mut self) -> bool {
+        let has_time = Instant::now() < self.connect_until() && self.repeats < MOST_REPEATS;
+        if has_time {
+            self.repeats += 1;
+            self.unreached = 0;
+        }
+        has_time
+    }
+
     /// The next candidate, or back from a forward that leads nowhere.
     fn elsewhere(&mut self, target: &ObjectRef) -> Result<(), ()> {
-        if Instant::now() >= self.deadline.min(self.started + self.connect_within) {
+        if Instant::now() >= self.connect_until() {
+            if self.by_forward {
+                // The next call asks who forwarded.
+                target.0.route.unforward(&self.destination);
+            }
             return Err(());
         }
         self.unreached += 1;

@@ -156,7 +156,7 @@ impl ObjectRef {
 
     /// The object's key, if calls go to this ORB now.
     pub(crate) fn local_key(&self) -> Option<Bytes> {
-        self.0.route.with_current(&self.0.orb, &self.0.ior, |destination, _| destination.here())
+        self.0.route.with_current(&self.0.orb, &self.0.ior, |destination, _| destination.here(&self.0.orb))
     }
 }
 

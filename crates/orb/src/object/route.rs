@@ -15,6 +15,7 @@ use zorb_giop::{AddressingDisposition, ComponentTag, ContextId, IiopProfile, Ior
 use crate::client::pool::Pool;
 use crate::exception::{Minor, SystemException};
 use crate::orb::Orb;
+use crate::upcall;
 
 /// Ways to one object that are kept; a reference may name more, which are left aside. 64: replicated objects name a handful,
 /// each host a few addresses, and every one that is tried takes its share of the connect timeout.
@@ -65,12 +66,14 @@ impl Destination {
                     if orb.adapters().owns(&iiop.object_key) && orb.server().is_mine(&endpoint) {
                         local = Some(iiop.object_key.clone());
                     }
+                    let code_sets = offer(&iiop);
+                    let agreed = code_sets.as_ref().map(|offer| offer.code_sets);
                     candidates.push(Candidate {
-                        pool: orb.client().pool(&endpoint, transport),
+                        pool: orb.client().pool(&endpoint, transport, agreed),
                         version: iiop.version.min(orb.giop_version()),
                         target: Target::ObjectKey(iiop.object_key[..].into()),
                         profile: u32::try_from(index).unwrap_or(u32::MAX),
-                        code_sets: offer(&iiop),
+                        code_sets,
                     });
                 }
             }
@@ -79,10 +82,12 @@ impl Destination {
     }
 
     /// The object's key, if it may be called directly: it lives in this ORB, and no message of this thread is on its way there,
-    /// which the call would overtake.
-    pub(crate) fn here(&self) -> Option<Bytes> {
+    /// which the call would overtake. In an upcall it may, and where no thread serves: the message may want this very thread.
+    pub(crate) fn here(&self, orb: &Orb) -> Option<Bytes> {
         let key = self.local.as_ref()?;
-        let overtakes = self.candidates.iter().any(|candidate| candidate.pool.has_unsettled());
+        let overtakes = self.candidates.iter().any(|candidate| candidate.pool.must_follow(candidate))
+            && upcall::current().is_none()
+            && orb.server().has_threads();
         (!overtakes).then(|| key.clone())
     }
 

@@ -106,6 +106,11 @@ impl Server {
         self.listening.get().map_or(0, |listening| listening.engine.connections().len())
     }
 
+    /// Whether requests that come by message are served while nobody makes a blocking call.
+    pub(crate) fn has_threads(&self) -> bool {
+        self.settings.threads != ThreadModel::Caller
+    }
+
     /// Whether references of this server name that endpoint.
     pub(crate) fn is_mine(&self, endpoint: &Endpoint) -> bool {
         self.listening.get().is_some_and(|listening| {
