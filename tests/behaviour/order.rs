@@ -139,7 +139,7 @@ fn a_servant_calls_directly_what_it_has_just_sent_to() {
     for model in [ThreadModel::per_connection(), ThreadModel::pool(1), ThreadModel::Reactor] {
         let servant = Arc::new(Sender::default());
         let (server, text) = serve(local().server_threads(model), Arc::new(Servant::new(1)));
-        servant.0.set(probe(&server, &text)).ok().expect("not yet set");
+        assert!(servant.0.set(probe(&server, &text)).is_ok(), "not yet set");
         let sender = server.root_poa().unwrap().activate::<Probe>(servant).unwrap();
         let client = Orb::builder().build();
         let sender = probe(&client, &sender.as_object().to_string());

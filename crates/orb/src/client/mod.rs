@@ -1,14 +1,14 @@
 //! The client's side of connections.
 //!
 //! ```text
-//!              ┌─ Private: one blocking call, its own thread writes and reads ─┐
-//! Pool (per ─┤                                                              ├─ Channel
-//!  endpoint)   └─ Shared: many calls; any thread writes, the reactor reads ────┘
+//!                       ┌─ Private: one blocking call, its own thread writes and reads ──┐
+//! Pool (per endpoint ───┤                                                                ├─ Channel
+//! and code sets)        └─ Shared: many calls; any thread writes, the reactor reads ─────┘
 //! ```
 //!
 //! Blocking two-way calls take an idle [`private`] connection. Oneways, `_async` calls, and calls for which no
-//! private connection may be opened travel on the endpoint's one [`shared`] connection. A thread that has oneways
-//! or `_async` calls under way makes its next call there too, so its calls leave in the order made.
+//! private connection may be opened travel on the pool's one [`shared`] connection. What a thread has sent there without
+//! seeing what came of it is [`unsettled`]: its next call to the same object goes there too, and so arrives behind.
 
 pub(crate) mod failure;
 pub(crate) mod message;
