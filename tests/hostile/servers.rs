@@ -103,6 +103,22 @@ fn futures_end_with_their_orb() {
 }
 
 #[test]
+fn what_is_under_way_when_its_orb_ends_may_have_been_executed() {
+    let (keep, kept) = mpsc::channel::<Conversation>();
+    let fake = Fake::serving(1, move |mut client| {
+        if client.request().is_some() {
+            drop(keep.send(client));
+        }
+    });
+    let orb = impatient(PATIENCE);
+    let call = probe(&orb, &fake.ior).greet_async("x".into());
+    let _read = kept.recv().expect("it was called");
+    orb.shutdown(false, Duration::ZERO);
+    let exception = call.wait().expect_err("nobody answers");
+    assert_eq!((exception.kind, exception.completed), (Kind::CommFailure, Completion::Maybe), "{exception}");
+}
+
+#[test]
 fn one_that_answers_octet_by_octet() {
     ends_in(Kind::Timeout, Completion::Maybe, |mut client| {
         let Some(id) = client.request() else { return };

@@ -66,6 +66,17 @@ pub(crate) enum Failure {
 }
 
 impl Failure {
+    /// The same, where the connection was opened by another call: that it took as long as that one may wait says nothing of
+    /// this one.
+    pub(crate) fn of_another(self) -> Failure {
+        match self {
+            Failure::Timeout { step: step @ Step::Connect, sent: false, .. } => {
+                Failure::NotSent { step, cause: io::ErrorKind::TimedOut.into() }
+            }
+            other => other,
+        }
+    }
+
     /// A connect that ended with `cause`, by a deadline or otherwise.
     pub(crate) fn not_connected(cause: io::Error, after: Duration) -> Failure {
         let step = Step::Connect;

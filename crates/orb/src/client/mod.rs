@@ -66,6 +66,8 @@ pub(crate) struct Client {
     settings: Arc<Settings>,
     pools: Arc<Pools>,
     reactor: OnceLock<Reactor>,
+    /// No reactor is started any more. Set under the pools' lock.
+    ended: AtomicBool,
 }
 
 /// What is agreed holds for a whole connection, so calls that agree on other code sets, or on none, do not share one.
@@ -87,6 +89,8 @@ impl Pools {
     fn sweep_later(self: &Arc<Self>, idle: Duration, reactor: &Reactor) {
         let pools = self.clone();
         reactor.at(Instant::now() + idle / 8, move |reactor| {
+            // Cleared first: a connection opened from here on asks for a sweep of its own.
+            pools.sweeping.store(false, Ordering::SeqCst);
             let now = Instant::now();
             let mut open = 0;
             pools.lock().retain(|_, pool| {
@@ -95,8 +99,6 @@ impl Pools {
                 // Endpoints that no reference names any more would pile up: servers forward where they like.
                 is_open || Arc::strong_count(pool) > 1
             });
-            // Cleared first: a connection opened from here on asks for a sweep of its own.
-            pools.sweeping.store(false, Ordering::Release);
             if open > 0 && !pools.sweeping.swap(true, Ordering::AcqRel) {
                 pools.sweep_later(idle, reactor);
             }
@@ -106,7 +108,12 @@ impl Pools {
 
 impl Client {
     pub(crate) fn new(settings: Settings) -> Client {
-        Client { settings: Arc::new(settings), pools: Arc::default(), reactor: OnceLock::new() }
+        Client {
+            settings: Arc::new(settings),
+            pools: Arc::default(),
+            reactor: OnceLock::new(),
+            ended: AtomicBool::new(false),
+        }
     }
 
     /// The connections to one endpoint on which these code sets are agreed. References keep what they get, so this is no step
@@ -130,6 +137,9 @@ impl Client {
             return Ok(reactor);
         }
         let _one_at_a_time = self.pools.lock();
+        if self.ended.load(Ordering::Acquire) {
+            return Err(std::io::Error::new(std::io::ErrorKind::NotConnected, "this ORB was shut down"));
+        }
         if self.reactor.get().is_none() {
             let _ = self.reactor.set(Reactor::start()?);
         }
@@ -138,7 +148,7 @@ impl Client {
 
     /// A connection may have been opened: from now on the reactor looks whether it is still used.
     pub(crate) fn opened(&self) {
-        if self.pools.sweeping.load(Ordering::Relaxed) || self.pools.sweeping.swap(true, Ordering::AcqRel) {
+        if self.pools.sweeping.swap(true, Ordering::AcqRel) {
             return;
         }
         match self.reactor() {
@@ -152,10 +162,15 @@ impl Client {
 
     /// Ends the reactor and closes every connection that no call is using.
     pub(crate) fn shutdown(&self) {
+        let starting = self.pools.lock();
+        self.ended.store(true, Ordering::Release);
+        drop(starting);
         if let Some(reactor) = self.reactor.get() {
             reactor.stop();
         }
-        for pool in self.pools.lock().values() {
+        // Without the lock: whoever waits for one of their calls may make another.
+        let pools: Vec<_> = self.pools.lock().values().cloned().collect();
+        for pool in pools {
             pool.close();
         }
     }

@@ -227,6 +227,16 @@ impl Outbox {
         !self.lock().queue.is_empty()
     }
 
+    /// Nothing more will leave, if nothing waits and nobody connects or sends.
+    pub(crate) fn end_if_unused(&self) -> bool {
+        let mut state = self.lock();
+        let is_unused = !state.busy && state.queue.is_empty();
+        state.ended |= is_unused;
+        drop(state);
+        self.turn.notify_all();
+        is_unused
+    }
+
     /// Nothing more will leave. Gives back the messages that wait.
     pub(crate) fn end(&self) -> VecDeque<Queued> {
         let mut state = self.lock();

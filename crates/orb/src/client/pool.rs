@@ -73,16 +73,9 @@ impl Pool {
     /// Whether this thread's next call to the object has to follow what it sent there before.
     #[inline]
     pub(crate) fn must_follow(&self, candidate: &Candidate) -> bool {
-        unsettled::precedes(self.address(), &candidate.target)
-    }
-
-    /// A call on the shared connection has come back, and all that its thread sent to the object before.
-    pub(crate) fn settled(&self, candidate: &Candidate) {
-        unsettled::settled(self.address(), &candidate.target);
-    }
-
-    fn address(&self) -> usize {
-        std::ptr::from_ref(self).addr()
+        unsettled::precedes(&candidate.target, |connection| {
+            self.shared.lock().as_ref().is_some_and(|shared| Arc::ptr_eq(shared, connection))
+        })
     }
 
     /// A private connection for one call, to be [given back](Self::give_back); `None` if this call must or should travel
@@ -135,9 +128,11 @@ impl Pool {
             reactor.enroll(&shared);
             self.connect_shared(&shared, connect_by, reactor);
         }
-        let ticket = shared.send_blocking(course, outgoing, reactor)?;
+        let ticket = shared
+            .send_blocking(course, outgoing, reactor)
+            .map_err(|failure| if fresh { failure } else { failure.of_another() })?;
         if outgoing.response != ResponseFlags::WITH_TARGET {
-            unsettled::sent(self.address(), &course.candidate.target);
+            unsettled::sent(&shared, &course.candidate.target);
         }
         Ok(ticket)
     }
@@ -161,8 +156,9 @@ impl Pool {
                 shared.end(End::Unusable { step: Step::StartConnecting, kind: cause.kind() });
             }
         }
-        let ticket = shared.send_later(course, outgoing, reactor)?;
-        unsettled::sent(self.address(), &course.candidate.target);
+        let mut ticket = shared.send_later(course, outgoing, reactor)?;
+        ticket.joined = !fresh;
+        unsettled::sent(&shared, &course.candidate.target);
         reactor.deadline(course.deadline);
         Ok(ticket)
     }

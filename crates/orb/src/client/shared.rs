@@ -126,6 +126,8 @@ pub(crate) struct Ticket {
     slot: Arc<Slot>,
     shared: Arc<Shared>,
     id: u32,
+    /// The connection was being opened, or stood, for another call.
+    pub(super) joined: bool,
 }
 
 impl Shared {
@@ -203,11 +205,10 @@ impl Shared {
         let is_idle = calls.end.is_none()
             && calls.waiting.is_empty()
             && now.saturating_duration_since(calls.last_used) >= limit
-            && !self.outbox.has_waiting();
+            && self.outbox.end_if_unused();
         if is_idle {
             calls.end = Some(End::Idle);
             drop(calls);
-            self.outbox.end();
             self.close();
         }
         is_idle
@@ -308,7 +309,7 @@ impl Shared {
         if let Some(end) = &calls.end {
             return Err(end.failure(false));
         }
-        calls.last_used = course.started;
+        calls.last_used = Instant::now();
         let form = calls.terms.next(course.candidate);
         let id = form.id;
         if outgoing.response.expects_reply() {
@@ -317,7 +318,7 @@ impl Shared {
             calls.deadlines.extend(deadline.map(|deadline| (deadline, form.id)));
         }
         drop(calls);
-        Ok((form, Ticket { slot, shared: self.clone(), id }))
+        Ok((form, Ticket { slot, shared: self.clone(), id, joined: false }))
     }
 
     /// Takes a call back that was entered and not sent. If the connection has ended meanwhile, its reason is the better one.
@@ -511,6 +512,11 @@ impl Shared {
 }
 
 impl Ticket {
+    /// What the message was given to.
+    pub(crate) fn connection(&self) -> &Arc<Shared> {
+        &self.shared
+    }
+
     /// Blocks until the message has ended; `None` when `deadline` passes first.
     pub(crate) fn wait(&self, deadline: Instant) -> Option<Result<Outcome, Failure>> {
         self.slot.wait(deadline)
@@ -518,7 +524,11 @@ impl Ticket {
 
     /// How the message ended, if it has; otherwise `waker` is called when it does.
     pub(crate) fn poll(&self, waker: &Waker) -> Poll<Result<Outcome, Failure>> {
-        self.slot.poll(waker)
+        let outcome = self.slot.poll(waker);
+        match outcome {
+            Poll::Ready(Err(failure)) if self.joined => Poll::Ready(Err(failure.of_another())),
+            outcome => outcome,
+        }
     }
 
     /// Gives the call up: nobody waits for its reply any more. A request that has not begun to leave is taken back; otherwise

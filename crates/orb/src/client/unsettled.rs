@@ -2,79 +2,99 @@
 //! connection, and so does not overtake it.
 //!
 //! Each thread keeps its own list, so that nothing is locked and nothing outlives the thread. An entry ends when a
-//! blocking call to the object, which went the same way, has come back.
+//! blocking call to the object that followed it has come back, or with the connection, as the promise does.
 
 use std::cell::{Cell, RefCell};
 use std::hash::{BuildHasher, BuildHasherDefault, DefaultHasher};
+use std::sync::{Arc, Weak};
 
 use zorb_giop::Target;
 
-/// Entries of a thread. 64: threads that send without asking send to a handful of objects. Beyond it the objects of
-/// one endpoint share an entry, which does not end; and beyond so many endpoints the oldest are forgotten.
-const MOST: usize = 64;
+use super::shared::Shared;
 
-/// Objects by their endpoint, and there by their key's hash: two that are taken for one only follow each other.
-#[derive(Clone, Copy, PartialEq, Eq)]
+/// Entries of a thread. A thousand: more objects than anybody sends to without ever asking one. Beyond it the objects
+/// on one connection share an entry, which ends with the connection.
+const MOST: usize = 1024;
+
 struct Entry {
-    pool: usize,
-    /// `None`: any.
+    connection: Weak<Shared>,
+    /// The object, by its key's hash: two that are taken for one only follow each other. `None`: any.
     target: Option<u64>,
+    /// When it was sent to last.
+    sent: u64,
 }
 
 thread_local! {
     static ENTRIES: RefCell<Vec<Entry>> = const { RefCell::new(Vec::new()) };
     /// How many there are: a plain look for threads that have none.
     static COUNT: Cell<usize> = const { Cell::new(0) };
+    /// Messages that this thread has sent.
+    static SENT: Cell<u64> = const { Cell::new(0) };
 }
 
-/// Whether this thread's next call to `target`, at the endpoint whose connections are `pool`, has to follow earlier ones.
+/// Messages sent by this thread up to now: what a call that follows, and comes back, settles.
+pub(crate) fn mark() -> u64 {
+    SENT.get()
+}
+
+/// Whether this thread's next call to `target` has to follow earlier ones on the connection that `is_meant`.
 #[inline]
-pub(crate) fn precedes(pool: usize, target: &Target) -> bool {
-    COUNT.get() != 0 && has(pool, target)
+pub(crate) fn precedes(target: &Target, is_meant: impl Fn(&Arc<Shared>) -> bool) -> bool {
+    COUNT.get() != 0 && has(target, &is_meant)
 }
 
 #[inline(never)]
-fn has(pool: usize, target: &Target) -> bool {
+fn has(target: &Target, is_meant: &dyn Fn(&Arc<Shared>) -> bool) -> bool {
     let target = Some(hash(target));
-    ENTRIES.with_borrow(|entries| {
-        entries.iter().any(|entry| entry.pool == pool && (entry.target.is_none() || entry.target == target))
-    })
+    let found = |entries: &Vec<Entry>| {
+        let mut candidates = entries.iter().filter(|entry| entry.target.is_none() || entry.target == target);
+        candidates.any(|entry| entry.live().is_some_and(|connection| is_meant(&connection)))
+    };
+    // At the thread's very end the list is gone: what is called from there overtakes nothing.
+    ENTRIES.try_with(|entries| found(&entries.borrow())).unwrap_or(true)
 }
 
-/// This thread has sent to `target` and has not seen what came of it.
-pub(crate) fn sent(pool: usize, target: &Target) {
-    if has(pool, target) {
-        return;
-    }
+/// This thread has sent to `target` on `connection`, and has not seen what came of it.
+pub(crate) fn sent(connection: &Arc<Shared>, target: &Target) {
+    let (sent, target) = (SENT.get() + 1, hash(target));
+    SENT.set(sent);
     change(|entries| {
-        entries.push(Entry { pool, target: Some(hash(target)) });
+        let same = |entry: &&mut Entry| {
+            entry.connection.as_ptr() == Arc::as_ptr(connection)
+                && entry.target.is_none_or(|other| other == target)
+        };
+        if let Some(entry) = entries.iter_mut().find(same) {
+            entry.sent = sent;
+            return;
+        }
+        entries.push(Entry { connection: Arc::downgrade(connection), target: Some(target), sent });
         if entries.len() > MOST {
-            entries.iter_mut().for_each(|entry| entry.target = None);
-            entries.dedup();
-            let mut seen = Vec::new();
-            entries.retain(|entry| {
-                let is_new = !seen.contains(&entry.pool);
-                seen.push(entry.pool);
-                is_new
-            });
+            entries.retain(|entry| entry.live().is_some());
         }
         if entries.len() > MOST {
-            entries.remove(0);
+            entries.retain(|entry| entry.connection.as_ptr() != Arc::as_ptr(connection));
+            entries.push(Entry { connection: Arc::downgrade(connection), target: None, sent });
         }
     });
 }
 
-/// A call to `target` that followed has come back.
-pub(crate) fn settled(pool: usize, target: &Target) {
-    if precedes(pool, target) {
-        let entry = Entry { pool, target: Some(hash(target)) };
-        change(|entries| entries.retain(|other| *other != entry));
+/// A call to `target` that followed on `connection` has come back; it was made when [`mark`] was this.
+pub(crate) fn settled(connection: &Arc<Shared>, target: &Target, mark: u64) {
+    if COUNT.get() != 0 {
+        let target = Some(hash(target));
+        let is_settled = |entry: &Entry| {
+            entry.target == target
+                && entry.connection.as_ptr() == Arc::as_ptr(connection)
+                && entry.sent <= mark
+        };
+        change(|entries| entries.retain(|entry| !is_settled(entry)));
     }
 }
 
 fn change(change: impl FnOnce(&mut Vec<Entry>)) {
-    ENTRIES.with_borrow_mut(|entries| {
-        change(entries);
+    let _ = ENTRIES.try_with(|entries| {
+        let mut entries = entries.borrow_mut();
+        change(&mut entries);
         COUNT.set(entries.len());
     });
 }
@@ -88,43 +108,62 @@ fn hash(target: &Target) -> u64 {
     }
 }
 
+impl Entry {
+    fn live(&self) -> Option<Arc<Shared>> {
+        self.connection.upgrade().filter(|connection| !connection.has_ended())
+    }
+}
+
 #[cfg(test)]
 mod tests {
+    use super::super::Settings;
+    use super::super::shared::End;
     use super::*;
+    use crate::transport::Endpoint;
 
-    fn key(number: u8) -> Target {
-        Target::ObjectKey([number][..].into())
+    fn key(number: u16) -> Target {
+        Target::ObjectKey(number.to_ne_bytes()[..].into())
+    }
+
+    fn connection() -> Arc<Shared> {
+        let endpoint = Endpoint { transport: "none".into(), address: "test".into() };
+        Shared::connecting(endpoint, Arc::new(Settings::default()))
     }
 
     /// Each test has a thread of its own, and so a list.
     #[test]
     fn an_object_is_followed_until_a_call_to_it_has_come_back() {
-        assert!(!precedes(1, &key(1)));
-        sent(1, &key(1));
-        sent(1, &key(1));
-        sent(1, &key(2));
-        assert!(precedes(1, &key(1)) && precedes(1, &key(2)));
-        assert!(!precedes(1, &key(3)) && !precedes(2, &key(1)));
-        settled(1, &key(1));
-        assert!(!precedes(1, &key(1)) && precedes(1, &key(2)));
-        settled(1, &key(1));
-        settled(1, &key(2));
-        assert_eq!(COUNT.get(), 0);
+        let (one, two) = (connection(), connection());
+        let follows = |number, on: &Arc<Shared>| precedes(&key(number), |other| Arc::ptr_eq(on, other));
+        assert!(!follows(1, &one));
+        sent(&one, &key(1));
+        sent(&one, &key(2));
+        assert!(follows(1, &one) && follows(2, &one));
+        assert!(!follows(3, &one) && !follows(1, &two));
+        settled(&one, &key(1), mark());
+        assert!(!follows(1, &one) && follows(2, &one));
+        let before = mark();
+        sent(&one, &key(2));
+        settled(&one, &key(2), before);
+        settled(&two, &key(2), mark());
+        assert!(follows(2, &one), "a call that was made earlier settles nothing, nor one elsewhere");
+        one.end(End::Closed);
+        assert!(!follows(2, &one), "the promise ends with the connection");
     }
 
     #[test]
-    fn a_list_does_not_grow_and_keeps_what_was_promised() {
-        for number in 0..=u8::MAX {
-            sent(1, &key(number));
-            sent(2, &key(number));
+    fn a_list_is_bounded_and_keeps_what_was_promised() {
+        let (one, two) = (connection(), connection());
+        sent(&two, &key(7));
+        for number in 0..3_000 {
+            sent(&one, &key(number));
         }
         assert!(COUNT.get() <= MOST, "{}", COUNT.get());
-        for number in 0..=u8::MAX {
-            assert!(precedes(1, &key(number)) && precedes(2, &key(number)));
+        assert!((0..3_000).all(|number| precedes(&key(number), |other| Arc::ptr_eq(&one, other))));
+        assert!(precedes(&key(7), |other| Arc::ptr_eq(&two, other)));
+        for _ in 0..3_000 {
+            sent(&connection(), &key(1));
         }
-        for pool in 0..1_000 {
-            sent(pool, &key(0));
-        }
-        assert!(COUNT.get() <= MOST && precedes(999, &key(0)));
+        assert!(COUNT.get() <= MOST + 1, "those whose connection is gone make room: {}", COUNT.get());
     }
 }

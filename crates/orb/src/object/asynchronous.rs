@@ -79,14 +79,10 @@ impl Flight {
             arguments: &mut arguments,
         };
         let reactor = self.target.orb().reactor()?;
-        let ticket = course.candidate.pool.send_shared_later(
-            &course,
-            &mut outgoing,
-            self.journey.connect_by(),
-            reactor,
-        )?;
+        let pool = &course.candidate.pool;
+        let ticket = pool.send_shared_later(&course, &mut outgoing, self.journey.connect_by(), reactor);
         self.target.orb().client().opened();
-        Ok(ticket)
+        ticket
     }
 
     /// The reply when it is there; sends again as often as the journey says.
@@ -105,7 +101,10 @@ impl Flight {
                         Err(exception) => Err(exception),
                     }
                 }
-                Ok(Outcome::Sent) => return Poll::Ready(Ok(Outcome::Sent)),
+                Ok(Outcome::Sent) => {
+                    self.journey.prefer();
+                    return Poll::Ready(Ok(Outcome::Sent));
+                }
                 Err(failure) => self.journey.failed(&self.target, failure),
             };
             if let Err(exception) = arrived.and_then(|()| self.send()) {

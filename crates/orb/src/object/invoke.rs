@@ -10,6 +10,7 @@ use super::journey::{Journey, Next, is_for_the_caller};
 use crate::client::failure::{Failure, Step};
 use crate::client::message::{Outgoing, WriteArguments};
 use crate::client::slot::Outcome;
+use crate::client::unsettled;
 use crate::exception::SystemException;
 use crate::policy::SyncScope;
 use crate::probes::{Point, passed};
@@ -158,13 +159,18 @@ fn attempt_on_shared<'a>(
 ) -> Result<Next<Result<(), SystemException>>, Box<Failure>> {
     let course = journey.course();
     let reactor = target.orb().reactor()?;
-    let ticket = course.candidate.pool.send_shared(&course, outgoing, journey.connect_by(), reactor)?;
+    let mark = unsettled::mark();
+    let ticket = course.candidate.pool.send_shared(&course, outgoing, journey.connect_by(), reactor);
     target.orb().client().opened();
+    let ticket = ticket?;
     match ticket.wait(course.deadline) {
-        Some(Ok(Outcome::Sent)) => Ok(Next::Done(Ok(()))),
+        Some(Ok(Outcome::Sent)) => {
+            journey.prefer();
+            Ok(Next::Done(Ok(())))
+        }
         Some(Ok(Outcome::Reply(reply, format))) => {
             if outgoing.response == ResponseFlags::WITH_TARGET && is_for_the_caller(reply.status) {
-                course.candidate.pool.settled(course.candidate);
+                unsettled::settled(ticket.connection(), &course.candidate.target, mark);
             }
             Ok(arrived(target, journey, &reply, format, read))
         }

@@ -121,13 +121,13 @@ impl Journey {
     /// Judges an attempt that brought no reply.
     #[cold]
     pub(crate) fn failed(&mut self, target: &ObjectRef, failure: Failure) -> Result<(), SystemException> {
-        target.orb().check_alive()?;
         match failure {
             // Not executed: sent again when the connection ends just as the call comes, in order or before an octet
             // has left.
             Failure::ClosedInOrder | Failure::NotSent { .. }
                 if self.repeats < MOST_REPEATS && Instant::now() < self.deadline =>
             {
+                target.orb().check_alive()?;
                 self.repeats += 1;
                 self.connect_anew(target);
                 Ok(())
@@ -135,11 +135,8 @@ impl Journey {
             Failure::NotConnected { .. }
             | Failure::NotSent { .. }
             | Failure::Timeout { sent: false, step: Step::Connect, .. } => {
-                let is_late = matches!(failure, Failure::Timeout { .. });
-                if self.elsewhere(target).is_ok() || is_late && self.was_another_calls() {
-                    return Ok(());
-                }
-                Err(self.exception(failure))
+                target.orb().check_alive()?;
+                self.elsewhere(target).map_err(|()| self.exception(failure))
             }
             failure => Err(self.exception(failure)),
         }
@@ -157,16 +154,6 @@ impl Journey {
     /// By when a connection must stand, wherever.
     fn connect_until(&self) -> Instant {
         self.deadline.min(self.started + self.connect_within)
-    }
-
-    /// The connection was another call's, which had less time for it: this call begins again with the first candidate.
-    fn was_another_calls(&mut self) -> bool {
-        let has_time = Instant::now() < self.connect_until() && self.repeats < MOST_REPEATS;
-        if has_time {
-            self.repeats += 1;
-            self.unreached = 0;
-        }
-        has_time
     }
 
     /// The next candidate, or back from a forward that leads nowhere.
