@@ -10,6 +10,7 @@ use zorb::cdr::{Body, ByteOrder, CodeSet, CodeSets, Decoder, Encoder, Format, Se
 use zorb::giop::*;
 use zorb::rt::{Decode, Encode};
 use zorb_interop::recode::{self, Failure, Recode};
+use zorb_tests::hearing::hear;
 use zorb_tests::{root, vectors};
 
 /// What a client and a server said to each other, from one file.
@@ -43,19 +44,7 @@ fn captures() -> Vec<Capture> {
 /// Feeds `octets` to a receiver in pieces of `step`.
 fn receive(inbound: &mut Inbound, octets: &[u8], step: usize) -> Result<Vec<Message>, ProtocolError> {
     let mut messages = Vec::new();
-    for piece in octets.chunks(step) {
-        let mut piece = piece;
-        while !piece.is_empty() {
-            let space = inbound.space();
-            let taken = piece.len().min(space.len());
-            space[..taken].copy_from_slice(&piece[..taken]);
-            inbound.received(taken);
-            piece = &piece[taken..];
-            while let Some(message) = inbound.next()? {
-                messages.push(message);
-            }
-        }
-    }
+    hear(inbound, octets, step, &mut messages)?;
     Ok(messages)
 }
 

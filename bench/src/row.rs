@@ -236,23 +236,10 @@ fn rounded(value: f64) -> f64 {
 #[cfg(test)]
 mod tests {
     use super::*;
+    use crate::orb::Zorb;
 
     fn row(figures: Figures) -> Row {
-        Row {
-            experiment: "rtt".to_owned(),
-            system: "zorb".to_owned(),
-            transport: "tcp".to_owned(),
-            messaging: "giop".to_owned(),
-            r#type: "octet".to_owned(),
-            size: 1024,
-            pin: "same".to_owned(),
-            figures,
-            ratio_to_raw: None,
-            ratio_low: None,
-            ratio_high: None,
-            parameters: Parameters::default(),
-            command: None,
-        }
+        Row::new("rtt", &Zorb, (Transport::Tcp, Pin::Same), ("octet", 1024), figures)
     }
 
     const COMMON: &str = concat!(

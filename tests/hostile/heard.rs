@@ -1,6 +1,7 @@
 //! What octets say, by zorb's own reader: what a peer may make of a mutation, and what a server said to one.
 
 use zorb::giop::{Inbound, Limits, Message, ProtocolError};
+use zorb_tests::hearing::hear;
 use zorb_tests::wire::{Order, Wire, request_id};
 
 /// The messages in some octets.
@@ -13,30 +14,13 @@ pub(crate) struct Heard {
 }
 
 impl Heard {
-    pub(crate) fn in_octets(mut octets: &[u8]) -> Heard {
+    pub(crate) fn in_octets(octets: &[u8]) -> Heard {
         let mut limits = Limits::default();
         limits.max_message = 1 << 20;
         let mut inbound = Inbound::new(limits);
-        let mut heard = Heard { messages: Vec::new(), error: None, is_incomplete: false };
-        while !octets.is_empty() {
-            let space = inbound.space();
-            let taken = octets.len().min(space.len());
-            space[..taken].copy_from_slice(&octets[..taken]);
-            inbound.received(taken);
-            octets = &octets[taken..];
-            loop {
-                match inbound.next() {
-                    Ok(Some(message)) => heard.messages.push(message),
-                    Ok(None) => break,
-                    Err(error) => {
-                        heard.error = Some(error);
-                        return heard;
-                    }
-                }
-            }
-        }
-        heard.is_incomplete = inbound.is_incomplete();
-        heard
+        let mut messages = Vec::new();
+        let error = hear(&mut inbound, octets, usize::MAX, &mut messages).err();
+        Heard { messages, is_incomplete: error.is_none() && inbound.is_incomplete(), error }
     }
 
     /// Whether a server goes on reading behind them: they are whole, and a client's.

@@ -1,5 +1,6 @@
 //! What the tests across crates share.
 
+pub mod hearing;
 pub mod mutation;
 pub mod seeds;
 pub mod servant;

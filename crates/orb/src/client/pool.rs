@@ -167,8 +167,9 @@ impl Pool {
     fn shared(&self) -> (Arc<Shared>, bool) {
         let rested = self.shared.lock().as_ref().filter(|shared| shared.has_rested(Instant::now())).cloned();
         if let Some(rested) = rested {
-            // Without the lock: it may wake tasks, and run them.
-            rested.look();
+            // As the reactor would a little later: a oneway that followed a CloseConnection would be lost, and nobody would
+            // know. Without the lock, since it may wake tasks, and run them.
+            rested.readable();
         }
         let mut current = self.shared.lock();
         if let Some(shared) = &*current

@@ -193,12 +193,6 @@ impl Shared {
         now > self.calls().last_used + TRUSTED_IDLE
     }
 
-    /// Reads what has arrived, as the reactor would a little later: a oneway that followed a CloseConnection would be lost, and
-    /// nobody would know.
-    pub(crate) fn look(&self) {
-        self.readable();
-    }
-
     /// Ends the connection if it has not been used since `limit` ago and nothing is under way.
     pub(crate) fn end_if_idle(&self, now: Instant, limit: Duration) -> bool {
         let mut calls = self.calls();

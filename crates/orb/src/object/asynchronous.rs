@@ -144,12 +144,27 @@ impl<R, E: OperationError> Pending<R, E> {
                 Poll::Pending => {
                     let latest = self.deadline() + Duration::from_secs(1);
                     if bell.0.wait(latest).is_none() && Instant::now() >= latest {
-                        let late = SystemException::Timeout("the deadline of an `_async` call has passed");
-                        return Err(late.completed(Completion::Maybe).into());
+                        return Err(self.late().into());
                     }
                 }
             }
         }
+    }
+
+    /// Why a wait ends that nobody else has ended.
+    #[cold]
+    fn late(&self) -> SystemException {
+        let text = match &self.flight {
+            Some(Ok(Flight { journey, .. })) => {
+                format!(
+                    "{} at {}: wait for the reply",
+                    journey.operation(),
+                    journey.candidate().pool.endpoint()
+                )
+            }
+            _ => "a call's future: wait".to_owned(),
+        };
+        SystemException::Timeout(text).completed(Completion::Maybe)
     }
 
     fn deadline(&self) -> Instant {
