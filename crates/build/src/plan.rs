@@ -41,6 +41,8 @@ pub(crate) struct Plan<'m> {
     modules: HashMap<Vec<String>, Names>,
     /// The constants of the whole text, which other models may contribute to.
     constants: Rc<Constants>,
+    /// By the file and the module of an interface, and what its operations raise: the first enum of just these exceptions.
+    errors: HashMap<(&'m str, Home, Vec<DefinitionId>), (DefinitionId, String)>,
 }
 
 /// The constants in each module of our own: what a parameter in that module keeps clear of, since a pattern that names a
@@ -110,6 +112,9 @@ pub(crate) struct CallNames {
 /// An error enum and its other names.
 pub(crate) struct ErrorNames {
     pub(crate) name: String,
+    /// The interface beside this one that has the enum, and its name there. They are of one file, so that the same
+    /// interface has it whatever else is generated with them.
+    pub(crate) same_as: Option<(DefinitionId, String)>,
     /// The names after those operations that raise the same exceptions.
     pub(crate) aliases: Vec<String>,
     pub(crate) exceptions: Vec<DefinitionId>,
@@ -131,6 +136,7 @@ impl<'m> Plan<'m> {
             places,
             modules: HashMap::new(),
             constants: Rc::default(),
+            errors: HashMap::new(),
         };
         let root = Home { external: None, path: Vec::new() };
         let mut externals = externals.clone();
@@ -228,6 +234,7 @@ impl<'m> Plan<'m> {
         }
         let Some(place) = &mut self.places[id.index()] else { return };
         let Some(of) = &mut place.interface else { return };
+        let file = self.model.location(self.model.definition(id).span).path;
         for call in &mut of.calls {
             let mut exceptions = raised(&interface.features[call.feature], call.part).to_vec();
             if exceptions.is_empty() {
@@ -244,8 +251,11 @@ impl<'m> Plan<'m> {
             match of.errors.iter_mut().find(|error| error.exceptions == exceptions) {
                 Some(error) => error.aliases.push(name),
                 None => {
+                    let first = self.errors.entry((file, place.home.clone(), exceptions.clone()));
+                    let first = first.or_insert_with(|| (id, name.clone())).clone();
+                    let same_as = (first.0 != id).then_some(first);
                     let method = call.method.clone();
-                    of.errors.push(ErrorNames { name, aliases: Vec::new(), exceptions, method });
+                    of.errors.push(ErrorNames { name, same_as, aliases: Vec::new(), exceptions, method });
                 }
             }
         }

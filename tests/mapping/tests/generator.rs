@@ -200,6 +200,26 @@ fn what_two_main_files_declare_is_one_interface() {
     );
 }
 
+/// Which enum is another name of which does not hang on what else is generated at once.
+#[test]
+fn errors_are_shared_within_a_file_only() {
+    let common = "#pragma once\nmodule m { exception Gone {}; };";
+    let first = "#pragma once\n#include \"common.idl\"\nmodule m { interface A { void go() raises (Gone); };
+        interface B { void go() raises (Gone); }; };";
+    let second =
+        "#pragma once\n#include \"common.idl\"\nmodule m { interface C { void go() raises (Gone); }; };";
+    let both = "#include \"main_second.idl\"\n#include \"main_first.idl\"";
+    let text = together(&[
+        ("common.idl", common),
+        ("main_first.idl", first),
+        ("main_second.idl", second),
+        ("main_both.idl", both),
+    ])
+    .unwrap();
+    assert_eq!(text.matches("pub enum GoError").count(), 2, "{text}");
+    assert_eq!(text.matches("pub type GoError = super::a::GoError;").count(), 1, "{text}");
+}
+
 #[test]
 fn nothing_in_nothing_out() {
     assert_eq!(generate("").unwrap().lines().count(), 2);

@@ -201,3 +201,16 @@ fn constants_have_their_values() {
     // Named like a local variable of generated code.
     assert_eq!((names::to_, names::value_, names::amount), (1, 3, 5));
 }
+
+/// Two interfaces that a file declares in one module: what operations of both raise passes from one to the other.
+#[test]
+fn the_same_exceptions_are_one_error() {
+    fn of_the_account() -> Result<(), names::account::AgainError> {
+        Err(names::Gone {}.into())
+    }
+    fn of_the_next() -> Result<(), names::next::PassError> {
+        of_the_account()?;
+        Ok(())
+    }
+    assert_eq!(of_the_next(), Err(names::account::NextError::Gone(names::Gone {})));
+}

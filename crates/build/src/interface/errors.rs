@@ -8,12 +8,22 @@ use crate::names::{Names, ident};
 use crate::plan::ErrorNames;
 use crate::scope::{Scope, together};
 
-/// The enum, its conversions, and the names after the other operations that raise the same.
+/// The enum, its conversions, and the names after the other operations that raise the same; or, where an interface beside
+/// this one has the enum, only names.
 pub(super) fn error(scope: &Scope<'_>, of: &ErrorNames) -> TokenStream {
     let rt = scope.rt();
     let model = scope.plan.model;
     let from = scope.std("From");
     let name = ident(&of.name);
+    let aliases = of.aliases.iter().map(|alias| {
+        let (doc, alias) = (format!(" The same exceptions as [`{}`].", of.name), ident(alias));
+        quote!(#[doc = #doc] pub type #alias = #name;)
+    });
+    if let Some((interface, first)) = &of.same_as {
+        let same = scope.within(*interface, &[first]);
+        let doc = doc("", &format!("What `{}` may raise.", of.method), &[]);
+        return quote!(#doc pub type #name = #same; #(#aliases)*);
+    }
     let doc = doc("", &format!("What `{}` may raise.", of.method), &[]);
     let mut names = Names::default();
     let variants = of.exceptions.iter().map(|it| names.declare(&model.definition(*it).name));
@@ -22,10 +32,6 @@ pub(super) fn error(scope: &Scope<'_>, of: &ErrorNames) -> TokenStream {
     let types: Vec<TokenStream> = of.exceptions.iter().map(|it| scope.item(*it)).collect();
     let raises = together(types.clone());
     let docs = of.exceptions.iter().map(|it| format!(" IDL exception `{}`.", model.scoped_name(*it)));
-    let aliases = of.aliases.iter().map(|alias| {
-        let (doc, alias) = (format!(" The same exceptions as [`{}`].", of.name), ident(alias));
-        quote!(#[doc = #doc] pub type #alias = #name;)
-    });
     quote! {
         #doc
         #[derive(Clone)]
