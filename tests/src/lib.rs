@@ -48,6 +48,9 @@ macro_rules! unserved {
         fn wait(&self, _: &zorb::Call, _: u32) -> Result<(), zorb::SystemException> {
             Err($crate::not_served())
         }
+        fn waiting(&self, _: &zorb::Call) -> Result<u32, zorb::SystemException> {
+            Err($crate::not_served())
+        }
         fn note(&self, _: &zorb::Call, _: i32) -> Result<(), zorb::SystemException> {
             Err($crate::not_served())
         }

@@ -81,6 +81,10 @@ impl ProbeServant for Servant {
         Ok(())
     }
 
+    fn waiting(&self, _: &Call) -> Result<u32, SystemException> {
+        Ok(self.waiting.load(Ordering::Acquire) as u32)
+    }
+
     fn note(&self, _: &Call, number: i32) -> Result<(), SystemException> {
         self.noted.lock().expect("no servant panics here").push(number);
         Ok(())
