@@ -164,6 +164,8 @@ impl<'a> Contest<'a> {
         };
         let entrant = &mut self.entrants[at];
         let name = entrant.entry.system.name();
+        let server = entrant.running.as_ref().and_then(|running| running.far.process.as_ref());
+        let error = explained(error, server, self.lab);
         if name == Raw::Plain.name() {
             return Err(error);
         }
@@ -181,9 +183,6 @@ impl<'a> Contest<'a> {
                 entrant.failures = MOST_FAILURES;
             }
             error => {
-                let server = entrant.running.as_ref().and_then(|running| running.far.process.as_ref());
-                let expired = server.is_some_and(|server| server.process().expired());
-                let error = if expired { BenchError::TooLong { limit: self.lab.lifetime } } else { error };
                 let line = match error.to_string() {
                     line if line.starts_with(name) => line,
                     line => format!("{name}: {line}"),
@@ -216,6 +215,21 @@ fn start(entry: &Entry, lab: &Lab, setting: &Setting, placement: Placement) -> R
     };
     let client = system.connect(lab, setting, &far.address, placement.client)?;
     Ok(Running { client, far })
+}
+
+/// What the client met, or else what made it: that the server was stopped because its time was over, or that it ended.
+fn explained(error: BenchError, server: Option<&Server>, lab: &Lab) -> BenchError {
+    let Some(server) = server.map(Server::process) else { return error };
+    match error {
+        BenchError::Unsupported { .. } | BenchError::Missing { .. } => error,
+        _ if server.expired() => BenchError::TooLong { limit: lab.lifetime },
+        error => match server.has_ended() {
+            Some(BenchError::Process { command, what }) => {
+                BenchError::Process { command, what: format!("{what}; the client: {error}") }
+            }
+            _ => error,
+        },
+    }
 }
 
 fn order(places: usize, round: usize) -> Vec<usize> {

@@ -52,6 +52,9 @@ const LINES_AHEAD: usize = 16;
 const LAST_WORDS: usize = 6;
 const LONGEST_WORDS: u64 = 300;
 
+/// How long a process may take to end after its connections have.
+const END_WITHIN: Duration = Duration::from_millis(100);
+
 /// How long the last words of a process that has ended may take to arrive.
 const WORDS_WITHIN: Duration = Duration::from_secs(1);
 
@@ -205,13 +208,25 @@ impl Process {
 
     /// That it has ended, how, and its last words, for which a moment is waited.
     fn ended(&self, when: &str) -> BenchError {
-        let end = Instant::now() + WORDS_WITHIN;
+        let how = self.end_within(WORDS_WITHIN);
         let _ = self.words_ended.recv_timeout(WORDS_WITHIN);
+        self.fault(&format!("{} {when}", how.as_deref().unwrap_or("closed its output")))
+    }
+
+    /// What explains the errors of whoever talked to it: that it has ended, how, and its last words. `None` if it is alive;
+    /// a moment is waited, since who talks to it may notice before it can be told.
+    pub fn has_ended(&self) -> Option<BenchError> {
+        let how = self.end_within(END_WITHIN)?;
+        let _ = self.words_ended.recv_timeout(WORDS_WITHIN);
+        Some(self.fault(&how))
+    }
+
+    fn end_within(&self, moment: Duration) -> Option<String> {
+        let end = Instant::now() + moment;
         loop {
             match self.end() {
-                Some(how) => return self.fault(&format!("{how} {when}")),
                 None if Instant::now() < end => thread::sleep(Duration::from_millis(2)),
-                None => return self.fault(&format!("closed its output {when}")),
+                end => return end,
             }
         }
     }

@@ -4,6 +4,13 @@
 behaviour=$(cat "$(dirname "$0")/behaviour")
 
 if [ "$1" = serve ]; then
+    if [ "$behaviour" = bereft ]; then
+        echo "out of memory" >&2
+        echo $$ >"$(dirname "$0")/server"
+        echo "$@" >"$(dirname "$0")/words"
+        echo "ready 127.0.0.1:1"
+        exec cat >/dev/null
+    fi
     [ "$behaviour" = refusing ] && { echo "no smoke signals over tcp" >&2; exit 2; }
     echo "ready 127.0.0.1:1"
     cat >/dev/null
@@ -29,6 +36,14 @@ while read -r command first rest; do
                 exit 7
             fi
             ;;
+        bereft)
+            # Its server dies, which it notices.
+            if [ $bursts -gt 30 ]; then
+                kill -9 "$(cat "$(dirname "$0")/server")"
+                echo "error the connection was lost"
+                continue
+            fi
+            ;;
         silent)
             # One that neither answers nor ends when it is asked to, nor alone.
             sleep 1000
@@ -48,7 +63,7 @@ while read -r command first rest; do
     flood)
         case "$behaviour" in
         dropping) echo "error buffer 3 never arrived" ;;
-        *) echo "flood 1000" ;;
+        *) echo "flood 1000 900" ;;
         esac
         ;;
     *) echo "error no command $command" ;;

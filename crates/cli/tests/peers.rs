@@ -42,6 +42,18 @@ fn what_fails_is_told_and_the_rest_goes_on() {
 }
 
 #[test]
+fn a_server_that_dies_is_named_with_its_last_words() {
+    let folder = peers("bereft", &[("omniorb", "bereft")]);
+    let output = zorb(&folder, &["bench", "rtt", "--calls", "1", "--json", "--peers", "omniorb"]);
+    let said = text(&output.stderr);
+    assert_eq!(output.status.code(), Some(1), "{said}");
+    assert_eq!(rows(&output).len(), 8, "raw and zorb");
+    let told = "omniorb: process `peer serve transport=tcp`: was ended by signal 9; it last said: out of memory; \
+                the client: omniorb: the connection was lost";
+    assert_eq!(said.matches(told).count(), 3 + 1, "three events and the summary: {said}");
+}
+
+#[test]
 fn a_peer_that_lies_is_not_believed() {
     let behaviours = [("omniorb", "lying"), ("jacorb", "short"), ("tonic", "failing"), ("capnp", "garbled")];
     let folder = peers("lying", &behaviours);
