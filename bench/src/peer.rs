@@ -89,9 +89,11 @@ impl System for Peer {
 
     fn server(&self, lab: &Lab, setting: &Setting) -> Result<Command, BenchError> {
         let mut command = Command::new(self.program(&lab.peers)?);
-        // What our own servers call `listen`, without the port: a peer's protocol has its own way to tell that.
+        // What our own servers call `listen`.
         let host = setting.listen.map(|address| format!("host={}", address.ip()));
-        command.arg("serve").args(Setting { listen: None, ..setting.clone() }.words()).args(host);
+        let port = setting.listen.filter(|address| address.port() != 0);
+        let port = port.map(|address| format!("port={}", address.port()));
+        command.arg("serve").args(Setting { listen: None, ..setting.clone() }.words()).args(host).args(port);
         Ok(command)
     }
 
@@ -199,12 +201,11 @@ impl Client for Driver {
         let command = format!("flood {} {} {}", flood.element, flood.octets, flood.count);
         let answer = self.ask(&command, "flood", Duration::ZERO)?;
         let (confirmed, sent) = match answer.numbers[..] {
-            [confirmed] => (confirmed, None),
-            [confirmed, sent] if sent <= confirmed => (confirmed, Some(sent)),
+            [confirmed, sent] if (1..=confirmed).contains(&sent) => (confirmed, sent),
             _ => return Err(self.odd(&command, &answer.line)),
         };
         let confirmed = self.believed(&command, &answer, confirmed)?;
-        Ok(Flooded { confirmed, sent: sent.map(Duration::from_nanos) })
+        Ok(Flooded { confirmed, sent: Some(Duration::from_nanos(sent)) })
     }
 
     fn callers(&mut self, callers: u32, time: Duration, call: Call) -> Result<Completed, BenchError> {

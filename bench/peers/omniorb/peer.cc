@@ -101,7 +101,7 @@ std::string host_and_port(CORBA::Object_ptr object) {
 
 void serve(const peer::Settings& settings) {
   const std::string path = peer::new_socket_path();
-  const std::string endpoint = settings.unix_socket ? "giop:unix:" + path : "giop:tcp:" + settings.host + ":";
+  const std::string endpoint = settings.unix_socket ? "giop:unix:" + path : "giop:tcp:" + settings.host + ":" + (settings.port ? std::to_string(settings.port) : "");
   CORBA::ORB_var orb = orb_with({{"endPoint", endpoint.c_str()}});
   // This adapter takes keys that a corbaloc URL can name, so the address can be read.
   CORBA::Object_var adapter = orb->resolve_initial_references("omniINSPOA");
@@ -191,7 +191,7 @@ public:
     throw peer::Failure("no kind " + kind);
   }
 
-  uint64_t flood(const std::string& type, size_t payload, uint32_t count) override {
+  peer::Flooded flood(const std::string& type, size_t payload, uint32_t count) override {
     if (type == "octet") return flood<Octets, CORBA::Octet>(type, payload, count, &_objref_Peer::send_octets);
     if (type == "char") return flood<Chars, CORBA::Char>(type, payload, count, &_objref_Peer::send_chars);
     if (type == "short") return flood<Shorts, CORBA::Short>(type, payload, count, &_objref_Peer::send_shorts);
@@ -262,7 +262,7 @@ private:
   }
 
   template <class Sequence, class Element>
-  uint64_t flood(const std::string& type, size_t payload, uint32_t count, void (_objref_Peer::*send)(const Sequence&)) {
+  peer::Flooded flood(const std::string& type, size_t payload, uint32_t count, void (_objref_Peer::*send)(const Sequence&)) {
     const size_t elements = peer::elements_of(type, payload);
     peer->expect(type.c_str(), CORBA::ULong(payload), count);
     peer::Buffers<Element> buffers(elements);

@@ -48,6 +48,7 @@ struct Unsupported : std::runtime_error { using std::runtime_error::runtime_erro
 struct Settings {
   std::string role, address;
   std::string host = "127.0.0.1";  // where `serve` listens
+  int port = 0;                    // and at which port; 0: one that is free
   bool unix_socket = false;
   int queue = 0;  // octets of the sockets' queues; 0 leaves the system's
   std::map<std::string, std::string> own;
@@ -70,10 +71,13 @@ inline Settings settings(int argc, char** argv, std::initializer_list<const char
       settings.queue = std::stoi(value);
     } else if (!drive && key == "host" && !value.empty()) {
       settings.host = value;
+    } else if (!drive && key == "port" && !value.empty() && value.find_first_not_of("0123456789") == value.npos &&
+               value.size() < 6 && std::stoi(value) < 65536) {
+      settings.port = std::stoi(value);
     } else if (drive && std::find(own.begin(), own.end(), key) != own.end()) {
       settings.own[key] = value;
     } else {
-      refuse("cannot use " + argument + ": keys are transport=tcp|unix, queue=OCTETS, and for serve host=ADDRESS");
+      refuse("cannot use " + argument + ": keys are transport=tcp|unix, queue=OCTETS, and for serve host=ADDRESS, port=PORT");
     }
   }
   std::signal(SIGPIPE, SIG_IGN);  // a peer that is gone is an error of the call
@@ -253,14 +257,19 @@ inline void verified(bool same) {
   if (!same) throw Failure("a reply is not what was sent, or not its cube");
 }
 
+// From the first send until the last had left the caller, and until all have been executed, in nanoseconds.
+struct Flooded {
+  uint64_t sent, executed;
+};
+
 class Driver {
 public:
   virtual ~Driver() = default;
   // A call of this kind; those of `callers` are made by other threads, each with its own.
   virtual std::unique_ptr<Call> call(const std::string& kind, size_t size) = 0;
   virtual std::unique_ptr<Call> call_of_thread(const std::string& kind, size_t size) { return call(kind, size); }
-  // Sends the buffers and returns when all have been executed; gives the time from the first send, in nanoseconds.
-  virtual uint64_t flood(const std::string& type, size_t payload, uint32_t count) = 0;
+  // Sends the buffers and returns when all have been executed.
+  virtual Flooded flood(const std::string& type, size_t payload, uint32_t count) = 0;
   // The time of a new connection with one null call, in nanoseconds.
   virtual uint64_t connect() = 0;
   // Holds so many idle connections more; 0 closes all.
@@ -270,24 +279,25 @@ public:
 };
 
 // Sends `count` buffers and asks `received` until the receiver has executed all.
-template <class Send, class Received> uint64_t timed_flood(uint32_t count, Send send, Received received) {
+template <class Send, class Received> Flooded timed_flood(uint32_t count, Send send, Received received) {
   const uint64_t began = now();
   for (uint32_t number = 0; number < count; ++number) send(number);
+  const uint64_t sent = now();
   uint32_t before = 0;
-  uint64_t moved = now();
+  uint64_t moved = sent;
   for (;;) {
     std::string fault;
     const uint32_t executed = received(fault);
     const uint64_t ended = now();
     if (!fault.empty()) throw Failure(fault);
-    if (executed >= count) return ended - began;
+    if (executed >= count) return {sent - began, ended - began};
     if (executed != before) {
       before = executed;
       moved = ended;
     } else if (ended - moved > 30'000'000'000) {
       throw Failure("only " + std::to_string(executed) + " of " + std::to_string(count) + " buffers have been executed");
     }
-    std::this_thread::sleep_for(std::chrono::milliseconds(1));
+    std::this_thread::sleep_for(std::chrono::microseconds(100));
   }
 }
 
@@ -334,7 +344,8 @@ private:
       const auto type = word(words, "TYPE");
       size_of(type);
       const auto payload = count(words, "OCTETS");
-      return "flood " + std::to_string(driver.flood(type, payload, uint32_t(count(words, "COUNT"))));
+      const Flooded flooded = driver.flood(type, payload, uint32_t(count(words, "COUNT")));
+      return "flood " + std::to_string(flooded.executed) + " " + std::to_string(flooded.sent);
     }
     if (command == "callers") {
       const auto callers = count(words, "N"), milliseconds = count(words, "MILLISECONDS");

@@ -92,7 +92,7 @@ template <class T> bool_t cubed(const T* value, T* result) {
 
 void serve(const peer::Settings& settings) {
   const std::string path = peer::new_socket_path();
-  Address address(settings.unix_socket ? "unix:" + path : settings.host + ":0");
+  Address address(settings.unix_socket ? "unix:" + path : settings.host + ":" + std::to_string(settings.port));
   const int listener = new_socket(address.storage.ss_family);
   if (bind(listener, address.get(), address.length) != 0) failed("bind");
   if (listen(listener, SOMAXCONN) != 0) failed("listen");
@@ -303,7 +303,7 @@ public:
     return call(kind, size, open());
   }
 
-  uint64_t flood(const std::string& type, size_t payload, uint32_t count) override {
+  peer::Flooded flood(const std::string& type, size_t payload, uint32_t count) override {
     if (type == "octet") return flood<octets, uint8_t>(type, payload, count, SEND_OCTETS, xdr_octets);
     if (type == "char") return flood<chars, char>(type, payload, count, SEND_CHARS, xdr_chars);
     if (type == "short") return flood<shorts, short>(type, payload, count, SEND_SHORTS, xdr_shorts);
@@ -352,7 +352,7 @@ private:
   }
 
   template <class Array, class Element>
-  uint64_t flood(const std::string& type, size_t payload, uint32_t count, rpcproc_t send, bool_t (*encode)(XDR*, Array*)) {
+  peer::Flooded flood(const std::string& type, size_t payload, uint32_t count, rpcproc_t send, bool_t (*encode)(XDR*, Array*)) {
     const size_t elements = peer::elements_of(type, payload);
     client->expect({const_cast<char*>(type.c_str()), u_int(payload), count});
     peer::Buffers<Element> buffers(elements);

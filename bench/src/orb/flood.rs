@@ -13,7 +13,7 @@ use crate::flood::{Element, Flood, Flooded};
 use crate::pattern::{Checker, Windows};
 
 /// Between two questions whether all has been executed, while the answer is no.
-const ASK_EVERY: Duration = Duration::from_millis(1);
+const ASK_EVERY: Duration = Duration::from_micros(100);
 
 /// An element of a flood, in its mapping to Rust.
 trait Value: Clone + Default + PartialEq + 'static {

@@ -5,7 +5,7 @@ use std::time::{Duration, Instant};
 use capnp::capability::Response;
 use capnp_rpc::RpcSystem;
 use capnp_rpc::rpc_twoparty_capnp::Side;
-use peer::{Element, Failure, Kind, Mixed, Settings, Value, pattern};
+use peer::{Element, Failure, Flooded, Kind, Mixed, Settings, Value, pattern};
 use tokio::task::{JoinHandle, spawn_local};
 
 use crate::bench_capnp::bench::{
@@ -157,7 +157,7 @@ impl peer::Driver for Driver {
         Call { client: self.client.clone(), kind, sent: Value::Nothing, got: None }
     }
 
-    async fn flood(&self, element: Element, payload: usize, count: u32) -> Result<Duration, Failure> {
+    async fn flood(&self, element: Element, payload: usize, count: u32) -> Result<Flooded, Failure> {
         let client = &self.client;
         let length = element.elements(payload) as u32;
         let mut expect = client.expect_request();
@@ -216,8 +216,9 @@ impl peer::Driver for Driver {
                 }
             }),
         }
+        let sent = began.elapsed();
         executed(client, count).await?;
-        Ok(began.elapsed())
+        Ok(Flooded { sent, executed: began.elapsed() })
     }
 
     async fn connect(&self) -> Result<Duration, Failure> {

@@ -1,9 +1,10 @@
 //! The calling end.
 
+use std::sync::{Arc, OnceLock};
 use std::time::{Duration, Instant};
 
 use hyper_util::rt::TokioIo;
-use peer::{Element, Failure, Kind, Settings, Value};
+use peer::{Element, Failure, Flooded, Kind, Settings, Value};
 use tonic::Request;
 use tonic::transport::{Channel, Endpoint};
 use tower::service_fn;
@@ -143,7 +144,7 @@ impl peer::Driver for Driver {
         Call { client: self.client.clone(), kind, number: 0, sent: None, got: None }
     }
 
-    async fn flood(&self, element: Element, payload: usize, count: u32) -> Result<Duration, Failure> {
+    async fn flood(&self, element: Element, payload: usize, count: u32) -> Result<Flooded, Failure> {
         let mut client = self.client.clone();
         let element_name = element.name().to_owned();
         client.expect(Expectation { element: element_name, payload: payload as u64, buffers: count }).await?;
@@ -151,12 +152,14 @@ impl peer::Driver for Driver {
         // One stream; its answer comes when the receiver has executed all that was in it.
         macro_rules! send {
             ($method:ident, $buffers:expr) => {{
-                let request = Request::new(tokio_stream::iter((0..count).map($buffers)));
+                let last = Arc::new(OnceLock::new());
+                let all = noting_the_end((0..count).map($buffers), Arc::clone(&last));
+                let request = Request::new(tokio_stream::iter(all));
                 let began = Instant::now();
-                (began, client.$method(request).await?)
+                (began, client.$method(request).await?, last)
             }};
         }
-        let (began, answer) = match element {
+        let (began, answer, last) = match element {
             Element::Octet => send!(send_octets, windows(length)),
             Element::Char => send!(send_chars, windows(length)),
             Element::Short => send!(send_shorts, buffers::<Shorts>(length)),
@@ -165,7 +168,7 @@ impl peer::Driver for Driver {
             Element::Struct => send!(send_structs, buffers::<Structs>(length)),
             Element::Struct32 => send!(send_structs32, buffers::<Structs32>(length)),
         };
-        let elapsed = began.elapsed();
+        let executed = began.elapsed();
         let progress = answer.into_inner();
         if !progress.fault.is_empty() {
             return Err(progress.fault.into());
@@ -173,7 +176,8 @@ impl peer::Driver for Driver {
         if progress.executed != count {
             return Err(format!("{} of {count} buffers have been executed", progress.executed).into());
         }
-        Ok(elapsed)
+        let sent = last.get().map_or(executed, |last: &Instant| *last - began);
+        Ok(Flooded { sent, executed })
     }
 
     async fn connect(&self) -> Result<Duration, Failure> {
@@ -193,4 +197,15 @@ impl peer::Driver for Driver {
         }
         Ok(())
     }
+}
+
+/// These buffers; notes when the transport, which takes them one by one, has come back for more than there are.
+fn noting_the_end<B>(
+    buffers: impl Iterator<Item = B>,
+    last: Arc<OnceLock<Instant>>,
+) -> impl Iterator<Item = B> {
+    buffers.chain(std::iter::from_fn(move || {
+        let _ = last.set(Instant::now());
+        None
+    }))
 }

@@ -46,7 +46,8 @@ final class Commands {
                 String type = word(words, "TYPE");
                 int payload = count(words, "OCTETS");
                 Elements.count(type, payload);
-                return "flood " + driver.flood(type, payload, count(words, "COUNT"));
+                Driver.Flooded flooded = driver.flood(type, payload, count(words, "COUNT"));
+                return "flood " + flooded.executed() + " " + flooded.sent();
             }
             case "callers": {
                 int callers = count(words, "N"), milliseconds = count(words, "MILLISECONDS");

@@ -1,11 +1,12 @@
 package peer;
 
-import bench.BinStruct;
 import bench.BinStruct32;
+import bench.BinStruct;
 import bench.Peer;
 import bench.PeerHelper;
 import java.util.ArrayList;
 import java.util.List;
+import java.util.concurrent.locks.LockSupport;
 import java.util.function.Consumer;
 import org.omg.CORBA.ORB;
 import org.omg.CORBA.StringHolder;
@@ -48,7 +49,10 @@ final class Driver {
         return Call.named(peer, kind, size);
     }
 
-    long flood(String type, int payload, int count) throws InterruptedException {
+    /** Nanoseconds from the first send: until the last had left the caller, and until all have been executed. */
+    record Flooded(long sent, long executed) {}
+
+    Flooded flood(String type, int payload, int count) throws InterruptedException {
         return switch (type) {
             case "octet" -> this.<byte[]>flood(type, payload, count, peer::send_octets);
             case "char" -> this.<char[]>flood(type, payload, count, peer::send_chars);
@@ -60,26 +64,27 @@ final class Driver {
         };
     }
 
-    private <A> long flood(String type, int payload, int count, Consumer<A> send) throws InterruptedException {
+    private <A> Flooded flood(String type, int payload, int count, Consumer<A> send) throws InterruptedException {
         Elements.Buffers<A> buffers = new Elements.Buffers<>(type, Elements.count(type, payload));
         peer.expect(type, payload, count);
         long began = System.nanoTime();
         for (int number = 0; number < count; number++) send.accept(buffers.get(number));
+        long sent = System.nanoTime();
         int before = 0;
-        long moved = System.nanoTime();
+        long moved = sent;
         for (;;) {
             StringHolder fault = new StringHolder();
             int executed = peer.received(fault);
             long ended = System.nanoTime();
             if (!fault.value.isEmpty()) throw new Failure(fault.value);
-            if (executed >= count) return ended - began;
+            if (executed >= count) return new Flooded(sent - began, ended - began);
             if (executed != before) {
                 before = executed;
                 moved = ended;
             } else if (ended - moved > PATIENCE) {
                 throw new Failure("only " + executed + " of " + count + " buffers have been executed");
             }
-            Thread.sleep(1);
+            LockSupport.parkNanos(100_000);
         }
     }
 

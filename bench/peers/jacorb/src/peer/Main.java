@@ -49,6 +49,7 @@ public final class Main {
         properties.put("jacorb.implname", "peer");
         properties.put("jacorb.log.default.verbosity", "0");
         properties.put("OAIAddr", settings.host());
+        if (settings.port() != 0) properties.put("OAPort", Integer.toString(settings.port()));
         properties.put("jacorb.poa.queue_wait", "on");
         properties.put("jacorb.maxManagedBufSize", "26");
         properties.put("jacorb.connection.server.max_receptor_threads", "20000");

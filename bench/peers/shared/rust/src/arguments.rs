@@ -13,6 +13,8 @@ pub struct Settings {
     pub queue: Option<usize>,
     /// Where a server listens.
     pub host: IpAddr,
+    /// At which port; 0: one that is free.
+    pub port: u16,
 }
 
 const USAGE: &str = "usage: peer serve [KEY=VALUE...] | peer drive ADDRESS [KEY=VALUE...]";
@@ -25,6 +27,7 @@ impl Settings {
             unix: false,
             queue: None,
             host: IpAddr::V4(Ipv4Addr::LOCALHOST),
+            port: 0,
         };
         let serve = match arguments.next().as_deref() {
             Some("serve") => true,
@@ -37,7 +40,8 @@ impl Settings {
         for argument in arguments {
             let refused = || {
                 format!(
-                    "cannot use {argument}: keys are transport=tcp|unix, queue=OCTETS, and for serve host=ADDRESS"
+                    "cannot use {argument}: keys are transport=tcp|unix, queue=OCTETS, and for serve host=ADDRESS, \
+                     port=PORT"
                 )
             };
             match argument.split_once('=').ok_or_else(refused)? {
@@ -45,6 +49,7 @@ impl Settings {
                 ("transport", "unix") => settings.unix = true,
                 ("queue", octets) => settings.queue = Some(octets.parse().map_err(|_| refused())?),
                 ("host", host) if serve => settings.host = host.parse().map_err(|_| refused())?,
+                ("port", port) if serve => settings.port = port.parse().map_err(|_| refused())?,
                 _ => return Err(refused()),
             }
         }

@@ -21,6 +21,15 @@ pub trait Call {
     fn verify(&mut self) -> Result<(), Failure>;
 }
 
+/// Times from the first send.
+#[derive(Debug)]
+pub struct Flooded {
+    /// Until the last buffer had left the caller.
+    pub sent: Duration,
+    /// Until the receiver had confirmed that it executed all.
+    pub executed: Duration,
+}
+
 /// The calling end of a peer.
 #[allow(async_fn_in_trait, reason = "all runs on one thread")]
 pub trait Driver {
@@ -28,9 +37,8 @@ pub trait Driver {
     type Call: Call + 'static;
     /// A call of this kind.
     fn call(&self, kind: Kind) -> Self::Call;
-    /// Sends so many buffers and returns when the receiver has confirmed that it executed all; gives the time from
-    /// the first send.
-    async fn flood(&self, element: Element, payload: usize, count: u32) -> Result<Duration, Failure>;
+    /// Sends so many buffers and returns when the receiver has confirmed that it executed all.
+    async fn flood(&self, element: Element, payload: usize, count: u32) -> Result<Flooded, Failure>;
     /// The time of a new connection with one null call.
     async fn connect(&self) -> Result<Duration, Failure>;
     /// Holds so many idle connections more; 0 closes all.
@@ -86,8 +94,8 @@ impl<D: Driver> Commands<D> {
             "flood" => {
                 let element = Element::named(words.word("TYPE")?)?;
                 let payload = words.count("OCTETS")?;
-                let elapsed = self.driver.flood(element, payload, words.count("COUNT")? as u32).await?;
-                Ok(format!("flood {}", elapsed.as_nanos()))
+                let flooded = self.driver.flood(element, payload, words.count("COUNT")? as u32).await?;
+                Ok(format!("flood {} {}", flooded.executed.as_nanos(), flooded.sent.as_nanos()))
             }
             "callers" => {
                 let callers = words.count("N")?;

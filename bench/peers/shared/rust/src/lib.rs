@@ -15,7 +15,7 @@ use std::process::ExitCode;
 
 pub use arguments::Settings;
 pub use call::{Kind, Mixed, Value};
-pub use commands::{Call, Driver};
+pub use commands::{Call, Driver, Flooded};
 pub use flood::{Element, Receiver, pattern};
 pub use sockets::{Listener, Stream, connect};
 

@@ -45,7 +45,7 @@ pub enum Listener {
 }
 
 impl Listener {
-    /// Listens at a port or path that is free.
+    /// Listens at the port it is told, or at a port or path that is free.
     pub(crate) fn open(settings: &Settings) -> io::Result<Listener> {
         if settings.unix {
             let path = std::env::temp_dir().join(format!("peer-{}.socket", std::process::id()));
@@ -53,7 +53,7 @@ impl Listener {
         }
         let socket = if settings.host.is_ipv4() { TcpSocket::new_v4()? } else { TcpSocket::new_v6()? };
         set_queues(SockRef::from(&socket), settings.queue)?;
-        socket.bind(SocketAddr::new(settings.host, 0))?;
+        socket.bind(SocketAddr::new(settings.host, settings.port))?;
         // The longest queue of connections that arrive at once; the kernel shortens it to what it allows.
         Ok(Listener::Tcp(socket.listen(4096)?))
     }
