@@ -34,6 +34,9 @@ pub struct Machine {
     pub congestion_control: String,
     /// The commit that this program was built from, `+` behind it if the sources differ from it.
     pub commit: String,
+    /// Whether it was built with time probes, whose marks and counting allocator every measurement then has.
+    #[serde(default)]
+    pub probes: bool,
     /// Whether it was too busy then for figures to be trusted without their intervals.
     pub busy: bool,
     /// What the peers' programs are made of, by name.
@@ -56,6 +59,7 @@ impl Machine {
             load: load(),
             congestion_control: line("/proc/sys/net/ipv4/tcp_congestion_control"),
             commit: commit(),
+            probes: crate::probes::BUILT_IN,
             busy: busy(load(), cores()).is_some(),
             peers: peers.collect(),
         }
@@ -65,6 +69,58 @@ impl Machine {
 /// A line for people, if the machine is busy now.
 pub fn busy_now() -> Option<String> {
     busy(load(), cores())
+}
+
+/// Looks at what the host of a virtual machine takes of its processors' time.
+#[derive(Debug)]
+pub struct Taken {
+    began: Option<(u64, u64)>,
+}
+
+impl Taken {
+    /// From now on.
+    pub fn watch() -> Taken {
+        Taken { began: times() }
+    }
+
+    /// A line for people, if it was much: 5 % or more.
+    pub fn much(&self) -> Option<String> {
+        let ((taken_before, all_before), (taken, all)) = self.began.zip(times())?;
+        let share =
+            (taken - taken_before) as f64 / all.checked_sub(all_before).filter(|&all| all > 0)? as f64;
+        (share >= 0.05).then(|| {
+            let percent = share * 100.0;
+            format!("the host took {percent:.0} % of the processors' time meanwhile: figures are too low, intervals too wide")
+        })
+    }
+}
+
+/// Clock ticks that the host took, and all, since the machine began.
+fn times() -> Option<(u64, u64)> {
+    let text = fs::read_to_string("/proc/stat").ok()?;
+    let line = text.lines().find_map(|line| line.strip_prefix("cpu "))?;
+    let ticks: Vec<u64> = line.split_whitespace().map_while(|word| word.parse().ok()).collect();
+    // user nice system idle iowait irq softirq steal; guests' are in the first two.
+    Some((*ticks.get(7)?, ticks.iter().take(8).sum()))
+}
+
+/// How long the system lets the queues of a socket be.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct QueueLimit {
+    /// The setting, as `sysctl` spells it.
+    pub name: &'static str,
+    /// Octets.
+    pub octets: u64,
+}
+
+/// The limits of sending and receiving, as far as they can be found out.
+pub fn queue_limits() -> Vec<QueueLimit> {
+    let limit = |name: &'static str| {
+        let path = format!("/proc/sys/{}", name.replace('.', "/"));
+        let octets = fs::read_to_string(path).ok()?.trim().parse().ok()?;
+        Some(QueueLimit { name, octets })
+    };
+    ["net.core.wmem_max", "net.core.rmem_max"].into_iter().filter_map(limit).collect()
 }
 
 fn cores() -> usize {

@@ -15,6 +15,7 @@ use zorb_bench::contest::Entry;
 use zorb_bench::flood::Element;
 use zorb_bench::lab::Lab;
 use zorb_bench::link::Spec;
+use zorb_bench::machine;
 #[cfg(test)]
 use zorb_bench::paper::{Scenario, Systems};
 use zorb_bench::pin::Pin;
@@ -208,6 +209,24 @@ fn receiver(text: &str) -> Result<Entry<'static>, Failure> {
     Ok(Entry { system, served_at: Some(address.to_owned()) })
 }
 
+/// Socket queues of a length that the system grants: it would shorten longer ones and not say so.
+///
+/// # Errors
+///
+/// What it grants.
+fn granted_queue(queue: Option<Octets>) -> Result<Option<usize>, Failure> {
+    let Some(Octets(wanted)) = queue else { return Ok(None) };
+    for limit in machine::queue_limits() {
+        if wanted > limit.octets {
+            return Err(Failure::usage(format!(
+                "--queue: this system grants sockets at most {} octets ({})",
+                limit.octets, limit.name
+            )));
+        }
+    }
+    Ok(usize::try_from(wanted).ok())
+}
+
 impl Floods {
     fn plan(&self, pin: Pin) -> Plan {
         Plan {
@@ -231,7 +250,9 @@ fn measure(
     place: &str,
     floods: &Floods,
 ) -> Result<(), Failure> {
+    granted_queue(floods.queue)?;
     let plan = floods.plan(pin);
+    pin.placement()?;
     tell_if_busy(floods.json)?;
     let mut report = Report { json: floods.json, last: None, outcomes: Vec::new() };
     if !floods.json {

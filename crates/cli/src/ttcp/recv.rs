@@ -10,6 +10,7 @@ use clap::Args;
 
 use zorb_bench::BenchError;
 use zorb_bench::lab::Lab;
+use zorb_bench::pin::{self, Pin};
 use zorb_bench::process::Server;
 use zorb_bench::progress::{Stop, Unwatched};
 use zorb_bench::system::{Local, Setting, Transport};
@@ -19,9 +20,12 @@ use crate::bench::systems;
 use crate::failure::Failure;
 use crate::sizes::Octets;
 
+use super::granted_queue;
+
 /// Receive floods that `zorb ttcp send` sends from elsewhere, until Ctrl-C.
 ///
-/// Prints what to type on the other side.
+/// Prints what to type on the other side. A version that cannot be received is left out with a line, and so is a peer that
+/// ends meanwhile.
 #[derive(Debug, Args)]
 #[command(after_help = HELP)]
 pub(super) struct Arguments {
@@ -32,6 +36,11 @@ pub(super) struct Arguments {
     /// Versions to receive: raw, framed, ipc, zorb, and peers.
     #[arg(long, value_delimiter = ',', default_value = "raw,framed,ipc,zorb", value_name = "NAMES")]
     versions: Vec<String>,
+
+    /// Keep the receivers on one processor (split: the other than a sender here would have; same: that one) or
+    /// not (none).
+    #[arg(long, default_value = "none", value_name = "WHERE")]
+    pin: Pin,
 
     /// Octets of the sockets' queues; by default the system adapts them.
     #[arg(long, value_name = "OCTETS")]
@@ -64,25 +73,43 @@ pub(super) fn run(arguments: &Arguments) -> Result<(), Failure> {
         progress: &Unwatched,
         stop: stop.clone(),
     };
-    let queue = arguments.queue.map(|octets| octets.0 as usize);
+    let queue = granted_queue(arguments.queue)?;
+    let processor = arguments.pin.placement()?.server;
+    if let Some(processor) = processor {
+        pin::keep_to(processor)?;
+    }
     thread::scope(|scope| {
         let mut addresses = Vec::new();
         let mut peers = Vec::new();
+        let mut faults = Vec::new();
         let mut begin = || {
             for (at, version) in (0..).zip(&versions) {
                 let listen = next_port(arguments.listen, at)?;
                 let setting = Setting { queue, listen: Some(listen), ..Setting::over(Transport::Tcp) };
-                let address = match systems::local(version.name()) {
-                    Ok(local) => receive(scope, local, setting, stop.clone())?,
-                    Err(_) => {
-                        let command = version.server(&lab, &setting)?;
-                        let server = Server::start(version.name(), command, &lab.bounds(None))?;
+                let begun = match systems::local(version.name()) {
+                    Ok(local) => receive(scope, local, setting, stop.clone()),
+                    Err(_) => version.server(&lab, &setting).and_then(|command| {
+                        let server = Server::start(version.name(), command, &lab.bounds(processor))?;
                         let address = server.address().to_owned();
-                        peers.push(server);
-                        address
-                    }
+                        peers.push((version.name(), server));
+                        Ok(address)
+                    }),
                 };
-                addresses.push(format!("{}={address}", version.name()));
+                match begun {
+                    Ok(address) => addresses.push(format!("{}={address}", version.name())),
+                    Err(error @ (BenchError::Missing { .. } | BenchError::Unsupported { .. })) => {
+                        eprintln!("note: {error}");
+                    }
+                    Err(error) if stop.requested() => return Err(error.into()),
+                    Err(error) => {
+                        let fault = format!("{}: {error}", version.name());
+                        eprintln!("note: {fault}");
+                        faults.push(fault);
+                    }
+                }
+            }
+            if addresses.is_empty() {
+                return Err(Failure::new("there is no version left to receive"));
             }
             let mut output = std::io::stdout().lock();
             writeln!(output, "zorb ttcp send {}", addresses.join(" "))?;
@@ -93,10 +120,19 @@ pub(super) fn run(arguments: &Arguments) -> Result<(), Failure> {
             eprintln!("receiving until Ctrl-C; the line above is to be typed on the other side");
             while !stop.requested() {
                 thread::sleep(Duration::from_millis(100));
+                peers.retain(|(name, server): &(&str, Server)| match server.process().has_ended() {
+                    Some(error) if !stop.requested() => {
+                        eprintln!("note: {name}: {error}");
+                        faults.push(format!("{name}: {error}"));
+                        false
+                    }
+                    _ => true,
+                });
             }
         }
         stop.request();
-        begun
+        begun?;
+        Failure::of_run(Ok(faults))
     })
 }
 
