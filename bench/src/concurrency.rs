@@ -3,9 +3,9 @@
 //! Each system lets its callers call as its users would (threads, tasks, connections as it has them) for a set time; what
 //! counts is how many calls are completed. Systems take turns; a round gives the ratio of the time for each call.
 
-use std::sync::Barrier;
-use std::thread;
+use std::sync::{Barrier, RwLock};
 use std::time::{Duration, Instant};
+use std::{io, thread};
 
 use crate::BenchError;
 use crate::calls::{self, Basis, Side};
@@ -90,28 +90,39 @@ fn event(
 ///
 /// # Errors
 ///
-/// The first call that failed, or exchange that could not be made.
+/// The first call that failed, or exchange that could not be made; that there cannot be so many threads.
 pub fn threads(
     callers: u32,
     time: Duration,
     make: &(dyn Fn() -> Result<Box<dyn Exchange>, BenchError> + Sync),
 ) -> Result<Completed, BenchError> {
     let ready = Barrier::new(callers as usize);
+    // Nobody begins, and waits for the others, before it is certain that there are so many.
+    let all_there = RwLock::new(false);
     let shifts = thread::scope(|scope| {
+        let mut gate = all_there.write();
         let caller = |_| {
-            scope.spawn(|| {
+            thread::Builder::new().spawn_scoped(scope, || {
+                if !all_there.read().is_ok_and(|all| *all) {
+                    return Err(BenchError::Stopped);
+                }
                 let exchange = make().and_then(|mut exchange| once(&mut *exchange).map(|()| exchange));
                 // Whoever failed comes here too: the others wait for it.
                 ready.wait();
                 Shift::work(&mut *exchange?, time)
             })
         };
-        let callers: Vec<_> = (0..callers).map(caller).collect();
+        let started: io::Result<Vec<_>> = (0..callers).map(caller).collect();
+        let callers = started.map_err(BenchError::io(format!("start {callers} threads")))?;
+        if let Ok(all) = &mut gate {
+            **all = true;
+        }
+        drop(gate);
         let join = |caller: thread::ScopedJoinHandle<'_, Result<Shift, BenchError>>| {
             caller.join().unwrap_or_else(|panic| std::panic::resume_unwind(panic))
         };
-        callers.into_iter().map(join).collect::<Vec<_>>()
-    });
+        Ok(callers.into_iter().map(join).collect::<Vec<_>>())
+    })?;
     let shifts = shifts.into_iter().collect::<Result<Vec<Shift>, BenchError>>()?;
     let began = shifts.iter().map(|shift| shift.began).min();
     let ended = shifts.iter().map(|shift| shift.ended).max();
