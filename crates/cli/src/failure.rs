@@ -51,7 +51,8 @@ impl Failure {
     /// Prints the line on standard error and gives the exit code.
     pub(crate) fn report(self) -> ExitCode {
         if self.code != 0 {
-            eprintln!("zorb: {}", self.text);
+            // What went wrong in zorb itself, as a system among others, begins with its name already.
+            eprintln!("zorb: {}", self.text.strip_prefix("zorb: ").unwrap_or(&self.text));
         }
         ExitCode::from(self.code)
     }

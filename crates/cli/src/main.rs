@@ -29,7 +29,8 @@ mod ttcp;
 
 use std::process::ExitCode;
 
-use clap::{Parser, Subcommand};
+use clap::error::ErrorKind;
+use clap::{CommandFactory, Parser, Subcommand};
 
 use failure::Failure;
 
@@ -63,7 +64,7 @@ enum Command {
 }
 
 fn main() -> ExitCode {
-    let outcome = match Arguments::parse().command {
+    let outcome = match Arguments::try_parse().unwrap_or_else(|error| wrong(&error)).command {
         Command::Demo(arguments) => demo::run(arguments),
         Command::Idl(arguments) => idl::run(&arguments),
         Command::Ior(arguments) => ior::run(&arguments),
@@ -74,10 +75,32 @@ fn main() -> ExitCode {
     outcome.map_or_else(Failure::report, |()| ExitCode::SUCCESS)
 }
 
+/// Says what is wrong with the command line, or helps, as `clap` does; and where a subcommand is unknown, which there are.
+fn wrong(error: &clap::Error) -> ! {
+    if error.kind() == ErrorKind::InvalidSubcommand {
+        let _ = error.print();
+        eprintln!("\nThere are: {}", subcommands(std::env::args().skip(1)).join(", "));
+        std::process::exit(error.exit_code());
+    }
+    error.exit()
+}
+
+/// The subcommands of the last command that these words name one after the other.
+fn subcommands(words: impl Iterator<Item = String>) -> Vec<String> {
+    let mut command = Arguments::command();
+    for word in words {
+        match command.find_subcommand(&word) {
+            Some(found) => command = found.clone(),
+            None => break,
+        }
+    }
+    let visible = command.get_subcommands().filter(|child| !child.is_hide_set());
+    visible.map(|child| child.get_name().to_owned()).collect()
+}
+
 #[cfg(test)]
 mod tests {
     use super::*;
-    use clap::CommandFactory;
 
     #[test]
     fn the_command_line_is_consistent() {

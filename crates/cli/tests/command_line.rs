@@ -238,3 +238,33 @@ fn the_demo_takes_the_users_images_and_runs_in_halves() {
     assert!(server.wait().unwrap().success(), "the server stops when its input closes");
     refused(&["demo", "client", &url, "--images", folder.join("none").to_str().unwrap()], 1);
 }
+
+#[test]
+fn unknown_subcommands_list_what_there_is() {
+    for (words, there_are) in [
+        (&["paint"][..], "There are: demo, idl, ior, ping, bench, ttcp"),
+        (&["ttcp", "paint"], "There are: run, recv, send"),
+        (&["bench", "paint"], "There are: rtt, "),
+    ] {
+        let output = Command::new(env!("CARGO_BIN_EXE_zorb")).args(words).output().unwrap();
+        let said = String::from_utf8_lossy(&output.stderr);
+        assert_eq!(output.status.code(), Some(2), "{said}");
+        assert!(said.contains("unrecognized subcommand 'paint'") && said.contains(there_are), "{said}");
+    }
+}
+
+#[test]
+fn what_would_measure_nothing_or_something_else_is_refused() {
+    for (words, reason) in [
+        ("bench demux --operations 0 --objects 0", "neither operations nor objects are left"),
+        ("bench demux --operations 0 --lookup linear", "--lookup is how operations are found"),
+        ("ttcp run --queue 20000000000", "this system grants sockets at most"),
+        ("ttcp recv --queue 20000000000", "this system grants sockets at most"),
+    ] {
+        let output = Command::new(env!("CARGO_BIN_EXE_zorb")).args(words.split(' ')).output().unwrap();
+        let said = String::from_utf8_lossy(&output.stderr);
+        assert_eq!(output.status.code(), Some(2), "{said}");
+        assert!(said.contains(reason), "{words}: {said}");
+        assert!(output.stdout.is_empty(), "{words}");
+    }
+}

@@ -75,6 +75,16 @@ impl Arguments {
             })?,
             styles: self.style.clone(),
         };
+        if plan.operations.is_empty() && plan.objects.is_empty() {
+            return Err(Failure::usage(
+                "neither operations nor objects are left: give --operations or --objects",
+            ));
+        }
+        if plan.operations.is_empty() && plan.lookups != Lookup::ALL && plan.lookups != [Lookup::Perfect] {
+            return Err(Failure::usage(
+                "--lookup is how operations are found, and --operations 0 leaves them out",
+            ));
+        }
         Ok(Scenario::Lookups(plan))
     }
 }

@@ -10,7 +10,7 @@ use std::sync::Mutex;
 use std::time::{Duration, Instant};
 
 use indicatif::{ProgressBar, ProgressStyle};
-use signal_hook::consts::{SIGINT, SIGTERM};
+use signal_hook::consts::{SIGHUP, SIGINT, SIGTERM};
 
 use zorb_bench::lab::Lab;
 use zorb_bench::link::{self, Link};
@@ -50,8 +50,12 @@ pub(crate) fn surrounded<R>(
         progress: &display,
         stop,
     };
+    let taken = machine::Taken::watch();
     let result = measure(&lab);
     display.bar.finish_and_clear();
+    if let Some(text) = taken.much() {
+        eprintln!("note: {text}");
+    }
     result
 }
 
@@ -83,11 +87,11 @@ pub(crate) fn tell_if_busy(json: bool) -> io::Result<()> {
     Ok(())
 }
 
-/// The first Ctrl-C or SIGTERM asks for an orderly end, the second ends this process at once; its children then see
-/// their input close.
+/// The first Ctrl-C, SIGTERM or SIGHUP asks for an orderly end, the second ends this process at once; its children then
+/// see their input close.
 pub(crate) fn stop_on_signals() -> Stop {
     let stop = Stop::new();
-    for signal in [SIGINT, SIGTERM] {
+    for signal in [SIGINT, SIGTERM, SIGHUP] {
         // The order matters: the shutdown looks at the flag as it was before this signal. Both fail only for
         // signals that cannot be caught, which these are not.
         let _ = signal_hook::flag::register_conditional_shutdown(signal, 128 + signal, stop.flag());
