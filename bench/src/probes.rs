@@ -7,7 +7,8 @@ use zorb::probes;
 use crate::statistics::median;
 
 /// What to say where it was not.
-pub const NOT_BUILT: &str = "this program was built without time probes (cargo feature `probes`)";
+pub const NOT_BUILT: &str =
+    "this program was built without time probes: build it with `cargo build --release --features probes`";
 
 /// Switches recording in this process on or off.
 ///

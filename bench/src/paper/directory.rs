@@ -97,11 +97,24 @@ impl Directory {
     ///
     /// [`BenchError::Io`], naming the file.
     pub fn end(&mut self, ended: Ended) -> Result<(), BenchError> {
-        self.results.sync_data().map_err(self.unwritten(RESULTS))?;
-        let written = self.steps.write_all(json(&ended).as_bytes()).and_then(|()| self.steps.sync_data());
-        written.map_err(self.unwritten(STEPS))?;
+        self.note(&ended)?;
         self.ended.push(ended);
         Ok(())
+    }
+
+    /// Notes that nothing of a step could be measured, and why: for the report, not for who goes on.
+    ///
+    /// # Errors
+    ///
+    /// [`BenchError::Io`], naming the file.
+    pub fn leave_out(&mut self, step: &Ended) -> Result<(), BenchError> {
+        self.note(step)
+    }
+
+    fn note(&mut self, step: &Ended) -> Result<(), BenchError> {
+        self.results.sync_data().map_err(self.unwritten(RESULTS))?;
+        let written = self.steps.write_all(json(step).as_bytes()).and_then(|()| self.steps.sync_data());
+        written.map_err(self.unwritten(STEPS))
     }
 
     fn unwritten(&self, name: &str) -> impl FnOnce(io::Error) -> BenchError + use<> {

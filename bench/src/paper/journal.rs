@@ -43,6 +43,9 @@ pub struct Ended {
     /// What went wrong with single systems, a line each.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     pub faults: Vec<String>,
+    /// Why nothing of it could be measured. It has not ended then: a later call tries it again.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub left_out: Option<String>,
 }
 
 impl Ended {
@@ -70,6 +73,8 @@ impl Head {
         }
         let (there, here) = (&self.machine, &now.machine);
         compare("commit", &there.commit, &here.commit);
+        let built = |machine: &Machine| if machine.probes { "built in" } else { "" };
+        compare("time probes", built(there), built(here));
         compare("processor", &there.cpu, &here.cpu);
         compare("cores", &there.cores.to_string(), &here.cores.to_string());
         compare("kernel", &there.kernel, &here.kernel);
@@ -102,6 +107,7 @@ pub(super) fn examine(steps: &[u8], results: &[u8], commands: &[String]) -> Kept
         *rows.entry(command).or_default() += 1;
     }
     // One that this run does not have, such as the white box of a program with probes, stays as its rows do.
+    ended.retain(|step| step.left_out.is_none());
     ended.retain(|step| {
         !commands.contains(&step.command) || rows.get(&step.command).copied().unwrap_or(0) == step.rows
     });
@@ -154,6 +160,7 @@ mod tests {
             rows,
             seconds: 1.5,
             faults: Vec::new(),
+            left_out: None,
         };
         serde_json::to_string(&ended).unwrap() + "\n"
     }
@@ -190,6 +197,17 @@ mod tests {
         assert_eq!(ended, ["one"], "every system may have failed");
         let (ended, ..) = examined(&end("of another program", 7), "");
         assert_eq!(ended, ["of another program"], "which may be run again");
+    }
+
+    #[test]
+    fn a_step_that_was_left_out_is_told_and_tried_again() {
+        let left_out =
+            end("two", 0).replace("\"faults\"", "\"x\"").replace('}', ",\"left_out\":\"no root\"}");
+        let steps = end("one", 1) + &left_out;
+        assert_eq!(examined(&steps, &row("one", 1)).0, ["one"]);
+        assert_eq!(crate::paper::left_out(format!("head\n{steps}").as_bytes()), ["two: no root"]);
+        let done = steps + &end("two", 0);
+        assert_eq!(crate::paper::left_out(format!("head\n{done}").as_bytes()), [] as [String; 0]);
     }
 
     #[test]

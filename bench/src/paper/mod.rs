@@ -36,6 +36,12 @@ pub fn failures(steps: &[u8]) -> Vec<String> {
     of_each.flatten().collect()
 }
 
+/// The steps of a `steps.jsonl` of which nothing could be measured, each with the reason.
+pub fn left_out(steps: &[u8]) -> Vec<String> {
+    let reason = |ended: Ended| Some(format!("{}: {}", ended.step, ended.left_out?));
+    journal::ended(steps).into_iter().filter_map(reason).collect()
+}
+
 /// About how long the steps take that have not ended, on a machine with nothing else to do.
 pub fn left(directory: &Directory, steps: &[Step]) -> Duration {
     steps.iter().filter(|step| !directory.has(step)).map(Step::estimate).sum()
@@ -86,13 +92,7 @@ fn measure(directory: &mut Directory, step: &Step, lab: &Lab) -> Result<Vec<Stri
     }
     match measured {
         Ok(faults) => {
-            let ended = Ended {
-                step: step.name.to_owned(),
-                command,
-                rows,
-                seconds: (began.elapsed().as_secs_f64() * 10.0).round() / 10.0,
-                faults,
-            };
+            let ended = Ended { rows, faults, ..ended(step, began) };
             let failures = ended.failures();
             directory.end(ended)?;
             share.end();
@@ -102,10 +102,23 @@ fn measure(directory: &mut Directory, step: &Step, lab: &Lab) -> Result<Vec<Stri
         Err(error) => {
             share.end();
             lab.progress.remark(&format!("{} is left out: {error}", step.name));
+            directory.leave_out(&Ended { left_out: Some(error.to_string()), ..ended(step, began) })?;
             // What this machine does not have is no failure of anything.
             let lacking = matches!(error, BenchError::Link { .. } | BenchError::Cores { .. });
             Ok(if lacking { Vec::new() } else { vec![format!("{}: {error}", step.name)] })
         }
+    }
+}
+
+/// That a step has come to its end.
+fn ended(step: &Step, began: Instant) -> Ended {
+    Ended {
+        step: step.name.to_owned(),
+        command: step.command(),
+        rows: 0,
+        seconds: (began.elapsed().as_secs_f64() * 10.0).round() / 10.0,
+        faults: Vec::new(),
+        left_out: None,
     }
 }
 

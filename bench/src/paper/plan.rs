@@ -221,9 +221,10 @@ fn typed_floods(scale: Scale, queue: usize) -> ttcp::Plan {
     };
     let buffers = scale.of(powers(1 << 10, 128 << 10), vec![1 << 10, 8 << 10, 128 << 10], vec![1 << 10]);
     let plan = floods(elements, buffers, scale.of(64 << 20, 16 << 20, 1 << 10), scale.of(20, 10, 1));
-    // In queues as narrow as a buffer a sender can wait for acknowledgements that TCP delays, buffer after buffer.
-    let most = if narrow { 500 } else { 2_000 };
-    ttcp::Plan { queue: Some(queue), most: scale.of(None, Some(most), None), ..plan }
+    // The field's 64 MiB are 65,536 buffers of 1 KiB, whose rate a quarter of them tells as well. In queues as narrow as a
+    // buffer a sender can wait for acknowledgements that TCP delays, buffer after buffer.
+    let most = if narrow { scale.of(2_000, 500, 1) } else { scale.of(16_384, 2_000, 1) };
+    ttcp::Plan { queue: Some(queue), most: Some(most), ..plan }
 }
 
 /// The links that steps measure across: the field's, which was an ATM network, and one of today's.

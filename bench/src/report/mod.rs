@@ -2,7 +2,7 @@
 //!
 //! ```text
 //! machine.json ──► machine ─────────────────────────────────┐
-//! steps.jsonl ───► failures, if there are any ──────────────┤
+//! steps.jsonl ───► failures, and what was left out ─────────┤
 //!                                                            ▼
 //! results.jsonl ──► record: rows and remarks ──► sections ──► page ──► index.html
 //!                                      ▲           │    │     ▲
@@ -53,6 +53,7 @@ pub struct Report {
     remarks: Vec<Remark>,
     /// Systems that failed in steps of a run of all studies, and how.
     failures: Vec<String>,
+    left_out: Vec<String>,
 }
 
 /// The machine's description, in a directory of results.
@@ -80,7 +81,8 @@ impl Report {
             }
         };
         let steps = fs::read(directory.join(paper::STEPS)).unwrap_or_default();
-        Ok(Report { failures: paper::failures(&steps), ..Report::of(machine.as_deref(), &results) })
+        let (failures, left_out) = (paper::failures(&steps), paper::left_out(&steps));
+        Ok(Report { failures, left_out, ..Report::of(machine.as_deref(), &results) })
     }
 
     /// A report of the contents of `machine.json` and `results.jsonl`.
@@ -97,7 +99,7 @@ impl Report {
             remarks.insert(0, remark);
             Machine::default()
         });
-        Report { machine, records, remarks, failures: Vec::new() }
+        Report { machine, records, remarks, failures: Vec::new(), left_out: Vec::new() }
     }
 
     /// How many rows there are.

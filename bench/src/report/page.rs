@@ -144,6 +144,12 @@ fn footer(page: &mut Markup, report: &Report, not_measured: &[&'static str]) {
                 report.failures.iter().for_each(|failure| page.element("li").text(failure));
             });
         }
+        if !report.left_out.is_empty() {
+            page.element("h2").with("id", "left-out").text("What this run has left out");
+            page.element("ul").holding(|page| {
+                report.left_out.iter().for_each(|reason| page.element("li").text(reason));
+            });
+        }
         if !not_measured.is_empty() {
             let words = format!("Not measured in this run: {}.", not_measured.join(", "));
             page.element("p").with("id", "not-measured").text(words);
@@ -171,7 +177,8 @@ impl Layout {
     fn sections(&mut self, report: &Report) -> Vec<&'static str> {
         let all: Vec<&Record> = report.records.iter().collect();
         let judged = "Every ratio that has a target. It is met when the interval's upper end is at most 0.02 above \
-                      the target, missed when its lower end is above it, otherwise not resolved.";
+                      the target, missed when its lower end is above it, otherwise not resolved: then the budget of its \
+                      instructions, call/null of tests/instructions, decides about the null call.";
         self.section("targets", "Targets", judged, &sections::ratios(&all));
         let mut not_measured = Vec::new();
         for experiment in EXPERIMENTS {

@@ -62,8 +62,10 @@ pub(super) const EXPERIMENTS: &[Experiment] = &[
     Experiment {
         name: "whitebox",
         title: "Where a call's time goes",
-        about: "Time stamps at fourteen steps of a call. Each side's steps begin at that side's own zero; \
-                what the client waits for its reply is among its steps.",
+        about: "Time stamps at eighteen points of a call; the numbers are those of the steps in ARCHITECTURE.md, of \
+                which some have more than one and the stub and the server's read lie within their neighbours. \
+                Each side's steps begin at that side's own zero; what the client waits for its reply is among \
+                its steps.",
         draw: whitebox::draw,
     },
     Experiment {
@@ -139,8 +141,11 @@ pub(super) enum Shown {
 const BUFFERS: Axis = Axis { label: "payload of a buffer", written: number::octets, base: Some(2.0) };
 const ARGUMENTS: Axis = Axis { label: "payload each way", written: number::octets, base: Some(2.0) };
 const LATENCY: Axis = Axis { label: "µs", written: number::tick, base: None };
-const RATIO: Axis =
-    Axis { label: "median ratio; intervals in the data", written: number::tick, base: Some(10.0) };
+const RATIO: Axis = Axis {
+    label: "median ratio; intervals, where resolved, in the data",
+    written: number::tick,
+    base: Some(10.0),
+};
 const RATE: Axis = Axis { label: "calls/s", written: number::count, base: None };
 
 /// The circumstances under which figures may be compared.

@@ -1,8 +1,6 @@
 //! Throughput: a plot for each type as the field's papers drew it, their summary table, and processor time. Rows of a
 //! run of all studies are parted by study, since these differ in what they vary.
 
-use std::collections::BTreeSet;
-
 use super::{
     BUFFERS, Group, Part, RATIO, Scope, Shown, by_circumstances, lines_plot, matrix, systems_lines,
     systems_plot,
@@ -110,26 +108,26 @@ fn summary<'a>(rows: &[&'a Record], scope: &Scope<'_>) -> Option<Part<'a>> {
     if measured.is_empty() {
         return None;
     }
-    let floor: Vec<&Record> = measured.iter().copied().filter(|row| row.text("system") == "raw").collect();
-    // Several transports have several floors, and a share of one of them would say nothing.
-    let one_floor = floor.iter().map(|row| row.text("transport")).collect::<BTreeSet<_>>().len() == 1;
     let mut table = Table {
-        caption: "Mbit/s over all sizes, and the least processor time, both sides together".into(),
+        caption: "Mbit/s over all sizes; time at the highest as a multiple of a bare socket's beside it; and the least \
+                  processor time, both sides together"
+            .into(),
         over: vec![(String::new(), 1), ("scalars".into(), 4), ("structs".into(), 4)],
         ..Table::default()
     };
-    let heads = ["highest", "lowest", "of raw", "CPU s/GiB"];
+    let heads = ["highest", "lowest", "ratio", "CPU s/GiB"];
     table.heads = vec![Cell::word("system")];
     table.heads.extend(heads.iter().chain(&heads).map(|head| Cell::number(*head)));
     for (name, _, rows) in scope.names.systems(&measured) {
         let mut cells = vec![Cell::word(name)];
         for structs in [false, true] {
             let speed = extremes(&rows, structs, "gbit_s");
-            let raw = extremes(&floor, structs, "gbit_s").filter(|_| one_floor);
-            let share = speed.zip(raw).map(|((highest, _), (raw, _))| number::percent(highest / raw));
+            let fastest = rows.iter().filter(|row| is_struct(row) == structs).max_by(|a, b| {
+                f64::total_cmp(&a.number("gbit_s").unwrap_or(0.0), &b.number("gbit_s").unwrap_or(0.0))
+            });
             cells.push(Cell::figure(speed.map(|(highest, _)| highest * 1e3)));
             cells.push(Cell::figure(speed.map(|(_, lowest)| lowest * 1e3)));
-            cells.push(Cell::number(share.unwrap_or_default()));
+            cells.push(Cell::figure(fastest.and_then(|row| row.positive("ratio_to_raw"))));
             cells.push(Cell::figure(extremes(&rows, structs, "cpu_s_per_gib").map(|(_, lowest)| lowest)));
         }
         table.rows.push(cells);

@@ -1,4 +1,4 @@
-//! A call from within: its fourteen steps stacked for each call measured, and unfolded for the smallest one.
+//! A call from within: its steps stacked for each call measured, and unfolded for the smallest one.
 
 use super::{Group, Part, Scope, Shown, by_circumstances};
 use crate::report::grouping::{Alike, alike};
