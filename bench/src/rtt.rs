@@ -61,6 +61,12 @@ pub fn target(transport: Transport, pin: Pin, payload: Payload) -> Option<Target
     }
 }
 
+/// The count of instructions whose budget decides about a call's target where its interval does not: a target within a tenth
+/// of the floor lies within what a busy machine adds to both.
+pub fn deciding_budget(payload: Payload) -> Option<&'static str> {
+    (payload == Payload::Null).then_some("call/null")
+}
+
 /// Measures `systems` beside the bare socket, and hands on each payload's outcome as soon as it is there. The bare
 /// socket moves as many bytes as the first system does.
 ///

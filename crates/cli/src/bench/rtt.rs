@@ -16,6 +16,7 @@ use zorb_bench::paper::Systems;
 use zorb_bench::pin::Pin;
 use zorb_bench::row::{Figures, Row};
 use zorb_bench::rtt::{self, Plan};
+use zorb_bench::statistics::Verdict;
 use zorb_bench::system::{Payload, Transport};
 use zorb_bench::{BenchError, System};
 
@@ -238,7 +239,10 @@ fn verdicts(plan: &Plan, outcomes: &[Outcome]) -> String {
         let target = rtt::target(plan.basis.transport, plan.basis.pin, outcome.payload)?;
         let zorb = outcome.rows.iter().find(|row| row.system == Zorb.name())?;
         let verdict = target.judge(&zorb.ratio()?);
-        Some(format!("{}: at most {:.2} times the bare socket: {verdict}\n", outcome.payload, target.0))
+        let deciding = rtt::deciding_budget(outcome.payload).filter(|_| verdict == Verdict::NotResolved);
+        let decides = deciding.map(|budget| format!("; the budget {budget} decides")).unwrap_or_default();
+        let (payload, most) = (outcome.payload, target.0);
+        Some(format!("{payload}: at most {most:.2} times the bare socket: {verdict}{decides}\n"))
     });
     judged.collect()
 }
@@ -285,7 +289,7 @@ mod tests {
         assert!(table.width() <= 80, "{}\n{table}", table.width());
         assert_eq!(
             verdicts(&plan, &outcomes),
-            "null: at most 1.10 times the bare socket: not resolved\n\
+            "null: at most 1.10 times the bare socket: not resolved; the budget call/null decides\n\
              64 KiB: at most 1.50 times the bare socket: met\n"
         );
         assert_eq!(verdicts(&plan, &[outcome(Payload::Null, None)]), "", "no verdict without a ratio");
