@@ -113,6 +113,15 @@ fn step(point: Point) -> (u32, &'static str) {
     }
 }
 
+/// Every step as rows name it: its side, its number in ARCHITECTURE.md, and its name. The client's first, each side's in order.
+pub fn named_steps() -> impl Iterator<Item = (&'static str, u32, &'static str)> {
+    let ends = Point::ALL.into_iter().filter(|point| !matches!(point, Point::Begin | Point::Readable));
+    ends.map(|point| {
+        let (number, name) = step(point);
+        (if point <= Point::End { "client" } else { "server" }, number, name)
+    })
+}
+
 /// Makes the calls and takes them apart.
 ///
 /// # Errors

@@ -25,23 +25,6 @@ const SYSTEMS: &[(&str, &str, f64, f64, f64)] = &[
 
 const PINS: &[&str] = &["same", "split", "none"];
 
-const STEPS: &[(&str, &str, f64)] = &[
-    ("client", "generated stub", 60.0),
-    ("client", "deadline and retry", 45.0),
-    ("client", "route", 30.0),
-    ("client", "connection", 95.0),
-    ("client", "head and arguments", 110.0),
-    ("client", "messaging out", 140.0),
-    ("client", "system call", 4_100.0),
-    ("server", "channel is readable", 3_900.0),
-    ("server", "messaging in", 180.0),
-    ("server", "object adapter", 85.0),
-    ("server", "skeleton and servant", 130.0),
-    ("server", "reply leaves", 3_700.0),
-    ("client", "reply arrives", 7_800.0),
-    ("client", "result", 70.0),
-];
-
 /// The content of `machine.json`.
 pub(crate) fn machine() -> String {
     json!({
@@ -175,11 +158,16 @@ impl Sample {
 
     fn white_box(&mut self) {
         for (kind, size) in [("null", 0), ("octet", 64), ("octet", 1024), ("octet", 8192)] {
-            for (index, (side, name, time)) in STEPS.iter().enumerate() {
-                let grows = if matches!(index, 4 | 6 | 7 | 11) { f64::from(size) * 0.2 } else { 0.0 };
-                let time = self.near(time + grows);
+            for (side, step, name) in zorb_bench::whitebox::named_steps() {
+                let grows = if name.contains("written") || name.contains("call") {
+                    f64::from(size) * 0.2
+                } else {
+                    0.0
+                };
+                let usual = if name.contains("system call") { 4_000.0 } else { 150.0 };
+                let time = self.near(usual + grows);
                 let more = json!({
-                    "type": kind, "size": size, "side": side, "step": index + 1, "name": name, "p50_ns": time,
+                    "type": kind, "size": size, "side": side, "step": step, "name": name, "p50_ns": time,
                     "share": time / 20_000.0, "command": "zorb bench rtt --probes --pin same",
                 });
                 self.row("whitebox", "zorb", "tcp", "same", more);
