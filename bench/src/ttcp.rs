@@ -18,10 +18,16 @@ use crate::pin::{self, Pin, Placement};
 use crate::raw::Raw;
 use crate::row::{Figures, Row};
 use crate::statistics::{LEAST_PAIRS, Ratio, median};
-use crate::system::{Client, Setting, System, Transport};
+use crate::system::{Client, Setting, System, Transport, octets_text};
 
 /// A warm-up sends this part of the buffers: connections, caches and the kernel's windows have settled by then.
 pub(crate) const WARM_UP_PART: u32 = 8;
+
+/// Buffers that tell how long a flood would take, where that is bounded.
+pub const TASTE: u32 = 16;
+
+/// What so few take only where they stall, and not because it is the first time.
+const STALLED: Duration = Duration::from_millis(500);
 
 const GIB: f64 = (1_u64 << 30) as f64;
 
@@ -40,6 +46,10 @@ pub struct Plan {
     pub total: u64,
     /// The most buffers of a flood, which shortens those of small buffers; `None`: as many as `total` takes.
     pub most: Option<u32>,
+    /// The longest that a flood may take, in seconds. In queues as narrow as a buffer a sender can wait for the receiver's
+    /// window to be probed, a fifth of a second for each few kilobytes: a system to which that happens is measured by
+    /// [`TASTE`] buffers, or if it happens later has no further turn. `None`: as long as it takes.
+    pub longest: Option<u32>,
     /// Octets of the sockets' queues; `None` leaves them to the system.
     pub queue: Option<usize>,
     /// Floods of each system for each type and size.
@@ -118,31 +128,61 @@ fn compete(
 }
 
 fn measure(contest: &mut Contest, plan: &Plan, lab: &Lab, flood: Flood) -> Result<Outcome, BenchError> {
+    let mut sides: Vec<Side> = (0..contest.len()).map(|_| Side::of(flood)).collect();
+    for (at, side) in sides.iter_mut().enumerate() {
+        if let Some((turn, seconds)) = taste(contest, at, plan, flood)? {
+            let system = contest.system(at).name();
+            lab.progress.remark(&format!(
+                "{system}: {} buffers of {} would take {seconds:.0} s: measured by {TASTE} of them, without a ratio",
+                flood.count,
+                octets_text(flood.octets)
+            ));
+            *side = Side { flood: Flood { count: TASTE, ..flood }, turns: vec![turn] };
+        }
+    }
     let warm_up = Flood { count: flood.count.div_ceil(WARM_UP_PART), ..flood };
-    for at in 0..contest.len() {
+    for at in (0..contest.len()).filter(|&at| sides[at].turns.is_empty()) {
         contest.attempt(at, |client, _| client.flood(warm_up))?;
     }
-    let mut sides: Vec<Side> = (0..contest.len()).map(|_| Side::default()).collect();
     for round in 0..plan.repeat {
         for at in contest.order(round) {
-            if let Some(turn) = contest.attempt(at, |client, far| turn(client, far, flood))? {
+            if !sides[at].is_over(flood, plan)
+                && let Some(turn) = contest.attempt(at, |client, far| turn(client, far, flood))?
+            {
                 sides[at].turns.push(turn);
             }
             lab.progress.step();
         }
     }
-    // Who still takes part has had all its turns, so that turns of the same place in their lists make pairs.
+    // Who still takes part has had all its turns, or the first of them if they took too long, so that turns of the same place in their lists make pairs.
     let floor: Vec<_> = sides[0].turns.iter().map(|turn| turn.confirmed).collect();
     let finished = sides.iter().enumerate().filter(|&(at, _)| contest.takes_part(at));
-    let to_floor = contest.system(0).name() == Raw::Plain.name() && plan.pin != Pin::None;
+    let to_floor =
+        contest.system(0).name() == Raw::Plain.name() && plan.pin != Pin::None && sides[0].flood == flood;
     let rows = finished.map(|(at, side)| {
-        let mut row = side.row(contest.system(at), plan, flood);
-        if to_floor {
+        let mut row = side.row(contest.system(at), plan);
+        if to_floor && side.flood == flood {
             side.compare(&floor, plan.seed, &mut row);
         }
         row
     });
     Ok(Outcome { flood, rows: rows.collect() })
+}
+
+/// A first small flood of a system that would take too long for a whole one, and how many seconds that would be.
+fn taste(
+    contest: &mut Contest,
+    at: usize,
+    plan: &Plan,
+    flood: Flood,
+) -> Result<Option<(Turn, f64)>, BenchError> {
+    let Some(longest) = plan.longest.filter(|_| flood.count > TASTE) else { return Ok(None) };
+    let taste = Flood { count: TASTE, ..flood };
+    let turn = contest.attempt(at, |client, far| turn(client, far, taste))?;
+    Ok(turn.and_then(|turn| {
+        let seconds = turn.confirmed.as_secs_f64() / f64::from(TASTE) * f64::from(flood.count);
+        (turn.confirmed > STALLED && seconds > f64::from(longest)).then_some((turn, seconds))
+    }))
 }
 
 /// One flood's times.
@@ -169,13 +209,24 @@ fn turn(client: &mut dyn Client, far: &Far, flood: Flood) -> Result<Turn, BenchE
 }
 
 /// One system's turns of one kind of flood.
-#[derive(Default)]
 struct Side {
+    flood: Flood,
     turns: Vec<Turn>,
 }
 
 impl Side {
-    fn row(&self, system: &dyn System, plan: &Plan, flood: Flood) -> Row {
+    fn of(flood: Flood) -> Side {
+        Side { flood, turns: Vec::new() }
+    }
+
+    /// Whether it has had its last turn, because it stalls.
+    fn is_over(&self, flood: Flood, plan: &Plan) -> bool {
+        let too_long = |turn: &Turn| plan.longest.is_some_and(|most| turn.confirmed.as_secs() >= most.into());
+        self.flood != flood || self.turns.last().is_some_and(too_long)
+    }
+
+    fn row(&self, system: &dyn System, plan: &Plan) -> Row {
+        let flood = self.flood;
         let gbit = flood.total() as f64 * 8.0 / 1e9;
         let rate = |times: Option<Vec<Duration>>| {
             let mut rates: Vec<_> = times?.iter().map(|time| gbit / time.as_secs_f64()).collect();
@@ -237,6 +288,7 @@ mod tests {
             buffers: vec![1],
             total: 10_000,
             most,
+            longest: None,
             queue: None,
             repeat: 1,
             seed: 1,

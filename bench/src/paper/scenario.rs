@@ -101,6 +101,7 @@ impl Scenario {
                 .word("--buffers", sizes(&plan.buffers))
                 .word("--total", octets(plan.total as usize))
                 .maybe("--most", plan.most)
+                .maybe("--longest", plan.longest)
                 .maybe("--queue", plan.queue.map(octets))
                 .word("--repeat", plan.repeat)
                 .line(),

@@ -133,6 +133,10 @@ struct Floods {
     #[arg(long, value_parser = clap::value_parser!(u32).range(1..), value_name = "N")]
     most: Option<u32>,
 
+    /// Longest flood in seconds: a version that would take longer is measured by 16 buffers, without a ratio.
+    #[arg(long, value_parser = clap::value_parser!(u32).range(1..), value_name = "SECONDS")]
+    longest: Option<u32>,
+
     /// Octets of the sockets' queues; by default the system adapts them.
     #[arg(long, value_name = "OCTETS")]
     queue: Option<Octets>,
@@ -236,6 +240,7 @@ impl Floods {
             buffers: self.buffers.0.clone(),
             total: self.total.0,
             most: self.most,
+            longest: self.longest,
             queue: self.queue.map(|octets| octets.0 as usize),
             repeat: self.repeat as usize,
             seed: self.seed,
