@@ -5,6 +5,8 @@
 //! that fails is out of the event, with a line that says why and its last words; the others go on, and it is started
 //! anew for the next event, until it has failed too often. What ends a run is a floor that fails, and a wish to stop.
 
+use std::time::Duration;
+
 use crate::BenchError;
 use crate::lab::Lab;
 use crate::pin::Placement;
@@ -15,6 +17,9 @@ use crate::system::{Client, Setting, System};
 /// A system that has failed in so many events is not started again: it would fail in the next one too, and
 /// each time might cost the whole of our patience.
 const MOST_FAILURES: u32 = 3;
+
+/// How long a server may take to end after its connections have.
+const END_WITHIN: Duration = Duration::from_millis(100);
 
 /// All systems of a run.
 pub struct Contest<'a> {
@@ -223,7 +228,7 @@ fn explained(error: BenchError, server: Option<&Server>, lab: &Lab) -> BenchErro
     match error {
         BenchError::Unsupported { .. } | BenchError::Missing { .. } => error,
         _ if server.expired() => BenchError::TooLong { limit: lab.lifetime },
-        error => match server.has_ended() {
+        error => match server.has_ended(END_WITHIN) {
             Some(BenchError::Process { command, what }) => {
                 BenchError::Process { command, what: format!("{what}; the client: {error}") }
             }

@@ -86,8 +86,10 @@ impl Taken {
     /// A line for people, if it was much: 5 % or more.
     pub fn much(&self) -> Option<String> {
         let ((taken_before, all_before), (taken, all)) = self.began.zip(times())?;
+        // A machine that was moved to another host may count from less than it had.
+        let since = |now: u64, before| now.checked_sub(before);
         let share =
-            (taken - taken_before) as f64 / all.checked_sub(all_before).filter(|&all| all > 0)? as f64;
+            since(taken, taken_before)? as f64 / since(all, all_before).filter(|&all| all > 0)? as f64;
         (share >= 0.05).then(|| {
             let percent = share * 100.0;
             format!("the host took {percent:.0} % of the processors' time meanwhile: figures are too low, intervals too wide")

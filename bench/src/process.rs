@@ -52,9 +52,6 @@ const LINES_AHEAD: usize = 16;
 const LAST_WORDS: usize = 6;
 const LONGEST_WORDS: u64 = 300;
 
-/// How long a process may take to end after its connections have.
-const END_WITHIN: Duration = Duration::from_millis(100);
-
 /// How long the last words of a process that has ended may take to arrive.
 const WORDS_WITHIN: Duration = Duration::from_secs(1);
 
@@ -213,10 +210,10 @@ impl Process {
         self.fault(&format!("{} {when}", how.as_deref().unwrap_or("closed its output")))
     }
 
-    /// What explains the errors of whoever talked to it: that it has ended, how, and its last words. `None` if it is alive;
-    /// a moment is waited, since who talks to it may notice before it can be told.
-    pub fn has_ended(&self) -> Option<BenchError> {
-        let how = self.end_within(END_WITHIN)?;
+    /// What explains the errors of whoever talked to it: that it has ended, how, and its last words. `None` if it is alive
+    /// after that time, within which it may have to end yet: who talks to it can notice before its parent does.
+    pub fn has_ended(&self, within: Duration) -> Option<BenchError> {
+        let how = self.end_within(within)?;
         let _ = self.words_ended.recv_timeout(WORDS_WITHIN);
         Some(self.fault(&how))
     }

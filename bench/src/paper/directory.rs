@@ -102,16 +102,12 @@ impl Directory {
         Ok(())
     }
 
-    /// Notes that nothing of a step could be measured, and why: for the report, not for who goes on.
+    /// Notes what became of a step, for the report: of one that was left out too, which has not ended.
     ///
     /// # Errors
     ///
     /// [`BenchError::Io`], naming the file.
-    pub fn leave_out(&mut self, step: &Ended) -> Result<(), BenchError> {
-        self.note(step)
-    }
-
-    fn note(&mut self, step: &Ended) -> Result<(), BenchError> {
+    pub fn note(&mut self, step: &Ended) -> Result<(), BenchError> {
         self.results.sync_data().map_err(self.unwritten(RESULTS))?;
         let written = self.steps.write_all(json(step).as_bytes()).and_then(|()| self.steps.sync_data());
         written.map_err(self.unwritten(STEPS))

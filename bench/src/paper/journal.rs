@@ -106,10 +106,10 @@ pub(super) fn examine(steps: &[u8], results: &[u8], commands: &[String]) -> Kept
     for command in lines(results).filter_map(command_of) {
         *rows.entry(command).or_default() += 1;
     }
-    // One that this run does not have, such as the white box of a program with probes, stays as its rows do.
-    ended.retain(|step| step.left_out.is_none());
+    // One that this run does not have stays as its rows do.
     ended.retain(|step| {
-        !commands.contains(&step.command) || rows.get(&step.command).copied().unwrap_or(0) == step.rows
+        let rows = rows.get(&step.command).copied().unwrap_or(0);
+        step.left_out.is_none() && (!commands.contains(&step.command) || rows == step.rows)
     });
     let stays = |line: &[u8]| match command_of(line) {
         Some(command) => !commands.contains(&command) || ended.iter().any(|step| step.command == command),

@@ -102,7 +102,7 @@ fn measure(directory: &mut Directory, step: &Step, lab: &Lab) -> Result<Vec<Stri
         Err(error) => {
             share.end();
             lab.progress.remark(&format!("{} is left out: {error}", step.name));
-            directory.leave_out(&Ended { left_out: Some(error.to_string()), ..ended(step, began) })?;
+            directory.note(&Ended { left_out: Some(error.to_string()), ..ended(step, began) })?;
             // What this machine does not have is no failure of anything.
             let lacking = matches!(error, BenchError::Link { .. } | BenchError::Cores { .. });
             Ok(if lacking { Vec::new() } else { vec![format!("{}: {error}", step.name)] })

@@ -63,6 +63,11 @@ while read -r command first rest; do
     flood)
         case "$behaviour" in
         dropping) echo "error buffer 3 never arrived" ;;
+        stalling)
+            # Sixteen buffers take longer than half a second.
+            sleep 0.6
+            echo "flood 600000000 1000"
+            ;;
         *) echo "flood 1000 900" ;;
         esac
         ;;

@@ -172,6 +172,50 @@ fn what_cannot_be_is_refused_with_a_list_of_what_can() {
 }
 
 #[test]
+fn what_stalls_is_measured_by_a_few_buffers() {
+    let peers = peers("stalling", &[("omniorb", "stalling"), ("tonic", "honest")]);
+    let run = "ttcp run --json --versions raw,omniorb,tonic --types octet --buffers 1K --total 1M --repeat 2";
+    let words: Vec<&str> = run.split(' ').chain(["--pin", "same", "--longest", "5"]).collect();
+    let output = zorb(&peers, &words);
+    let said = text(&output.stderr);
+    assert!(output.status.success(), "{said}");
+    let rows = rows(&output);
+    let omniorb = rows_of(&rows, "omniorb");
+    // Sixteen buffers in 0.6 s.
+    assert_eq!(omniorb[0]["gbit_s"], 0.00021845, "{said}");
+    assert!(omniorb[0]["ratio_to_raw"].is_null() && rows_of(&rows, "tonic")[0]["ratio_to_raw"].is_number());
+    let told =
+        "note: omniorb: 1024 buffers of 1 KiB would take 38 s: measured by 16 of them, without a ratio";
+    assert_eq!(said.matches(told).count(), 1, "{said}");
+}
+
+#[test]
+fn a_hang_up_ends_a_receiver_unless_it_is_to_outlive_the_terminal() {
+    for (start, ended_by) in [("exec", "-HUP"), ("trap '' HUP; exec", "-INT")] {
+        let mut receiver = Command::new("sh")
+            .args(["-c", &format!("{start} \"$0\" ttcp recv --versions raw"), env!("CARGO_BIN_EXE_zorb")])
+            .stdin(Stdio::null())
+            .stdout(Stdio::piped())
+            .stderr(Stdio::null())
+            .spawn()
+            .unwrap();
+        let mut lines = BufReader::new(receiver.stdout.take().unwrap()).lines();
+        assert!(lines.next().unwrap().unwrap().starts_with("zorb ttcp send raw="));
+        for signal in ["-HUP", ended_by] {
+            assert!(receiver.try_wait().unwrap().is_none(), "{start}: it receives");
+            let sent = Command::new("kill").args([signal, &receiver.id().to_string()]).status().unwrap();
+            assert!(sent.success());
+            if signal == ended_by {
+                break;
+            }
+            // Far longer than it takes to notice.
+            std::thread::sleep(std::time::Duration::from_millis(500));
+        }
+        assert_eq!(receiver.wait().unwrap().code(), Some(0), "{start}");
+    }
+}
+
+#[test]
 fn a_receiver_goes_on_without_peers_that_are_missing_or_end() {
     let peers = peers("received", &[("omniorb", "bereft")]);
     let mut receiver = Command::new(env!("CARGO_BIN_EXE_zorb"))

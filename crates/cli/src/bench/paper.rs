@@ -103,7 +103,7 @@ pub(crate) fn run(arguments: &Arguments) -> Result<(), Failure> {
     })?;
     write!(std::io::stdout().lock(), "{}", beginning(path, &directory, &steps))?;
     if !probes::BUILT_IN {
-        eprintln!("note: the white box is left out: {}, with which this command adds it", probes::NOT_BUILT);
+        eprintln!("note: the white box is left out: {}, and begin a run of its own", probes::NOT_BUILT);
     }
     if paper::left(&directory, &steps) > Duration::ZERO {
         tell_if_busy(false)?;

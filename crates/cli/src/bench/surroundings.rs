@@ -88,16 +88,25 @@ pub(crate) fn tell_if_busy(json: bool) -> io::Result<()> {
 }
 
 /// The first Ctrl-C, SIGTERM or SIGHUP asks for an orderly end, the second ends this process at once; its children then
-/// see their input close.
+/// see their input close. Who starts it with `nohup` wants it to outlive the terminal.
 pub(crate) fn stop_on_signals() -> Stop {
     let stop = Stop::new();
-    for signal in [SIGINT, SIGTERM, SIGHUP] {
+    let hang_up = (!is_ignored(SIGHUP)).then_some(SIGHUP);
+    for signal in [SIGINT, SIGTERM].into_iter().chain(hang_up) {
         // The order matters: the shutdown looks at the flag as it was before this signal. Both fail only for
         // signals that cannot be caught, which these are not.
         let _ = signal_hook::flag::register_conditional_shutdown(signal, 128 + signal, stop.flag());
         let _ = signal_hook::flag::register(signal, stop.flag());
     }
     stop
+}
+
+/// Whether this process was started with a signal ignored.
+fn is_ignored(signal: i32) -> bool {
+    let status = std::fs::read_to_string("/proc/self/status").unwrap_or_default();
+    let mask = status.lines().find_map(|line| line.strip_prefix("SigIgn:"));
+    let mask = mask.and_then(|mask| u64::from_str_radix(mask.trim(), 16).ok()).unwrap_or(0);
+    mask >> (signal - 1) & 1 == 1
 }
 
 /// The progress of a run on standard error.

@@ -120,13 +120,15 @@ pub(super) fn run(arguments: &Arguments) -> Result<(), Failure> {
             eprintln!("receiving until Ctrl-C; the line above is to be typed on the other side");
             while !stop.requested() {
                 thread::sleep(Duration::from_millis(100));
-                peers.retain(|(name, server): &(&str, Server)| match server.process().has_ended() {
-                    Some(error) if !stop.requested() => {
-                        eprintln!("note: {name}: {error}");
-                        faults.push(format!("{name}: {error}"));
-                        false
+                peers.retain(|(name, server): &(&str, Server)| {
+                    match server.process().has_ended(Duration::ZERO) {
+                        Some(error) if !stop.requested() => {
+                            eprintln!("note: {name}: {error}");
+                            faults.push(format!("{name}: {error}"));
+                            false
+                        }
+                        _ => true,
                     }
-                    _ => true,
                 });
             }
         }
