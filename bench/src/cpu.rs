@@ -25,20 +25,15 @@ impl Spent {
     /// Until now. `None` if there is no such process, or the system does not show it.
     pub fn of(process: u32) -> Option<Spent> {
         let mut spent = Spent { threads: BTreeMap::new(), whole: Duration::ZERO };
-        let mut left = vec![process];
-        while let Some(process) = left.pop() {
+        for process in family(process) {
             let tasks = fs::read_dir(format!("/proc/{process}/task")).ok()?;
             for task in tasks.flatten() {
                 let thread = task.file_name().to_str()?.parse().ok()?;
                 // A thread may end between being listed and being read.
-                let read = |file: &str| fs::read_to_string(task.path().join(file)).unwrap_or_default();
-                let first = |text: String| text.split(' ').next().and_then(|word| word.parse().ok());
-                if let Some(nanoseconds) = first(read("schedstat")) {
+                let schedstat = fs::read_to_string(task.path().join("schedstat")).unwrap_or_default();
+                if let Some(nanoseconds) = schedstat.split(' ').next().and_then(|word| word.parse().ok()) {
                     spent.threads.insert((process, thread), Duration::from_nanos(nanoseconds));
                 }
-                left.extend(
-                    read("children").split_ascii_whitespace().filter_map(|word| word.parse::<u32>().ok()),
-                );
             }
             spent.whole += whole(&fs::read_to_string(format!("/proc/{process}/stat")).unwrap_or_default());
         }
@@ -58,6 +53,24 @@ impl Spent {
     fn sum(&self) -> Duration {
         self.threads.values().sum()
     }
+}
+
+/// A process, those that it has started, and so on, as far as they live.
+pub fn family(process: u32) -> Vec<u32> {
+    let mut family = vec![process];
+    let mut at = 0;
+    while let Some(process) = family.get(at) {
+        let tasks = fs::read_dir(format!("/proc/{process}/task")).into_iter().flatten().flatten();
+        let children = tasks.map(|task| fs::read_to_string(task.path().join("children")).unwrap_or_default());
+        let children: Vec<_> = children.collect();
+        family.extend(
+            children
+                .iter()
+                .flat_map(|all| all.split_ascii_whitespace().filter_map(|one| one.parse::<u32>().ok())),
+        );
+        at += 1;
+    }
+    family
 }
 
 /// What this process has spent until now, ended threads included and children not.

@@ -76,6 +76,11 @@ pub enum BenchError {
         /// Why.
         what: String,
     },
+    /// What processors execute cannot be looked at.
+    Profile {
+        /// Why.
+        what: String,
+    },
     /// The run lasted longer than it may.
     TooLong {
         /// The time it had.
@@ -117,6 +122,7 @@ impl fmt::Display for BenchError {
             BenchError::Taken { directory, what } => write!(f, "cannot use {}: {what}", directory.display()),
             BenchError::Image { what } => write!(f, "cannot make a picture: {what}"),
             BenchError::Link { what } => write!(f, "the link cannot be made: {what}"),
+            BenchError::Profile { what } => write!(f, "a profile cannot be taken: {what}"),
             BenchError::TooLong { limit } => {
                 write!(f, "the run did not end within {} s and was stopped", limit.as_secs())
             }

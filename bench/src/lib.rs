@@ -4,6 +4,7 @@
 //! |---|---|
 //! | what is measured: a server half and a client half | [`system`]; ours in [`raw`], [`orb`]; programs of their own in [`peer`] |
 //! | systems side by side, their processes, and what happens when one fails | [`contest`], [`process`], [`pin`] |
+//! | where a flood's time goes, by function | [`profile`] |
 //! | a call seen from within | [`whitebox`], with the marks of [`probes`]; what it takes of things that can be counted: [`counts`] |
 //! | scenarios | [`ttcp`]; of calls, which share [`calls`]: [`rtt`], [`size`], [`cube`], [`demux`], [`firstcall`], [`concurrency`], [`connections`], [`images`] |
 //! | a network between both sides | [`link`] |
@@ -31,7 +32,7 @@
 //! they are there. [`rtt`] is the shortest example. What it asks of clients beyond calls and bursts is a method of
 //! [`system::Client`] with a default that says no. Its command line is a file in `crates/cli/src/bench`.
 //!
-//! Dependencies: `hdrhistogram` (latency distributions in constant memory), `resvg` (plots as PNG, with their
+//! Dependencies: `blazesym` (functions by their addresses, in programs and in the kernel), `hdrhistogram` (latency distributions in constant memory), `libc` (where the C library's copying functions are), `perf-event2` (what processors execute), `resvg` (plots as PNG, with their
 //! words), `rustix` (core affinity, process groups), `serde` and `serde_json` (the JSON lines), `stats_alloc` (counts
 //! allocations; with the feature `probes` only).
 
@@ -61,6 +62,7 @@ pub mod peer;
 pub mod pin;
 pub mod probes;
 pub mod process;
+pub mod profile;
 pub mod progress;
 pub mod raw;
 pub mod report;

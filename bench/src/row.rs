@@ -10,6 +10,7 @@
 //! | `calls_s` | rate; latency of a scenario that asks for it | |
 //! | `kib_per_connection` | memory | |
 //! | `side`, `step`, `name`, `p50_ns`, `share` | white box | one step of a call |
+//! | `side`, `group`, `function`, `cpu_s_per_gib`, `share` | profile | what a function takes of one side of a flood |
 //! | `side`, `system_calls`, `octets_copied`, `allocations`, `octets_allocated` | counts | of one call, on average |
 //! | `ratio_to_raw`, `ratio_low`, `ratio_high` | every row | to the floor, measured in turns; null where there is none |
 //! | `operations`, `position`, `objects`, `pick`, `lookup`, `style`, `callers`, `connections`, `queue`, `link`, `study`, `phase` | where they apply | a scenario's parameters |
@@ -112,6 +113,19 @@ pub enum Figures {
         /// Median time in it, in nanoseconds.
         p50_ns: f64,
         /// Its part of the call, 0 to 1.
+        share: f64,
+    },
+    /// What a function takes of one side of a flood.
+    Function {
+        /// `sender` or `receiver`.
+        side: String,
+        /// What it does ([`crate::profile::Group`]).
+        group: String,
+        /// Its name; `others` stands for all of the group that have no row.
+        function: String,
+        /// Processor seconds in it for each GiB of payload.
+        cpu_s_per_gib: f64,
+        /// Its part of the side's processor time, 0 to 1.
         share: f64,
     },
     /// What one side of a call takes of things that can be counted, on average.

@@ -72,7 +72,7 @@ impl Plan {
         Flood { count: count as u32, ..one }
     }
 
-    fn setting(&self) -> Setting {
+    pub(crate) fn setting(&self) -> Setting {
         Setting { queue: self.queue, ..Setting::over(self.transport) }
     }
 }

@@ -50,9 +50,10 @@ fn plot<'a, 'i>(section: Node<'a, 'i>, title: &str) -> Node<'a, 'i> {
         .unwrap_or_else(|| panic!("no plot {title:?}"))
 }
 
-const SECTIONS: [&str; 12] = [
+const SECTIONS: [&str; 13] = [
     "targets",
     "ttcp",
+    "profile",
     "rtt",
     "cube",
     "whitebox",
@@ -309,6 +310,17 @@ fn the_other_sections_show_what_they_are_for() {
     assert_eq!(heads[..5], ["argument and result", "raw", "ipc", "zorb tcp", "zorb unix"]);
     assert_eq!(elements(elements(cube, "tbody").next().unwrap(), "tr").count(), 9);
 
+    let goes = plot(section("profile"), "What the time of long, 128 KiB goes to");
+    let parts = elements(goes, "rect").filter(|rect| has_class(rect, "segment"));
+    // The four kinds' names, and four parts of each side.
+    let sides = labels(goes).len() - 4;
+    assert!(sides >= 8 && parts.count() == 4 + 4 * sides);
+    let costly = text(section("profile"));
+    for words in ["_copy_from_iter 40 %, tcp_sendmsg_locked 20 %, bench::BinStruct", "kernel-copies", "30 %"]
+    {
+        assert!(costly.contains(words), "{words} is missing in {costly}");
+    }
+
     let stacked = plot(section("whitebox"), "The steps of zorb calls");
     let segments = elements(stacked, "rect").filter(|rect| has_class(rect, "segment"));
     assert_eq!(segments.count(), 4 * zorb_bench::whitebox::named_steps().count());
@@ -435,7 +447,7 @@ fn nothing_is_dropped() {
         "machine.json: not there",
         "results.jsonl:6: not JSON at column 2",
         "results.jsonl:7: the field `experiment` is missing",
-        "Not measured in this run: rtt, whitebox, counts, size, demux, firstcall, concurrency, connections, images.",
+        "Not measured in this run: profile, rtt, whitebox, counts, size, demux, firstcall, concurrency, connections, images.",
     ] {
         assert!(footer.contains(words), "{words} is missing in {footer}");
     }
@@ -448,7 +460,7 @@ fn a_run_without_rows_still_makes_a_page() {
         let document = parse(&page.html);
         assert_eq!(elements(document.root(), "section").count(), 0);
         assert_eq!(elements(document.root(), "nav").count(), 0);
-        assert_eq!((page.plots.len(), page.not_measured.len()), (0, 11));
+        assert_eq!((page.plots.len(), page.not_measured.len()), (0, 12));
         assert!(with_id(&document, "not-measured").is_some());
     }
 }

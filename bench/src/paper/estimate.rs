@@ -72,6 +72,10 @@ pub(super) fn of(scenario: &Scenario, link: Option<&Spec>) -> Duration {
         Scenario::Floods(plan, versions) => {
             sum(versions, |cost, version| cost.start + floods(plan, cost, version, rate))
         }
+        // Looking takes a little, and names are read from programs and the kernel.
+        Scenario::Profiles(plan, versions) => sum(versions, |cost, version| {
+            cost.start + 1.1 * floods(plan, cost, version, rate) + 2.0 * plan.elements.len() as f64
+        }),
         Scenario::RoundTrips(plan, peers) => of_calls(&plan.basis, &plan.payloads, peers),
         Scenario::Cubes(plan, peers) => {
             let payloads: Vec<_> = plan.cubes.iter().map(|&cube| Payload::Cube(cube)).collect();

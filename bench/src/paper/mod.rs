@@ -104,7 +104,10 @@ fn measure(directory: &mut Directory, step: &Step, lab: &Lab) -> Result<Vec<Stri
             lab.progress.remark(&format!("{} is left out: {error}", step.name));
             directory.note(&Ended { left_out: Some(error.to_string()), ..ended(step, began) })?;
             // What this machine does not have is no failure of anything.
-            let lacking = matches!(error, BenchError::Link { .. } | BenchError::Cores { .. });
+            let lacking = matches!(
+                error,
+                BenchError::Link { .. } | BenchError::Cores { .. } | BenchError::Profile { .. }
+            );
             Ok(if lacking { Vec::new() } else { vec![format!("{}: {error}", step.name)] })
         }
     }

@@ -168,6 +168,7 @@ pub fn steps(scale: Scale, peers: &[&'static Peer], probes: bool) -> Vec<Step> {
         ("typed-queue-8K", Study::Middleware, flood(typed_floods(scale, 8 << 10))),
         ("typed-155mbit", Study::Middleware, flood(typed_floods_across(scale, 2 << 20))),
         ("typed-10gbit", Study::Middleware, flood(typed_floods_across(scale, 64 << 20))),
+        ("profile", Study::Middleware, Scenario::Profiles(profiled_floods(scale), floods.clone())),
         ("demux-operations", Study::Middleware, Scenario::Lookups(operations)),
         ("demux-objects", Study::Middleware, Scenario::Lookups(objects)),
         ("bytes", Study::Wrappers, flood(byte_floods(scale))),
@@ -242,6 +243,12 @@ fn typed_floods_across(scale: Scale, total: u64) -> ttcp::Plan {
     let elements = [Element::Octet, Element::Long, Element::Struct];
     let plan = typed_floods(scale, 64 << 10);
     ttcp::Plan { elements: elements.to_vec(), total, repeat: scale.of(20, 5, 1), ..plan }
+}
+
+/// Where the time goes: 64 MiB in buffers of 128 KiB, one scalar for all.
+fn profiled_floods(scale: Scale) -> ttcp::Plan {
+    let total = scale.of(64 << 20, 64 << 20, 1 << 10);
+    floods(&[Element::Long, Element::Struct], vec![128 << 10], total, scale.of(20, 5, 1))
 }
 
 /// Untyped bytes, from a buffer of one on.
@@ -348,7 +355,7 @@ mod tests {
     fn calls_take_no_notice_of_how_octets_are_flooded() {
         let peers: Vec<_> = ["tirpc", "tirpc-opaque"].into_iter().filter_map(Peer::named).collect();
         for step in steps(Scale::Quick, &peers, true) {
-            let floods = matches!(step.scenario, Scenario::Floods(..));
+            let floods = matches!(step.scenario, Scenario::Floods(..) | Scenario::Profiles(..));
             assert_eq!(step.command().contains("tirpc-opaque"), floods, "{step:?}");
         }
     }

@@ -10,7 +10,7 @@ use crate::link::Spec;
 use crate::orb::{Studio, Zorb};
 use crate::row::Row;
 use crate::system::{Payload, System};
-use crate::{cube, demux, firstcall, images, rtt, size, ttcp, whitebox};
+use crate::{cube, demux, firstcall, images, profile, rtt, size, ttcp, whitebox};
 
 /// Systems beside zorb, or the versions of a flood.
 #[derive(Clone)]
@@ -44,6 +44,8 @@ impl fmt::Debug for Systems {
 pub enum Scenario {
     /// `zorb ttcp run`, of these versions.
     Floods(ttcp::Plan, Systems),
+    /// `zorb ttcp run --profile`, of these versions.
+    Profiles(ttcp::Plan, Systems),
     /// `zorb bench rtt`, with what is beside zorb.
     RoundTrips(rtt::Plan, Systems),
     /// `zorb bench rtt --probes`.
@@ -76,6 +78,10 @@ impl Scenario {
                 let entries = versions.0.iter().map(|&version| Entry::here(version)).collect();
                 ttcp::run(entries, plan, lab, &mut |outcome| finished(outcome.rows))
             }
+            Scenario::Profiles(plan, versions) => {
+                let entries = versions.0.iter().map(|&version| Entry::here(version)).collect();
+                profile::run(entries, plan, lab, &mut |outcome| finished(outcome.rows))
+            }
             Scenario::RoundTrips(plan, peers) => {
                 rtt::run(&peers.with(&Zorb), plan, lab, &mut |outcome| finished(outcome.rows))
             }
@@ -95,16 +101,12 @@ impl Scenario {
     pub fn command(&self, link: Option<&Spec>) -> String {
         let words = |command, pin| Words::new(command).word("--pin", pin).maybe("--link", link);
         match self {
-            Scenario::Floods(plan, versions) => words("zorb ttcp run", plan.pin)
-                .list("--versions", versions.names())
-                .list("--types", plan.elements.iter().map(|element| element.name()))
-                .word("--buffers", sizes(&plan.buffers))
-                .word("--total", octets(plan.total as usize))
-                .maybe("--most", plan.most)
-                .maybe("--longest", plan.longest)
-                .maybe("--queue", plan.queue.map(octets))
-                .word("--repeat", plan.repeat)
-                .line(),
+            Scenario::Floods(plan, versions) => {
+                words("zorb ttcp run", plan.pin).floods(plan, versions).line()
+            }
+            Scenario::Profiles(plan, versions) => {
+                words("zorb ttcp run --profile", plan.pin).floods(plan, versions).line()
+            }
             Scenario::RoundTrips(plan, peers) => words("zorb bench rtt", plan.basis.pin)
                 .payloads(&plan.payloads, Payload::type_name)
                 .word("--calls", plan.basis.calls)
@@ -168,6 +170,17 @@ impl Words {
     fn list<T: fmt::Display>(self, option: &str, values: impl IntoIterator<Item = T>) -> Words {
         let values: Vec<_> = values.into_iter().map(|value| value.to_string()).collect();
         self.word(option, values.join(","))
+    }
+
+    fn floods(self, plan: &ttcp::Plan, versions: &Systems) -> Words {
+        self.list("--versions", versions.names())
+            .list("--types", plan.elements.iter().map(|element| element.name()))
+            .word("--buffers", sizes(&plan.buffers))
+            .word("--total", octets(plan.total as usize))
+            .maybe("--most", plan.most)
+            .maybe("--longest", plan.longest)
+            .maybe("--queue", plan.queue.map(octets))
+            .word("--repeat", plan.repeat)
     }
 
     fn peers(self, peers: &Systems) -> Words {

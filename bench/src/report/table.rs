@@ -154,6 +154,8 @@ const COLUMNS: &[(&str, &str, Column)] = &[
     ("side", "side", Column::Words),
     ("step", "step", Column::Given),
     ("name", "name", Column::Words),
+    ("group", "kind", Column::Words),
+    ("function", "function", Column::Words),
     ("gbit_s", "Gbit/s", Column::Figure),
     ("sender_gbit_s", "sender Gbit/s", Column::Figure),
     ("cpu_s_per_gib", "CPU s/GiB", Column::Figure),

@@ -39,6 +39,7 @@ pub(crate) fn machine() -> String {
 pub(crate) fn results() -> String {
     let mut sample = Sample { rows: Vec::new(), state: 1 };
     sample.ttcp();
+    sample.profile();
     sample.rtt();
     sample.cube();
     sample.white_box();
@@ -93,6 +94,31 @@ impl Sample {
                         "ratio_high": ratio.map(|ratio| ratio * 1.02), "command": "zorb ttcp run --pin same",
                     });
                     self.row("ttcp", system, "tcp", "same", more);
+                }
+            }
+        }
+    }
+
+    fn profile(&mut self) {
+        let functions = [
+            ("kernel-copies", "_copy_from_iter", 0.4),
+            ("kernel", "tcp_sendmsg_locked", 0.2),
+            ("program", "bench::BinStruct::operator>>=", 0.15),
+            ("copies", "memcpy", 0.1),
+            ("kernel", "others", 0.1),
+            ("program", "others", 0.05),
+        ];
+        for kind in ["long", "struct"] {
+            for &(system, ..) in SYSTEMS {
+                for (side, factor) in [("sender", 1.0), ("receiver", 1.2)] {
+                    for (group, function, share) in functions {
+                        let more = json!({
+                            "type": kind, "size": 131_072, "side": side, "group": group, "function": function,
+                            "cpu_s_per_gib": self.near(0.3 * factor * share), "share": share,
+                            "command": "zorb ttcp run --profile --pin split",
+                        });
+                        self.row("profile", system, "tcp", "split", more);
+                    }
                 }
             }
         }

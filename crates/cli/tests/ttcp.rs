@@ -248,6 +248,35 @@ fn a_receiver_goes_on_without_peers_that_are_missing_or_end() {
 }
 
 #[test]
+fn a_profile_names_functions_of_both_sides() {
+    let peers = peers("profiled", &[]);
+    let profile = "ttcp run --profile --json --versions raw,zorb --types struct --buffers 128K --total 64M";
+    let words: Vec<&str> = profile.split(' ').chain(["--repeat", "2", "--pin", "none"]).collect();
+    let output = zorb(&peers, &words);
+    let said = text(&output.stderr);
+    if said.contains("a profile cannot be taken: looking at what processors execute needs root") {
+        assert_eq!(output.status.code(), Some(1), "{said}");
+        eprintln!("left out: {said}");
+        return;
+    }
+    assert!(output.status.success(), "{said}");
+    let rows = rows(&output);
+    for (system, side) in [("raw", "sender"), ("raw", "receiver"), ("zorb", "sender"), ("zorb", "receiver")] {
+        let of_side: Vec<_> = rows_of(&rows, system).into_iter().filter(|row| row["side"] == side).collect();
+        let groups: BTreeSet<_> = of_side.iter().map(|row| row["group"].as_str().unwrap()).collect();
+        assert!(
+            groups.contains("kernel-copies") && groups.contains("program"),
+            "{system} {side}: {groups:?}"
+        );
+        let shares: f64 = of_side.iter().map(|row| row["share"].as_f64().unwrap()).sum();
+        assert!((shares - 1.0).abs() < 0.01, "{system} {side}: {shares}");
+        assert!(of_side.iter().all(|row| row["experiment"] == "profile" && row["type"] == "struct"));
+    }
+    let ours = rows_of(&rows, "zorb").into_iter().map(|row| row["function"].as_str().unwrap());
+    assert!(ours.clone().any(|name| name.contains("zorb")), "{:?}", ours.collect::<Vec<_>>());
+}
+
+#[test]
 fn two_halves_in_two_processes_and_little_memory() {
     let peers = peers("halves", &[]);
     let mut receiver = Command::new(env!("CARGO_BIN_EXE_zorb"))

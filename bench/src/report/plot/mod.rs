@@ -13,6 +13,7 @@ mod lines;
 mod look;
 mod rows;
 mod scale;
+mod stacks;
 mod steps;
 
 use super::markup::Markup;
@@ -20,6 +21,7 @@ use super::markup::Markup;
 pub(super) use lines::{Axis, Lines, Point, Series};
 pub(super) use look::{Look, rank, stylesheet, variables};
 pub(super) use rows::{Mark, Row, RowGroup, Rows};
+pub(super) use stacks::{Part as StackPart, Stack, Stacks};
 pub(super) use steps::{Bar, Step, Steps, Waterfall};
 
 /// The width of every plot, in its own pixels.

@@ -11,6 +11,7 @@ mod cube;
 mod demux;
 mod firstcall;
 mod images;
+mod profile;
 mod rtt;
 mod size;
 mod ttcp;
@@ -43,6 +44,13 @@ pub(super) const EXPERIMENTS: &[Experiment] = &[
         about: "A transmitter floods a receiver with buffers of typed values. The clock stops when the \
                 receiver has confirmed that it has executed every buffer. Higher is better.",
         draw: ttcp::draw,
+    },
+    Experiment {
+        name: "profile",
+        title: "Where a flood's time goes",
+        about: "What the processors execute during a flood, looked at ten thousand times a second: a function's part of \
+                the looks is its part of the time. Looking slows all systems by a few per cent.",
+        draw: profile::draw,
     },
     Experiment {
         name: "rtt",

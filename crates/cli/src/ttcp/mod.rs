@@ -3,6 +3,7 @@
 //! The measurement is `zorb_bench::ttcp`; here are the command line, the two halves for
 //! two hosts ([`recv`] has the receiving one), and the table ([`table`]).
 
+mod profile;
 mod recv;
 mod table;
 
@@ -73,6 +74,10 @@ struct RunArguments {
     #[arg(long, value_name = "LINK")]
     link: Option<Spec>,
 
+    /// Instead of rates: which functions of sender and receiver the processors' time goes to. Needs root or CAP_PERFMON.
+    #[arg(long)]
+    profile: bool,
+
     #[command(flatten)]
     floods: Floods,
 }
@@ -83,12 +88,14 @@ buffer as a message has it, ipc is raw through typed handles, zorb calls oneway
 operations; the others are peers, built by bench/peers/build NAME.
 A ratio has an interval from 20 repetitions on, and there is none for --pin
 none: unpinned processes move between two regimes.
+With --profile there are no rates: looking slows all versions.
 Ctrl-C ends the run and shows what was measured.
 
 Examples:
   zorb ttcp run
   zorb ttcp run --types octet,struct --buffers 64K,1M --versions raw,zorb
-  zorb ttcp run --versions raw,zorb,omniorb --queue 64K --json > ttcp.jsonl";
+  zorb ttcp run --versions raw,zorb,omniorb --queue 64K --json > ttcp.jsonl
+  zorb ttcp run --profile --types struct --buffers 128K --versions raw,zorb";
 
 /// The sending side, to receivers that `zorb ttcp recv` has started elsewhere.
 ///
@@ -162,8 +169,11 @@ struct Floods {
 impl Arguments {
     /// What the arguments ask for, of what `zorb bench paper` measures too.
     pub(crate) fn measured(&self) -> Option<Result<(Scenario, Option<Spec>), Failure>> {
-        let Half::Run(RunArguments { versions, pin, link, floods }) = &self.half else { return None };
-        let flood = |versions| Scenario::Floods(floods.plan(*pin), Systems(versions));
+        let Half::Run(RunArguments { versions, pin, link, profile, floods }) = &self.half else {
+            return None;
+        };
+        let kind = if *profile { Scenario::Profiles } else { Scenario::Floods };
+        let flood = |versions| kind(floods.plan(*pin), Systems(versions));
         Some(systems::versions(versions).map(|versions| (flood(versions), link.clone())))
     }
 }
@@ -171,7 +181,7 @@ impl Arguments {
 pub(crate) fn run(arguments: Arguments) -> Result<(), Failure> {
     match arguments.half {
         Half::Recv(arguments) => recv::run(&arguments),
-        Half::Run(RunArguments { versions, pin, link, floods }) => {
+        Half::Run(RunArguments { versions, pin, link, profile, floods }) => {
             let versions = systems::versions(&versions)?;
             let place = match pin {
                 Pin::Same => "both sides on one processor",
@@ -182,7 +192,8 @@ pub(crate) fn run(arguments: Arguments) -> Result<(), Failure> {
                 Some(link) => format!("across {link}, {place}"),
                 None => place.to_owned(),
             };
-            measure(versions.into_iter().map(Entry::here).collect(), pin, link.as_ref(), &place, &floods)
+            let run = if profile { profile::run } else { measure };
+            run(versions.into_iter().map(Entry::here).collect(), pin, link.as_ref(), &place, &floods)
         }
         Half::Send(SendArguments { receivers, pin, floods }) => {
             let mut entries = receivers.iter().map(|text| receiver(text)).collect::<Result<Vec<_>, _>>()?;

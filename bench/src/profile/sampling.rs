@@ -1,0 +1,136 @@
+//! What the processors execute, looked at every tenth of a millisecond.
+//!
+//! The kernel's own clock interrupts each processor and notes whose and which address is executed
+//! (perf_event_open(2), the software event `cpu-clock`), in a ring of each processor that is read after the flood. No
+//! hardware counter is needed, so it works on virtual machines as well. Time that a processor is idle is not noted.
+
+use std::collections::HashMap;
+
+use perf_event::data::Record;
+use perf_event::events::Software;
+use perf_event::{Builder, SampleFlag};
+
+use crate::BenchError;
+
+/// From one look to the next, in nanoseconds.
+const PERIOD_NS: u64 = 100_000;
+
+/// Octets of a processor's ring: a sample is one of 24 octets, so that this holds the samples of more than ten seconds.
+const RING: usize = 4 << 20;
+
+/// Looks at all processors.
+pub(super) struct Sampler {
+    processors: Vec<perf_event::Sampler>,
+}
+
+impl Sampler {
+    /// Ready to look, and not looking yet.
+    ///
+    /// # Errors
+    ///
+    /// [`BenchError::Profile`]: this process may not look at others.
+    pub(super) fn of_all_processors() -> Result<Sampler, BenchError> {
+        let processors = std::fs::read_to_string("/sys/devices/system/cpu/online");
+        let processors = processors.ok().and_then(|text| list(text.trim()));
+        let Some(processors) = processors else { return Err(refused("the processors are not listed")) };
+        let sampler = |processor| {
+            let mut builder = Builder::new(Software::CPU_CLOCK);
+            builder.any_pid().one_cpu(processor).sample_period(PERIOD_NS);
+            builder.sample(SampleFlag::IP | SampleFlag::TID).include_kernel();
+            builder.build().and_then(|counter| counter.sampled(RING)).map_err(|error| {
+                refused(&format!(
+                    "looking at what processors execute needs root or CAP_PERFMON (perf_event_open: {error})"
+                ))
+            })
+        };
+        Ok(Sampler { processors: processors.into_iter().map(sampler).collect::<Result<_, _>>()? })
+    }
+
+    /// Looks while `body` runs. What was seen of a body that fails is dropped.
+    ///
+    /// # Errors
+    ///
+    /// Those of `body`, and [`BenchError::Profile`].
+    pub(super) fn during<T>(
+        &mut self,
+        body: impl FnOnce() -> Result<T, BenchError>,
+    ) -> Result<Samples, BenchError> {
+        let failed = |error| refused(&format!("perf_event_open's ioctl: {error}"));
+        for processor in &mut self.processors {
+            processor.enable().map_err(failed)?;
+        }
+        let done = body();
+        let mut samples = Samples::default();
+        for processor in &mut self.processors {
+            processor.disable().map_err(failed)?;
+            while let Some(record) = processor.next_record() {
+                // What cannot be read is no sample.
+                if let Ok(Record::Sample(sample)) = record.parse_record()
+                    && let (Some(process), Some(address)) = (sample.pid(), sample.ip())
+                {
+                    *samples.seen.entry(process).or_default().entry(address).or_default() += 1;
+                }
+            }
+        }
+        done.map(|_| samples)
+    }
+}
+
+/// How often each address was being executed, by process.
+#[derive(Debug, Default)]
+pub(super) struct Samples {
+    seen: HashMap<u32, HashMap<u64, u64>>,
+}
+
+impl Samples {
+    /// Those of another time too.
+    pub(super) fn add(&mut self, other: Samples) {
+        for (process, addresses) in other.seen {
+            let seen = self.seen.entry(process).or_default();
+            for (address, times) in addresses {
+                *seen.entry(address).or_default() += times;
+            }
+        }
+    }
+
+    /// The addresses that a process has executed, and for how many seconds each.
+    pub(super) fn of(&self, process: u32) -> (Vec<u64>, Vec<f64>) {
+        let seconds = |(&address, &times): (&u64, &u64)| (address, (times * PERIOD_NS) as f64 / 1e9);
+        self.seen.get(&process).into_iter().flatten().map(seconds).unzip()
+    }
+}
+
+fn refused(what: &str) -> BenchError {
+    BenchError::Profile { what: what.to_owned() }
+}
+
+/// The numbers of a list such as `0-3,8`.
+fn list(text: &str) -> Option<Vec<usize>> {
+    let parts = text.split(',').map(|part| {
+        let (first, last) = part.split_once('-').unwrap_or((part, part));
+        Some(first.parse().ok()?..=last.parse().ok()?)
+    });
+    Some(parts.collect::<Option<Vec<_>>>()?.into_iter().flatten().collect())
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_list_of_processors_is_read() {
+        assert_eq!(list("0"), Some(vec![0]));
+        assert_eq!(list("0-2,5,7-8"), Some(vec![0, 1, 2, 5, 7, 8]));
+        assert_eq!(list(""), None);
+        assert_eq!(list("0-x"), None);
+    }
+
+    #[test]
+    fn samples_of_several_floods_add_up() {
+        let of = |times| Samples { seen: [(7, [(0x10, times)].into())].into() };
+        let mut samples = of(10_000);
+        samples.add(of(5_000));
+        assert_eq!(samples.of(7), (vec![0x10], vec![1.5]));
+        assert_eq!(samples.of(8), (vec![], vec![]));
+    }
+}
