@@ -1,7 +1,7 @@
 //! What a flood is: buffers of one type sent one way, with a pattern that the receiver can check.
 //!
 //! Element `i` of buffer `n` is made from the number `n × 31 + i`, truncated to the element's type (in a struct: to
-//! each member's). So a buffer that is lost, repeated, cut or mixed up differs from the one that was expected, and
+//! each member's); a character of a string is one of [`CHARACTERS`]. So a buffer that is lost, repeated, cut or mixed up differs from the one that was expected, and
 //! successive buffers are windows on one table ([`STEP`] elements apart): making the next one costs nothing.
 
 use std::fmt;
@@ -10,6 +10,9 @@ use std::time::Duration;
 
 /// How far the pattern of a buffer is from the one before, in elements.
 pub const STEP: u32 = 31;
+
+/// The characters of strings, in order from `0` to `o`: printable and ASCII, which every code set carries as one octet.
+pub const CHARACTERS: u32 = 64;
 
 /// The type of a flood's elements.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
@@ -28,11 +31,13 @@ pub enum Element {
     Struct,
     /// The same with eight octets more, so that a buffer of a power of two is filled whole.
     Struct32,
+    /// A character of an IDL `string`, of which a buffer is one.
+    String,
 }
 
 impl Element {
-    /// All, in the order of the field's tables.
-    pub const ALL: [Element; 7] = [
+    /// Those of sequences, in the order of the field's tables.
+    pub const SEQUENCES: [Element; 7] = [
         Element::Octet,
         Element::Char,
         Element::Short,
@@ -40,6 +45,18 @@ impl Element {
         Element::Double,
         Element::Struct,
         Element::Struct32,
+    ];
+
+    /// All.
+    pub const ALL: [Element; 8] = [
+        Element::Octet,
+        Element::Char,
+        Element::Short,
+        Element::Long,
+        Element::Double,
+        Element::Struct,
+        Element::Struct32,
+        Element::String,
     ];
 
     /// Its name on the command line, in results and to drivers.
@@ -52,13 +69,14 @@ impl Element {
             Element::Double => "double",
             Element::Struct => "struct",
             Element::Struct32 => "struct32",
+            Element::String => "string",
         }
     }
 
     /// Octets of one.
     pub fn size(self) -> usize {
         match self {
-            Element::Octet | Element::Char => 1,
+            Element::Octet | Element::Char | Element::String => 1,
             Element::Short => 2,
             Element::Long => 4,
             Element::Double => 8,
@@ -133,6 +151,7 @@ mod tests {
         assert_eq!(flood(Element::Struct, 1024).total(), 3 * 42 * 24);
         assert_eq!(flood(Element::Struct32, 1024).buffer(), 1024);
         assert_eq!(flood(Element::Double, 1).elements(), 1);
+        assert_eq!(flood(Element::String, 1000).elements(), 1000);
     }
 
     #[test]
@@ -140,6 +159,7 @@ mod tests {
         for element in Element::ALL {
             assert_eq!(element.name().parse(), Ok(element));
         }
-        assert!("float".parse::<Element>().unwrap_err().ends_with("double, struct, struct32"));
+        assert!("float".parse::<Element>().unwrap_err().ends_with("double, struct, struct32, string"));
+        assert!(Element::ALL.starts_with(&Element::SEQUENCES));
     }
 }

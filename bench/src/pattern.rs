@@ -1,6 +1,6 @@
 //! The content of a flood's buffers: made by the sender without cost, checked by the receiver at samples.
 
-use crate::flood::{Element, Flood, STEP};
+use crate::flood::{CHARACTERS, Element, Flood, STEP};
 
 /// So many windows before a table is written anew: seldom enough that writing it costs next to nothing, and few enough
 /// that the tables of small buffers stay in the second-level cache, as a program's own buffer would.
@@ -45,6 +45,31 @@ impl<T: Default + Clone> Windows<T> {
     }
 }
 
+/// The buffers of a flood of strings, each a window on one text, whose characters repeat.
+pub(crate) struct Texts {
+    text: String,
+    length: usize,
+}
+
+impl Texts {
+    /// Strings of `length` characters.
+    pub(crate) fn new(length: usize) -> Texts {
+        let text = (0..).take(length + CHARACTERS as usize).map(|number| char::from(character(number)));
+        Texts { text: text.collect(), length }
+    }
+
+    /// String number `number`.
+    pub(crate) fn buffer(&self, number: u32) -> &str {
+        let start = (first_of(number) % CHARACTERS) as usize;
+        &self.text[start..start + self.length]
+    }
+}
+
+/// The character of a string that a number makes.
+pub(crate) fn character(number: u32) -> u8 {
+    b'0' + (number % CHARACTERS) as u8
+}
+
 /// The number that the first element of a buffer is made of.
 fn first_of(buffer: u32) -> u32 {
     buffer.wrapping_mul(STEP)
@@ -66,6 +91,7 @@ impl Element {
             Element::Double => each(octets, first, |number| f64::from(number).to_ne_bytes()),
             Element::Struct => each(octets, first, members::<24>),
             Element::Struct32 => each(octets, first, members::<32>),
+            Element::String => each(octets, first, |number| [character(number)]),
         }
     }
 
@@ -197,6 +223,19 @@ mod tests {
         assert_eq!(one[4..9], [&0x0001_0203_u32.to_ne_bytes()[..], &[3]].concat());
         assert_eq!(one[16..24], 66_051_f64.to_ne_bytes());
         assert_eq!(one[24..], [3; 8]);
+    }
+
+    #[test]
+    fn strings_are_printable_and_what_their_octets_are_without_an_orb() {
+        let (texts, mut windows) = (Texts::new(700), Element::String.windows(700));
+        for number in [0, 1, 2, 63, 64, 65, 500] {
+            let text = texts.buffer(number);
+            assert_eq!(text.as_bytes(), windows.buffer(number), "{number}");
+            assert!(text.chars().all(|character| character.is_ascii_graphic()), "{text}");
+        }
+        assert_eq!((&texts.buffer(0)[..3], &texts.buffer(1)[..3]), ("012", "OPQ"));
+        // Numbers wrap, and characters with them.
+        assert!(Element::String.holds(u32::MAX, b"o") && Element::String.holds(0, b"0"));
     }
 
     #[test]

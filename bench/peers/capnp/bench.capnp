@@ -45,5 +45,6 @@ interface Bench {
   sendDoubles @13 (buffer :List(Float64)) -> stream;
   sendStructs @14 (buffer :List(BinStruct)) -> stream;
   sendStructs32 @15 (buffer :List(BinStruct32)) -> stream;
-  received @16 () -> (executed :UInt32, fault :Text);
+  sendString @16 (buffer :Text) -> stream;
+  received @17 () -> (executed :UInt32, fault :Text);
 }

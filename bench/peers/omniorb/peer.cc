@@ -60,6 +60,7 @@ public:
   void send_doubles(const Doubles& buffer) override { take("double", buffer); }
   void send_structs(const Structs& buffer) override { take("struct", buffer); }
   void send_structs32(const Structs32& buffer) override { take("struct32", buffer); }
+  void send_string(const char* buffer) override { receiver.take(buffer); }
   CORBA::ULong received(CORBA::String_out fault) override {
     std::string what;
     const auto count = receiver.received(what);
@@ -198,7 +199,9 @@ public:
     if (type == "long") return flood<Longs, CORBA::Long>(type, payload, count, &_objref_Peer::send_longs);
     if (type == "double") return flood<Doubles, CORBA::Double>(type, payload, count, &_objref_Peer::send_doubles);
     if (type == "struct") return flood<Structs, BinStruct>(type, payload, count, &_objref_Peer::send_structs);
-    return flood<Structs32, BinStruct32>(type, payload, count, &_objref_Peer::send_structs32);
+    if (type == "struct32") return flood<Structs32, BinStruct32>(type, payload, count, &_objref_Peer::send_structs32);
+    peer::Strings strings(peer::elements_of(type, payload));
+    return flood(type, payload, count, [&](uint32_t number) { peer->send_string(strings[number]); });
   }
 
   uint64_t connect() override {
@@ -264,20 +267,21 @@ private:
   template <class Sequence, class Element>
   peer::Flooded flood(const std::string& type, size_t payload, uint32_t count, void (_objref_Peer::*send)(const Sequence&)) {
     const size_t elements = peer::elements_of(type, payload);
-    peer->expect(type.c_str(), CORBA::ULong(payload), count);
     peer::Buffers<Element> buffers(elements);
-    return peer::timed_flood(
-        count,
-        [&](uint32_t number) {
-          // The sequence borrows the buffer.
-          (peer->*send)(Sequence(CORBA::ULong(elements), CORBA::ULong(elements), buffers[number], false));
-        },
-        [&](std::string& fault) {
-          CORBA::String_var what;
-          const auto executed = peer->received(what.out());
-          fault = what.in();
-          return executed;
-        });
+    return flood(type, payload, count, [&](uint32_t number) {
+      // The sequence borrows the buffer.
+      (peer->*send)(Sequence(CORBA::ULong(elements), CORBA::ULong(elements), buffers[number], false));
+    });
+  }
+
+  template <class Send> peer::Flooded flood(const std::string& type, size_t payload, uint32_t count, Send send) {
+    peer->expect(type.c_str(), CORBA::ULong(payload), count);
+    return peer::timed_flood(count, send, [&](std::string& fault) {
+      CORBA::String_var what;
+      const auto executed = peer->received(what.out());
+      fault = what.in();
+      return executed;
+    });
   }
 };
 

@@ -22,6 +22,7 @@
 #include <stdexcept>
 #include <string>
 #include <thread>
+#include <type_traits>
 #include <vector>
 
 #include <sys/resource.h>
@@ -102,6 +103,12 @@ inline std::string new_socket_path() {
 
 // ------------------------------------------------------------------------------------------------- patterns
 
+// A character of a string: one of 64 that are printable and ASCII, `0` to `o`, which every code set has, and no NUL.
+struct Character {
+  char code;
+  bool operator==(const Character&) const = default;
+};
+
 // What element `value` of a flood holds: the value truncated to the type, in each member of a struct.
 template <class T> void assign(T& element, uint32_t value) {
   if constexpr (requires { element.s; }) {
@@ -111,6 +118,8 @@ template <class T> void assign(T& element, uint32_t value) {
     assign(element.o, value);
     assign(element.d, value);
     if constexpr (requires { element.filler; }) std::memset(element.filler, uint8_t(value), sizeof element.filler);
+  } else if constexpr (std::is_same_v<T, Character>) {
+    element.code = char('0' + value % 64);
   } else {
     element = static_cast<T>(value);
   }
@@ -154,11 +163,32 @@ private:
   }
 };
 
+// The same of strings, which end with a NUL while they are the one that was asked for last.
+class Strings {
+public:
+  explicit Strings(size_t length) : length(length), buffers(length + 1) {}
+
+  char* operator[](uint32_t number) {
+    if (end) *end = overwritten;
+    Character* text = buffers[number];
+    end = text + length;
+    overwritten = *end;
+    *end = {0};
+    return reinterpret_cast<char*>(text);
+  }
+
+private:
+  size_t length;
+  Buffers<Character> buffers;
+  Character* end = nullptr;
+  Character overwritten = {};
+};
+
 inline size_t size_of(const std::string& type) {
-  static const std::map<std::string, size_t> sizes = {{"octet", 1},  {"char", 1},    {"short", 2},   {"long", 4},
-                                                      {"double", 8}, {"struct", 24}, {"struct32", 32}};
+  static const std::map<std::string, size_t> sizes = {{"octet", 1},  {"char", 1},    {"short", 2},     {"long", 4},
+                                                      {"double", 8}, {"struct", 24}, {"struct32", 32}, {"string", 1}};
   const auto found = sizes.find(type);
-  if (found == sizes.end()) throw Failure("no type " + type + ": there are octet char short long double struct struct32");
+  if (found == sizes.end()) throw Failure("no type " + type + ": there are octet char short long double struct struct32 string");
   return found->second;
 }
 
@@ -181,6 +211,8 @@ public:
     check(type, buffer, length);
     ++count;
   }
+
+  void take(const char* string) { take("string", reinterpret_cast<const Character*>(string), std::strlen(string)); }
 
   std::string type() {
     std::lock_guard<std::mutex> guard(lock);

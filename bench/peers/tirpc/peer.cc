@@ -151,6 +151,10 @@ bool_t send_longs_1_svc(longs* buffer, void*, svc_req*) { return take("long", bu
 bool_t send_doubles_1_svc(doubles* buffer, void*, svc_req*) { return take("double", buffer); }
 bool_t send_structs_1_svc(structs* buffer, void*, svc_req*) { return take("struct", buffer); }
 bool_t send_structs32_1_svc(structs32* buffer, void*, svc_req*) { return take("struct32", buffer); }
+bool_t send_string_1_svc(text* buffer, void*, svc_req*) {
+  receiver.take(*buffer);
+  return FALSE;
+}
 bool_t send_opaque_1_svc(octets* buffer, void*, svc_req*) {
   const std::string type = receiver.type();
   if (type == "octet") take_memory<uint8_t>("octet", buffer);
@@ -160,6 +164,7 @@ bool_t send_opaque_1_svc(octets* buffer, void*, svc_req*) {
   if (type == "double") take_memory<double>("double", buffer);
   if (type == "struct") take_memory<bin_struct>("struct", buffer);
   if (type == "struct32") take_memory<bin_struct32>("struct32", buffer);
+  if (type == "string") take_memory<peer::Character>("string", buffer);
   return FALSE;
 }
 bool_t received_1_svc(void*, progress* result, svc_req*) {
@@ -310,7 +315,17 @@ public:
     if (type == "long") return flood<longs, int>(type, payload, count, SEND_LONGS, xdr_longs);
     if (type == "double") return flood<doubles, double>(type, payload, count, SEND_DOUBLES, xdr_doubles);
     if (type == "struct") return flood<structs, bin_struct>(type, payload, count, SEND_STRUCTS, xdr_structs);
-    return flood<structs32, bin_struct32>(type, payload, count, SEND_STRUCTS32, xdr_structs32);
+    if (type == "struct32")
+      return flood<structs32, bin_struct32>(type, payload, count, SEND_STRUCTS32, xdr_structs32);
+    const size_t length = peer::elements_of(type, payload);
+    peer::Strings strings(length);
+    return flood(type, payload, count, [&](uint32_t number) {
+      char* string = strings[number];
+      if (opaque)
+        client->batch(SEND_OPAQUE, xdr_octets, octets{u_int(length), string});
+      else
+        client->batch(SEND_STRING, xdr_text, string);
+    });
   }
 
   uint64_t connect() override {
@@ -354,29 +369,30 @@ private:
   template <class Array, class Element>
   peer::Flooded flood(const std::string& type, size_t payload, uint32_t count, rpcproc_t send, bool_t (*encode)(XDR*, Array*)) {
     const size_t elements = peer::elements_of(type, payload);
-    client->expect({const_cast<char*>(type.c_str()), u_int(payload), count});
     peer::Buffers<Element> buffers(elements);
-    return peer::timed_flood(
-        count,
-        [&](uint32_t number) {
-          Element* buffer = buffers[number];
-          if (opaque) {
-            const u_int length = u_int(elements * sizeof(Element));
-            client->batch(SEND_OPAQUE, xdr_octets, octets{length, reinterpret_cast<char*>(buffer)});
-          } else {
-            Array array = {};
-            auto& [length, first] = array;
-            length = u_int(elements);
-            first = reinterpret_cast<std::remove_reference_t<decltype(first)>>(buffer);
-            client->batch(send, encode, array);
-          }
-        },
-        [&](std::string& fault) {
-          progress seen = client->received();
-          fault = seen.fault;
-          xdr_free(xdrproc_t(xdr_progress), &seen);
-          return seen.executed;
-        });
+    return flood(type, payload, count, [&](uint32_t number) {
+      Element* buffer = buffers[number];
+      if (opaque) {
+        const u_int length = u_int(elements * sizeof(Element));
+        client->batch(SEND_OPAQUE, xdr_octets, octets{length, reinterpret_cast<char*>(buffer)});
+      } else {
+        Array array = {};
+        auto& [length, first] = array;
+        length = u_int(elements);
+        first = reinterpret_cast<std::remove_reference_t<decltype(first)>>(buffer);
+        client->batch(send, encode, array);
+      }
+    });
+  }
+
+  template <class Send> peer::Flooded flood(const std::string& type, size_t payload, uint32_t count, Send send) {
+    client->expect({const_cast<char*>(type.c_str()), u_int(payload), count});
+    return peer::timed_flood(count, send, [&](std::string& fault) {
+      progress seen = client->received();
+      fault = seen.fault;
+      xdr_free(xdrproc_t(xdr_progress), &seen);
+      return seen.executed;
+    });
   }
 };
 

@@ -34,6 +34,7 @@ fn main() {
         ("send_doubles", "SendDoubles", "Doubles"),
         ("send_structs", "SendStructs", "Structs"),
         ("send_structs32", "SendStructs32", "Structs32"),
+        ("send_string", "SendString", "Text"),
     ] {
         service = service.method(method(name, route, message, "Progress").client_streaming().build());
     }

@@ -1,4 +1,4 @@
-//! Floods: oneway operations with sequences of each type, as the field's benchmark has them.
+//! Floods: oneway operations with sequences of each type and with strings, as the field's benchmark has them.
 
 use std::sync::{Mutex, MutexGuard, PoisonError};
 use std::thread;
@@ -10,12 +10,12 @@ use super::idl::bench::{BinStruct, BinStruct32, ttcp_sequence, ttcp_sequenceServ
 use super::{NAME, failed};
 use crate::BenchError;
 use crate::flood::{Element, Flood, Flooded};
-use crate::pattern::{Checker, Windows};
+use crate::pattern::{Checker, Texts, Windows, character};
 
 /// Between two questions whether all has been executed, while the answer is no.
 const ASK_EVERY: Duration = Duration::from_micros(100);
 
-/// An element of a flood, in its mapping to Rust.
+/// An element of a sequence, in its mapping to Rust.
 trait Value: Clone + Default + PartialEq + 'static {
     const ELEMENT: Element;
 
@@ -81,7 +81,7 @@ pub(super) struct Sender {
     patience: Duration,
 }
 
-/// Windows of any type.
+/// Windows of any type, or strings.
 trait Buffers {
     fn rewind(&mut self);
     fn send(&mut self, to: &ttcp_sequence, number: u32) -> Result<(), SystemException>;
@@ -94,6 +94,14 @@ impl<V: Value> Buffers for Windows<V> {
 
     fn send(&mut self, to: &ttcp_sequence, number: u32) -> Result<(), SystemException> {
         V::send(to, self.buffer(number))
+    }
+}
+
+impl Buffers for Texts {
+    fn rewind(&mut self) {}
+
+    fn send(&mut self, to: &ttcp_sequence, number: u32) -> Result<(), SystemException> {
+        to.sendString(self.buffer(number))
     }
 }
 
@@ -116,6 +124,7 @@ impl Sender {
             Element::Double => buffers::<f64>(elements),
             Element::Struct => buffers::<BinStruct>(elements),
             Element::Struct32 => buffers::<BinStruct32>(elements),
+            Element::String => Box::new(Texts::new(elements)),
         };
         Sender { to, element: flood.element, elements, buffers, patience }
     }
@@ -218,6 +227,12 @@ impl ttcp_sequenceServant for Receiver {
         self.take(&buffer)
     }
 
+    fn sendString(&self, _cx: &Context, buffer: &str) -> Result<(), SystemException> {
+        let octets = buffer.as_bytes();
+        self.checker().take(Element::String, octets.len(), |at, number| octets[at] == character(number));
+        Ok(())
+    }
+
     fn executed(&self, _cx: &Context) -> Result<(u32, String), SystemException> {
         let checker = self.checker();
         Ok((checker.executed(), checker.fault().unwrap_or_default().to_owned()))
@@ -272,6 +287,41 @@ mod tests {
             to.sendLongSeq(&[0; 9]).unwrap();
             assert_eq!(to.executed().unwrap().1, "buffer 0 of 2 has 9 elements instead of 10");
             assert!(to.start("float", 1, 1).unwrap_err().to_string().contains("there is no type \"float\""));
+        });
+    }
+
+    #[test]
+    fn strings_of_16_mib_and_of_one_character_arrive() {
+        with_receiver(honest, |to| {
+            for octets in [1, 16 << 20] {
+                let flood = Flood { element: Element::String, octets, count: 3 };
+                Sender::new(to.clone(), flood, LONG).send(flood).unwrap();
+                assert_eq!(to.executed().unwrap(), (3, String::new()), "{octets}");
+            }
+        });
+    }
+
+    #[test]
+    fn wrong_characters_and_lengths_of_strings_are_named() {
+        with_receiver(honest, |to| {
+            let texts = Texts::new(100);
+            let first = texts.buffer(0);
+            let fault = |text: &str| {
+                to.start("string", 100, 1).unwrap();
+                to.sendString(text).unwrap();
+                to.executed().unwrap().1
+            };
+            assert_eq!(fault(first), "");
+            assert_eq!(fault(&first.replacen('0', "1", 1)), "buffer 0 of 1 is wrong at element 0 of 100");
+            assert_eq!(fault(texts.buffer(1)), "buffer 0 of 1 is wrong at element 0 of 100");
+            assert_eq!(fault(&first[..99]), "buffer 0 of 1 has 99 elements instead of 100");
+            assert_eq!(fault(&first[..0]), "buffer 0 of 1 has 0 elements instead of 100");
+            assert_eq!(fault(&(first.to_owned() + "0")), "buffer 0 of 1 has 101 elements instead of 100");
+            // As many octets, one character of two.
+            assert_eq!(fault(&first.replacen("01", "é", 1)), "buffer 0 of 1 is wrong at element 0 of 100");
+            to.start("octet", 100, 1).unwrap();
+            to.sendString(first).unwrap();
+            assert_eq!(to.executed().unwrap().1, "buffer 0 of 1 is of string, not of octet");
         });
     }
 

@@ -217,9 +217,9 @@ fn floods(elements: &[Element], buffers: Vec<usize>, total: u64, repeat: usize) 
 fn typed_floods(scale: Scale, queue: usize) -> ttcp::Plan {
     let narrow = queue < (64 << 10);
     let elements = match scale {
-        Scale::Full => &Element::ALL[..],
+        Scale::Full => &Element::SEQUENCES[..],
         _ if narrow => &[Element::Octet, Element::Struct],
-        _ => &Element::ALL,
+        _ => &Element::SEQUENCES,
     };
     let buffers = scale.of(powers(1 << 10, 128 << 10), vec![1 << 10, 8 << 10, 128 << 10], vec![1 << 10]);
     let plan = floods(elements, buffers, scale.of(64 << 20, 16 << 20, 1 << 10), scale.of(20, 10, 1));

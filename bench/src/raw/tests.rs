@@ -135,7 +135,7 @@ fn a_receiver_that_ends_in_the_middle_is_an_error_that_names_the_buffer() {
 fn absurd_preambles_close_the_connection() {
     with_server(Raw::Plain, |to| {
         let absurd = [[1, u64::MAX, 1, 0], [1, 1, u64::MAX, 0], [1, 0, 1, 0], [1, 1, 0, 0], [4, 1, 1, 1]];
-        let absurd = absurd.into_iter().chain([[2, 7, 1, 1], [2, 0, u64::MAX, 1], [3, 0, 1, u64::MAX]]);
+        let absurd = absurd.into_iter().chain([[2, 8, 1, 1], [2, 0, u64::MAX, 1], [3, 0, 1, u64::MAX]]);
         for words in absurd {
             let mut stream = connect(to);
             for word in words {

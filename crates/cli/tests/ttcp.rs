@@ -56,6 +56,18 @@ fn every_version_sends_every_type_and_rows_come_in_order() {
 }
 
 #[test]
+fn strings_are_sent_where_they_are_asked_for_by_name() {
+    let peers = peers("strings", &[("tonic", "honest")]);
+    let run = "ttcp run --json --versions raw,framed,ipc,zorb,tonic --types string --buffers 1,1000,16M --total 1000 \
+               --repeat 2 --pin same";
+    let output = zorb(&peers, &run.split_whitespace().collect::<Vec<_>>());
+    assert!(output.status.success(), "{}", text(&output.stderr));
+    let rows = rows(&output);
+    assert_eq!(rows.len(), 3 * 5);
+    assert!(rows.iter().all(|row| row["type"] == "string" && row["gbit_s"].is_number()), "{rows:?}");
+}
+
+#[test]
 fn twenty_pairs_have_an_interval_and_queues_are_told() {
     let peers = peers("none-either", &[]);
     let output = zorb(

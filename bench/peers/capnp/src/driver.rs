@@ -5,7 +5,7 @@ use std::time::{Duration, Instant};
 use capnp::capability::Response;
 use capnp_rpc::RpcSystem;
 use capnp_rpc::rpc_twoparty_capnp::Side;
-use peer::{Element, Failure, Flooded, Kind, Mixed, Settings, Value, pattern};
+use peer::{Element, Failure, Flooded, Kind, Mixed, Settings, Value, character, pattern};
 use tokio::task::{JoinHandle, spawn_local};
 
 use crate::bench_capnp::bench::{
@@ -213,6 +213,11 @@ impl peer::Driver for Driver {
                     let mut item = items.reborrow().get(index);
                     members!(item, value(index as usize));
                     item.set_filler(u64::from(value(index as usize) as u8));
+                }
+            }),
+            Element::String => send!(send_string_request, |buffer, value| {
+                for (index, octet) in buffer.as_bytes_mut().iter_mut().enumerate() {
+                    *octet = character(value(index));
                 }
             }),
         }

@@ -6,7 +6,7 @@ use std::rc::Rc;
 use capnp::Error;
 use capnp_rpc::RpcSystem;
 use capnp_rpc::rpc_twoparty_capnp::Side;
-use peer::{Element, Failure, Listener, Receiver, Settings};
+use peer::{Element, Failure, Listener, Receiver, Settings, character};
 use tokio::task::spawn_local;
 
 use crate::bench_capnp::bench::{
@@ -14,7 +14,7 @@ use crate::bench_capnp::bench::{
     CubeOctetResults, CubeOctetsParams, CubeOctetsResults, CubeShortParams, CubeShortResults,
     CubeStructParams, CubeStructResults, EchoParams, EchoResults, ExpectParams, ExpectResults, PingParams,
     PingResults, ReceivedParams, ReceivedResults, SendCharsParams, SendDoublesParams, SendLongsParams,
-    SendOctetsParams, SendShortsParams, SendStructs32Params, SendStructsParams, Server,
+    SendOctetsParams, SendShortsParams, SendStringParams, SendStructs32Params, SendStructsParams, Server,
 };
 use crate::connection::network;
 
@@ -182,6 +182,14 @@ impl Server for Service {
             let item = buffer.get(index as u32);
             holds!(item, value) && item.get_filler() == u64::from(value as u8)
         });
+        Ok(())
+    }
+
+    async fn send_string(self: Rc<Self>, params: SendStringParams) -> Result<(), Error> {
+        let text = params.get()?.get_buffer()?.to_str()?.as_bytes();
+        self.receiver
+            .borrow_mut()
+            .take(Element::String, text.len(), |index, value| text[index] == character(value));
         Ok(())
     }
 

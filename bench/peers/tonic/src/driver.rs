@@ -13,7 +13,7 @@ use crate::WINDOW;
 use crate::messages::{
     Doubles, Expectation, Long, Longs, Mixed, Nothing, Octet, Octets, Short, Shorts, Structs, Structs32,
 };
-use crate::patterns::{buffers, octets, windows};
+use crate::patterns::{buffers, octets, texts, windows};
 use crate::rpc::bench_client::BenchClient;
 
 type Client = BenchClient<Channel>;
@@ -167,6 +167,7 @@ impl peer::Driver for Driver {
             Element::Double => send!(send_doubles, buffers::<Doubles>(length)),
             Element::Struct => send!(send_structs, buffers::<Structs>(length)),
             Element::Struct32 => send!(send_structs32, buffers::<Structs32>(length)),
+            Element::String => send!(send_string, texts(length)),
         };
         let executed = began.elapsed();
         let progress = answer.into_inner();

@@ -12,6 +12,7 @@
 //! message BinStruct { sint32 s = 1; uint32 c = 2; sfixed32 l = 3; uint32 o = 4; double d = 5; }
 //! message Structs { repeated BinStruct values = 1; }
 //! message BinStruct32 { … fixed64 filler = 6; }
+//! message Text { string value = 1; }
 //! ```
 
 #![allow(
@@ -118,6 +119,12 @@ pub struct BinStruct32 {
 pub struct Structs32 {
     #[prost(message, repeated, tag = "1")]
     pub values: Vec<BinStruct32>,
+}
+
+#[derive(Clone, PartialEq, Message)]
+pub struct Text {
+    #[prost(string, tag = "1")]
+    pub value: String,
 }
 
 #[derive(Clone, PartialEq, Message)]

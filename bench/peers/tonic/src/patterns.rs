@@ -1,22 +1,26 @@
 //! What the elements of a flood hold: a number, truncated to the type, in each member of a struct.
 
 use bytes::Bytes;
-use peer::{Element, pattern};
+use peer::{Element, character, pattern};
 
-use crate::messages::{BinStruct, BinStruct32, Doubles, Longs, Octets, Shorts, Structs, Structs32};
+use crate::messages::{BinStruct, BinStruct32, Doubles, Longs, Octets, Shorts, Structs, Structs32, Text};
 
 /// A message that is one buffer.
 pub(crate) trait Buffer: prost::Message {
     type Item;
-    /// The message of these elements.
-    fn of(items: Vec<Self::Item>) -> Self;
     fn items(&self) -> &[Self::Item];
     fn item(value: u32) -> Self::Item;
     fn holds(item: &Self::Item, value: u32) -> bool;
 }
 
+/// A buffer that is a run of elements.
+pub(crate) trait Run: Buffer {
+    /// The message of these elements.
+    fn of(items: Vec<Self::Item>) -> Self;
+}
+
 /// Makes the buffer of a number: a caller of tonic makes a message for each call and gives it away.
-pub(crate) fn buffers<B: Buffer>(length: usize) -> impl Fn(u32) -> B {
+pub(crate) fn buffers<B: Run>(length: usize) -> impl Fn(u32) -> B {
     move |number| B::of((0..length).map(|index| B::item(pattern(number, index))).collect())
 }
 
@@ -26,6 +30,15 @@ pub(crate) fn windows(length: usize) -> impl Fn(u32) -> Octets {
     move |number| {
         let first = pattern(number, 0) as usize % 256;
         Octets { values: all.slice(first..first + length) }
+    }
+}
+
+/// The same of strings: each copied from one, since a message owns its text and the characters repeat.
+pub(crate) fn texts(length: usize) -> impl Fn(u32) -> Text {
+    let all: String = (0..length + 64).map(|index| char::from(character(pattern(0, index)))).collect();
+    move |number| {
+        let first = pattern(number, 0) as usize % 64;
+        Text { value: all[first..first + length].to_owned() }
     }
 }
 
@@ -39,9 +52,6 @@ macro_rules! buffers {
     ($($message:ident of $item:ty: $make:expr;)*) => {$(
         impl Buffer for $message {
             type Item = $item;
-            fn of(items: Vec<$item>) -> Self {
-                $message { values: items.into() }
-            }
             fn items(&self) -> &[$item] {
                 &self.values
             }
@@ -51,6 +61,12 @@ macro_rules! buffers {
             }
             fn holds(item: &$item, value: u32) -> bool {
                 *item == Self::item(value)
+            }
+        }
+
+        impl Run for $message {
+            fn of(items: Vec<$item>) -> Self {
+                $message { values: items.into() }
             }
         }
     )*};
@@ -76,6 +92,19 @@ buffers! {
         d: f64::from(value),
         filler: u64::from(value as u8) * 0x0101_0101_0101_0101,
     };
+}
+
+impl Buffer for Text {
+    type Item = u8;
+    fn items(&self) -> &[u8] {
+        self.value.as_bytes()
+    }
+    fn item(value: u32) -> u8 {
+        character(value)
+    }
+    fn holds(item: &u8, value: u32) -> bool {
+        *item == character(value)
+    }
 }
 
 /// Octets from memory that is there already.

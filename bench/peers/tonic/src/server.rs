@@ -11,7 +11,7 @@ use tonic::{Request, Response, Status, Streaming};
 
 use crate::messages::{
     Doubles, Expectation, Long, Longs, Mixed, Nothing, Octet, Octets, Progress, Short, Shorts, Structs,
-    Structs32,
+    Structs32, Text,
 };
 use crate::patterns::{Buffer, check, octets};
 use crate::rpc::bench_server::{Bench, BenchServer};
@@ -138,5 +138,9 @@ impl Bench for Service {
 
     async fn send_structs32(&self, request: Request<Streaming<Structs32>>) -> Answer<Progress> {
         self.receive(Element::Struct32, request).await
+    }
+
+    async fn send_string(&self, request: Request<Streaming<Text>>) -> Answer<Progress> {
+        self.receive(Element::String, request).await
     }
 }

@@ -119,7 +119,7 @@ struct SendArguments {
 /// What is sent.
 #[derive(Debug, Args)]
 struct Floods {
-    /// Element types: octet, char, short, long, double, struct (24 octets), struct32 (its 32-octet form).
+    /// Sequences of octet, char, short, long, double, struct (24 octets), struct32 (its 32-octet form); or string.
     #[arg(
         long,
         value_delimiter = ',',

@@ -37,7 +37,7 @@ final class Driver {
             call.make();
             call.verify();
         }
-        for (String type : new String[] {"octet", "char", "short", "long", "double", "struct", "struct32"})
+        for (String type : new String[] {"octet", "char", "short", "long", "double", "struct", "struct32", "string"})
             flood(type, 4096, 300);
     }
 
@@ -60,7 +60,8 @@ final class Driver {
             case "long" -> this.<int[]>flood(type, payload, count, peer::send_longs);
             case "double" -> this.<double[]>flood(type, payload, count, peer::send_doubles);
             case "struct" -> this.<BinStruct[]>flood(type, payload, count, peer::send_structs);
-            default -> this.<BinStruct32[]>flood(type, payload, count, peer::send_structs32);
+            case "struct32" -> this.<BinStruct32[]>flood(type, payload, count, peer::send_structs32);
+            default -> this.<String>flood(type, payload, count, peer::send_string);
         };
     }
 

@@ -3,7 +3,10 @@ package peer;
 import bench.BinStruct;
 import bench.BinStruct32;
 
-/** What the buffers of a flood hold: element i of buffer n is made of n*31 + i, truncated to the type. */
+/**
+ * What the buffers of a flood hold: element i of buffer n is made of n*31 + i, truncated to the type; a character of a string is
+ * one of 64 that are printable and ASCII.
+ */
 final class Elements {
     /** How far the pattern of a buffer is from the one before. */
     static final int STEP = 31;
@@ -13,18 +16,19 @@ final class Elements {
     /** How many elements a buffer of so many octets has. */
     static int count(String type, int payload) {
         int size = switch (type) {
-            case "octet", "char" -> 1;
+            case "octet", "char", "string" -> 1;
             case "short" -> 2;
             case "long" -> 4;
             case "double" -> 8;
             case "struct" -> 24;
             case "struct32" -> 32;
-            default -> throw new Failure("no type " + type + ": there are octet char short long double struct struct32");
+            default -> throw new Failure("no type " + type + ": there are octet char short long double struct struct32 string");
         };
         return Math.max(payload / size, 1);
     }
 
-    static Object newArray(String type, int length) {
+    /** An array, or what strings are parts of. */
+    static Object newTable(String type, int length) {
         return switch (type) {
             case "octet" -> new byte[length];
             case "char" -> new char[length];
@@ -32,11 +36,20 @@ final class Elements {
             case "long" -> new int[length];
             case "double" -> new double[length];
             case "struct" -> new BinStruct[length];
-            default -> new BinStruct32[length];
+            case "struct32" -> new BinStruct32[length];
+            default -> {
+                StringBuilder text = new StringBuilder();
+                text.setLength(length);
+                yield text;
+            }
         };
     }
 
-    /** Makes the elements of an array of the numbers from {@code first} on. */
+    private static char character(int value) {
+        return (char) ('0' + (value & 63));
+    }
+
+    /** Makes the elements of the numbers from {@code first} on. */
     static void fill(Object array, int first) {
         if (array instanceof byte[] octets) {
             for (int i = 0; i < octets.length; i++) octets[i] = (byte) (first + i);
@@ -50,6 +63,8 @@ final class Elements {
             for (int i = 0; i < doubles.length; i++) doubles[i] = Integer.toUnsignedLong(first + i);
         } else if (array instanceof BinStruct[] structs) {
             for (int i = 0; i < structs.length; i++) structs[i] = struct(first + i);
+        } else if (array instanceof StringBuilder text) {
+            for (int i = 0; i < text.length(); i++) text.setCharAt(i, character(first + i));
         } else {
             BinStruct32[] structs = (BinStruct32[]) array;
             for (int i = 0; i < structs.length; i++) structs[i] = struct32(first + i);
@@ -69,6 +84,7 @@ final class Elements {
     }
 
     static int length(Object array) {
+        if (array instanceof String text) return text.length();
         return java.lang.reflect.Array.getLength(array);
     }
 
@@ -85,6 +101,7 @@ final class Elements {
             return item.s == (short) value && item.c == (value & 0xFF) && item.l == value && item.o == (byte) value
                 && item.d == wide;
         }
+        if (array instanceof String text) return text.charAt(index) == character(value);
         BinStruct32 item = ((BinStruct32[]) array)[index];
         boolean same = item.s == (short) value && item.c == (value & 0xFF) && item.l == value
             && item.o == (byte) value && item.d == wide;
@@ -93,25 +110,29 @@ final class Elements {
     }
 
     /**
-     * The buffers of a flood, each copied from its place in one table: JacORB wants an array of the right length. Of structs
-     * only the references are copied.
+     * The buffers of a flood, each copied from its place in one table: JacORB wants an array of the right length, and a string is
+     * never changed. Of structs only the references are copied.
      */
     static final class Buffers<A> {
         // So many windows before the table is written anew: seldom, and small buffers stay in the cache.
         private static final int ROUND = 256;
         private final Object table;
         private final Object buffer;
+        private final int length;
 
         Buffers(String type, int length) {
-            table = newArray(type, length + STEP * (ROUND - 1));
-            buffer = newArray(type, length);
+            table = newTable(type, length + STEP * (ROUND - 1));
+            buffer = newTable(type, length);
+            this.length = length;
             fill(table, 0);
         }
 
         @SuppressWarnings("unchecked")
         A get(int number) {
             if (number % ROUND == 0 && number != 0) fill(table, number * STEP);
-            System.arraycopy(table, number % ROUND * STEP, buffer, 0, length(buffer));
+            int start = number % ROUND * STEP;
+            if (table instanceof StringBuilder text) return (A) text.substring(start, start + length);
+            System.arraycopy(table, start, buffer, 0, length);
             return (A) buffer;
         }
     }

@@ -118,6 +118,11 @@ final class Servant extends PeerPOA {
     }
 
     @Override
+    public void send_string(String buffer) {
+        receiver.take("string", buffer);
+    }
+
+    @Override
     public int received(StringHolder fault) {
         fault.value = receiver.fault();
         return receiver.received();

@@ -19,9 +19,11 @@ pub enum Element {
     Struct,
     /// The same with 8 octets more.
     Struct32,
+    /// A buffer is one string, its elements are characters: see [`character`].
+    String,
 }
 
-const NAMES: [(&str, Element, usize); 7] = [
+const NAMES: [(&str, Element, usize); 8] = [
     ("octet", Element::Octet, 1),
     ("char", Element::Char, 1),
     ("short", Element::Short, 2),
@@ -29,6 +31,7 @@ const NAMES: [(&str, Element, usize); 7] = [
     ("double", Element::Double, 8),
     ("struct", Element::Struct, 24),
     ("struct32", Element::Struct32, 32),
+    ("string", Element::String, 1),
 ];
 
 impl Element {
@@ -61,6 +64,11 @@ impl Element {
 /// The number that an element is made of.
 pub fn pattern(buffer: u32, index: usize) -> u32 {
     buffer.wrapping_mul(31).wrapping_add(index as u32)
+}
+
+/// The character of a string that a number makes: one of 64 that are printable and ASCII, `0` to `o`.
+pub fn character(value: u32) -> u8 {
+    b'0' + (value % 64) as u8
 }
 
 /// The receiving end: counts buffers and remembers the first thing that was wrong.

@@ -16,7 +16,7 @@ use std::process::ExitCode;
 pub use arguments::Settings;
 pub use call::{Kind, Mixed, Value};
 pub use commands::{Call, Driver, Flooded};
-pub use flood::{Element, Receiver, pattern};
+pub use flood::{Element, Receiver, character, pattern};
 pub use sockets::{Listener, Stream, connect};
 
 use tokio::task::LocalSet;
