@@ -161,9 +161,13 @@ fn highest_lowest_ratio_and_cost_are_computed_from_the_rows() {
         row("zorb", "double", 65536, 30.0, 0.5),
         row("zorb", "struct", 65536, 12.3456, 1.25),
         row("zorb", "struct", 1048576, 15.0, 1.5),
+        // Strings have a plot, and no part in this table.
+        row("zorb", "string", 1024, 0.5, 30.0),
+        row("zorb", "string", 65536, 50.0, 0.1),
     ];
     let page = page_of(&rows.join("\n"));
     let document = parse(&page.html);
+    plot(with_id(&document, "ttcp").unwrap(), "Throughput of string by size of the buffer");
     let table = elements(with_id(&document, "ttcp").unwrap(), "table").next().unwrap();
     let rows: Vec<Vec<_>> = elements(elements(table, "tbody").next().unwrap(), "tr")
         .map(|row| row.children().map(text).collect())
@@ -268,6 +272,7 @@ fn studies_are_told_apart() {
         }
         for size in [1, 1024] {
             rows += &row("wrappers", system, "octet", size, 0.5);
+            rows += &row("wrappers", system, "string", size, 0.25);
         }
     }
     let page = page_of(&rows);
@@ -283,14 +288,19 @@ fn studies_are_told_apart() {
         .filter(|node| !node.ancestors().any(|above| above.tag_name().name() == "details"))
         .map(|table| elements(table, "tr").map(|row| row.children().map(text).collect()).collect())
         .collect();
-    assert_eq!(tables.len(), 2, "highest and lowest, and by size");
+    assert_eq!(tables.len(), 3, "highest and lowest, and by size of sequences and of strings");
     assert_eq!(tables[0][3][..3], ["zorb", "20,000", "20,000"], "of one study only");
     assert_eq!(tables[1], [["buffer", "raw", "zorb"], ["1 B", "500", "500"], ["1 KiB", "500", "500"]]);
+    assert_eq!(tables[2], [["buffer", "raw", "zorb"], ["1 B", "250", "250"], ["1 KiB", "250", "250"]]);
     let listed = with_id(&document, "studies").unwrap().next_sibling_element().unwrap();
     let numbers: Vec<_> = elements(listed, "li").filter_map(|item| item.attribute("value")).collect();
     assert_eq!(numbers, ["1", "2", "5"]);
     assert!(elements(listed, "a").all(|link| link.attribute("href") == Some("#ttcp")));
-    plot(section, "Throughput of bytes by size of the buffer");
+    for bytes in ["bytes in sequences", "bytes in strings"] {
+        plot(section, &format!("Throughput of {bytes} by size of the buffer"));
+        plot(section, &format!("Processor time for {bytes} by size of the buffer"));
+        plot(section, &format!("Time for {bytes} as a multiple of a bare socket's"));
+    }
     plot(section, "Throughput by size of the block");
     assert!(!page.html.contains("Rows that no plot shows"));
     for svg in elements(document.root(), "svg") {

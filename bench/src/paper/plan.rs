@@ -251,12 +251,12 @@ fn profiled_floods(scale: Scale) -> ttcp::Plan {
     floods(&[Element::Long, Element::Struct], vec![128 << 10], total, scale.of(20, 5, 1))
 }
 
-/// Untyped bytes, from a buffer of one on.
+/// Untyped bytes, as a sequence and as a string, from a buffer of one on.
 fn byte_floods(scale: Scale) -> ttcp::Plan {
     let quick = (0..=8).map(|power| 1 << (2 * power)).chain([128 << 10]).collect();
     let buffers = scale.of(powers(1, 128 << 10), quick, vec![64, 4 << 10]);
     let total = scale.of(64 << 20, 16 << 20, 64 << 10);
-    let plan = floods(&[Element::Octet], buffers, total, scale.of(20, 10, 1));
+    let plan = floods(&[Element::Octet, Element::String], buffers, total, scale.of(20, 5, 1));
     // A flood of single bytes up to the total would last minutes.
     ttcp::Plan { most: Some(scale.of(20_000, 2_000, 10)), ..plan }
 }

@@ -46,21 +46,31 @@ fn of_types<'a>(rows: &[&'a Record], scope: &Scope<'_>) -> Vec<Part<'a>> {
         let lines = systems_lines(&of_type.rows, scope, "size", "gbit_s");
         parts.extend(lines_plot(title, lines, scope, BUFFERS, THROUGHPUT, greatest));
     }
-    // All scalars cost about the same; one of them and the struct show it.
-    for of_type in types.iter().filter(|of_type| matches!(of_type.words.as_str(), "octet" | "struct")) {
+    // All scalars cost about the same; one of them and the struct show it. Text is looked at as well as moved.
+    for of_type in
+        types.iter().filter(|of_type| matches!(of_type.words.as_str(), "octet" | "struct" | STRING))
+    {
         parts.extend(costs(&of_type.rows, &of_type.words, "the buffer", scope));
     }
     parts
 }
 
-/// Bytes without a type: a table by size, whose buffers reach from one octet to many.
+/// Bytes without a type, as sequences and as strings: of each a table by size, whose buffers reach from one octet to many.
 fn of_bytes<'a>(rows: &[&'a Record], scope: &Scope<'_>) -> Vec<Part<'a>> {
     const RATES: Axis = Axis { base: Some(10.0), ..THROUGHPUT };
-    let mut parts: Vec<Part> = by_size(rows, scope).into_iter().collect();
-    let title = "Throughput of bytes by size of the buffer".into();
-    parts.extend(systems_plot(title, rows, scope, ("size", BUFFERS), ("gbit_s", RATES)));
-    parts.extend(costs(rows, "bytes", "the buffer", scope));
-    parts
+    let parts = alike(rows, &["type"]).into_iter().flat_map(|of_type| {
+        let what = match of_type.words.as_str() {
+            "octet" => "bytes in sequences".to_owned(),
+            STRING => "bytes in strings".to_owned(),
+            other => other.to_owned(),
+        };
+        let mut parts: Vec<Part> = by_size(&of_type.rows, &what, scope).into_iter().collect();
+        let title = format!("Throughput of {what} by size of the buffer");
+        parts.extend(systems_plot(title, &of_type.rows, scope, ("size", BUFFERS), ("gbit_s", RATES)));
+        parts.extend(costs(&of_type.rows, &what, "the buffer", scope));
+        parts
+    });
+    parts.collect()
 }
 
 /// Blocks of whole pages.
@@ -81,12 +91,15 @@ fn costs<'a>(rows: &[&'a Record], what: &str, of: &str, scope: &Scope<'_>) -> Ve
 }
 
 /// A line for each size, a column for each system.
-fn by_size<'a>(rows: &[&'a Record], scope: &Scope<'_>) -> Option<Part<'a>> {
-    let title = format!("Mbit/s by size of the buffer, {}", scope.words);
+fn by_size<'a>(rows: &[&'a Record], what: &str, scope: &Scope<'_>) -> Option<Part<'a>> {
+    let title = format!("Mbit/s of {what} by size of the buffer, {}", scope.words);
     let rate = |rows: &[&Record]| median(rows, "gbit_s").map(|rate| rate * 1e3);
     let words = |row: &Record| row.number("size").map(number::octets).unwrap_or_default();
     matrix(title, "buffer", rows, &["size"], scope, &words, &rate)
 }
+
+/// The type whose buffers are strings, neither scalars nor structs.
+const STRING: &str = "string";
 
 fn is_struct(row: &Record) -> bool {
     row.text("type").starts_with("struct")
@@ -103,8 +116,8 @@ fn extremes(rows: &[&Record], structs: bool, field: &str) -> Option<(f64, f64)> 
 
 /// Highest and lowest over all sizes, of scalars and of structs.
 fn summary<'a>(rows: &[&'a Record], scope: &Scope<'_>) -> Option<Part<'a>> {
-    let measured: Vec<&Record> =
-        rows.iter().copied().filter(|row| row.positive("gbit_s").is_some()).collect();
+    let in_sequences = |row: &&Record| row.positive("gbit_s").is_some() && row.text("type") != STRING;
+    let measured: Vec<&Record> = rows.iter().copied().filter(in_sequences).collect();
     if measured.is_empty() {
         return None;
     }
