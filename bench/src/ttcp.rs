@@ -18,16 +18,16 @@ use crate::pin::{self, Pin, Placement};
 use crate::raw::Raw;
 use crate::row::{Figures, Row};
 use crate::statistics::{LEAST_PAIRS, Ratio, median};
-use crate::system::{Client, Setting, System, Transport, octets_text};
+use crate::system::{Client, Setting, System, Transport};
 
 /// A warm-up sends this part of the buffers: connections, caches and the kernel's windows have settled by then.
 pub(crate) const WARM_UP_PART: u32 = 8;
 
-/// Buffers that tell how long a flood would take, where that is bounded.
+/// The fewest buffers of a flood that is shortened, and those of a first one that tells how long it would take.
 pub const TASTE: u32 = 16;
 
-/// What so few take only where they stall, and not because it is the first time.
-const STALLED: Duration = Duration::from_millis(500);
+/// A system whose flood took so many times the longest, for all that it was shortened, has no further turn.
+const STALLED: u32 = 20;
 
 const GIB: f64 = (1_u64 << 30) as f64;
 
@@ -46,9 +46,10 @@ pub struct Plan {
     pub total: u64,
     /// The most buffers of a flood, which shortens those of small buffers; `None`: as many as `total` takes.
     pub most: Option<u32>,
-    /// The longest that a flood may take, in seconds. In queues as narrow as a buffer a sender can wait for the receiver's
-    /// window to be probed, a fifth of a second for each few kilobytes: a system to which that happens is measured by
-    /// [`TASTE`] buffers, or if it happens later has no further turn. `None`: as long as it takes.
+    /// About the longest that a flood should take, in milliseconds: a system that would take longer sends fewer buffers, and at
+    /// least [`TASTE`]. In queues as narrow as a buffer a sender can wait for the receiver's window to be probed, a fifth
+    /// of a second for each few kilobytes: one to which that happens, by then or later, is not waited for in every
+    /// round. `None`: as long as it takes.
     pub longest: Option<u32>,
     /// Octets of the sockets' queues; `None` leaves them to the system.
     pub queue: Option<usize>,
@@ -128,61 +129,56 @@ fn compete(
 }
 
 fn measure(contest: &mut Contest, plan: &Plan, lab: &Lab, flood: Flood) -> Result<Outcome, BenchError> {
-    let mut sides: Vec<Side> = (0..contest.len()).map(|_| Side::of(flood)).collect();
-    for (at, side) in sides.iter_mut().enumerate() {
-        if let Some((turn, seconds)) = taste(contest, at, plan, flood)? {
-            let system = contest.system(at).name();
-            lab.progress.remark(&format!(
-                "{system}: {} buffers of {} would take {seconds:.0} s: measured by {TASTE} of them, without a ratio",
-                flood.count,
-                octets_text(flood.octets)
-            ));
-            *side = Side { flood: Flood { count: TASTE, ..flood }, turns: vec![turn] };
-        }
-    }
-    let warm_up = Flood { count: flood.count.div_ceil(WARM_UP_PART), ..flood };
-    for at in (0..contest.len()).filter(|&at| sides[at].turns.is_empty()) {
-        contest.attempt(at, |client, _| client.flood(warm_up))?;
+    let mut sides = Vec::new();
+    for at in 0..contest.len() {
+        let count = contest.attempt(at, |client, _| warm_up(client, plan, flood))?;
+        sides.push(Side::of(Flood { count: count.unwrap_or(flood.count), ..flood }));
     }
     for round in 0..plan.repeat {
         for at in contest.order(round) {
-            if !sides[at].is_over(flood, plan)
-                && let Some(turn) = contest.attempt(at, |client, far| turn(client, far, flood))?
+            let side = &mut sides[at];
+            if !side.has_stalled(plan)
+                && let Some(turn) = contest.attempt(at, |client, far| turn(client, far, side.flood))?
             {
-                sides[at].turns.push(turn);
+                side.turns.push(turn);
             }
             lab.progress.step();
         }
     }
-    // Who still takes part has had all its turns, or the first of them if they took too long, so that turns of the same place in their lists make pairs.
-    let floor: Vec<_> = sides[0].turns.iter().map(|turn| turn.confirmed).collect();
+    // Who still takes part has had all its turns, or the first of them if it stalled, so that turns of the same place in
+    // their lists make pairs.
+    let floor = sides[0].times_of_a_buffer();
+    let to_floor = contest.system(0).name() == Raw::Plain.name() && plan.pin != Pin::None;
     let finished = sides.iter().enumerate().filter(|&(at, _)| contest.takes_part(at));
-    let to_floor =
-        contest.system(0).name() == Raw::Plain.name() && plan.pin != Pin::None && sides[0].flood == flood;
     let rows = finished.map(|(at, side)| {
         let mut row = side.row(contest.system(at), plan);
-        if to_floor && side.flood == flood {
+        if to_floor {
             side.compare(&floor, plan.seed, &mut row);
+        }
+        if side.flood != flood {
+            row.parameters.buffers = Some(side.flood.count);
         }
         row
     });
     Ok(Outcome { flood, rows: rows.collect() })
 }
 
-/// A first small flood of a system that would take too long for a whole one, and how many seconds that would be.
-fn taste(
-    contest: &mut Contest,
-    at: usize,
-    plan: &Plan,
-    flood: Flood,
-) -> Result<Option<(Turn, f64)>, BenchError> {
-    let Some(longest) = plan.longest.filter(|_| flood.count > TASTE) else { return Ok(None) };
-    let taste = Flood { count: TASTE, ..flood };
-    let turn = contest.attempt(at, |client, far| turn(client, far, taste))?;
-    Ok(turn.and_then(|turn| {
-        let seconds = turn.confirmed.as_secs_f64() / f64::from(TASTE) * f64::from(flood.count);
-        (turn.confirmed > STALLED && seconds > f64::from(longest)).then_some((turn, seconds))
-    }))
+/// Lets connections, caches and windows settle. Gives how many buffers a flood of this system has.
+pub(crate) fn warm_up(client: &mut dyn Client, plan: &Plan, flood: Flood) -> Result<u32, BenchError> {
+    let part = flood.count.div_ceil(WARM_UP_PART);
+    let Some(longest) = plan.longest else {
+        return client.flood(Flood { count: part, ..flood }).map(|_| flood.count);
+    };
+    let longest = f64::from(longest) / 1e3;
+    let mut seconds_a_buffer = |count: u32| {
+        let flooded = client.flood(Flood { count, ..flood })?;
+        Ok(flooded.confirmed.as_secs_f64() / f64::from(count))
+    };
+    let within = |seconds: f64, each: f64, most: u32| ((seconds / each) as u32).clamp(TASTE.min(most), most);
+    // The first buffers take longer than later ones: they tell only how many a warm-up may have.
+    let first = seconds_a_buffer(TASTE.min(part))?;
+    let each = seconds_a_buffer(within(longest / f64::from(WARM_UP_PART), first, part))?;
+    Ok(within(longest, each, flood.count))
 }
 
 /// One flood's times.
@@ -219,10 +215,15 @@ impl Side {
         Side { flood, turns: Vec::new() }
     }
 
-    /// Whether it has had its last turn, because it stalls.
-    fn is_over(&self, flood: Flood, plan: &Plan) -> bool {
-        let too_long = |turn: &Turn| plan.longest.is_some_and(|most| turn.confirmed.as_secs() >= most.into());
-        self.flood != flood || self.turns.last().is_some_and(too_long)
+    /// Whether its turns take far longer than they should.
+    fn has_stalled(&self, plan: &Plan) -> bool {
+        let longest = plan.longest.map(|longest| Duration::from_millis(longest.into()) * STALLED);
+        longest.zip(self.turns.last()).is_some_and(|(longest, turn)| turn.confirmed >= longest)
+    }
+
+    /// Of each turn, in seconds.
+    fn times_of_a_buffer(&self) -> Vec<f64> {
+        self.turns.iter().map(|turn| turn.confirmed.as_secs_f64() / f64::from(self.flood.count)).collect()
     }
 
     fn row(&self, system: &dyn System, plan: &Plan) -> Row {
@@ -252,10 +253,9 @@ impl Side {
     }
 
     /// Enters the ratio of times to the floor's: with an interval if there are enough pairs.
-    fn compare(&self, floor: &[Duration], seed: u64, row: &mut Row) {
-        let pairs = self.turns.iter().zip(floor);
-        let mut ratios: Vec<_> =
-            pairs.map(|(turn, floor)| turn.confirmed.as_secs_f64() / floor.as_secs_f64()).collect();
+    fn compare(&self, floor: &[f64], seed: u64, row: &mut Row) {
+        let times = self.times_of_a_buffer();
+        let mut ratios: Vec<_> = times.iter().zip(floor).map(|(time, floor)| time / floor).collect();
         if ratios.len() >= LEAST_PAIRS {
             row.set_ratio(Ratio::of_pairs(&ratios, seed));
         } else if !ratios.is_empty() {

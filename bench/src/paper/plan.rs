@@ -206,7 +206,7 @@ fn floods(elements: &[Element], buffers: Vec<usize>, total: u64, repeat: usize) 
         buffers,
         total,
         most: None,
-        longest: None,
+        longest: Some(LONGEST),
         queue: None,
         repeat,
         seed: 1,
@@ -226,11 +226,11 @@ fn typed_floods(scale: Scale, queue: usize) -> ttcp::Plan {
     // The field's 64 MiB are 65,536 buffers of 1 KiB, whose rate a quarter of them tells as well. In queues as narrow as a
     // buffer a sender can wait for acknowledgements that TCP delays, buffer after buffer.
     let most = if narrow { scale.of(2_000, 500, 1) } else { scale.of(16_384, 2_000, 1) };
-    ttcp::Plan { queue: Some(queue), most: Some(most), longest: Some(LONGEST), ..plan }
+    ttcp::Plan { queue: Some(queue), most: Some(most), ..plan }
 }
 
-/// The longest flood in narrow queues, in seconds.
-const LONGEST: u32 = 5;
+/// About the longest flood, in milliseconds: what is far slower than a socket is known as well from fewer buffers.
+const LONGEST: u32 = 250;
 
 /// The links that steps measure across: the field's, which was an ATM network, and one of today's.
 const LINKS: [(&str, Spec); 2] = [

@@ -26,7 +26,7 @@ use crate::lab::Lab;
 use crate::pin;
 use crate::row::{Figures, Row};
 use crate::system::System;
-use crate::ttcp::{Plan, WARM_UP_PART};
+use crate::ttcp::{self, Plan};
 
 use names::Names;
 pub use names::{Function, Group};
@@ -91,23 +91,22 @@ fn profile(
     lab: &Lab,
     flood: Flood,
 ) -> Result<Outcome, BenchError> {
-    let warm_up = Flood { count: flood.count.div_ceil(WARM_UP_PART), ..flood };
+    let mut seen = Vec::new();
     for at in 0..contest.len() {
-        contest.attempt(at, |client, _| client.flood(warm_up))?;
+        let count = contest.attempt(at, |client, _| ttcp::warm_up(client, plan, flood))?;
+        seen.push((Flood { count: count.unwrap_or(flood.count), ..flood }, Samples::default()));
     }
-    let mut seen: Vec<Samples> = (0..contest.len()).map(|_| Samples::default()).collect();
     for round in 0..plan.repeat {
         for at in contest.order(round) {
-            let samples = contest.attempt(at, |client, _| sampler.during(|| client.flood(flood)))?;
-            if let Some(samples) = samples {
-                seen[at].add(samples);
-            }
+            let (flood, samples) = &mut seen[at];
+            let more = contest.attempt(at, |client, _| sampler.during(|| client.flood(*flood)))?;
+            samples.add(more.unwrap_or_default());
             lab.progress.step();
         }
     }
-    let gib = flood.total() as f64 * plan.repeat as f64 / GIB;
     let mut rows = Vec::new();
-    for (at, samples) in seen.iter().enumerate() {
+    for (at, (flood, samples)) in seen.iter().enumerate() {
+        let gib = flood.total() as f64 * plan.repeat as f64 / GIB;
         let sides = contest.attempt(at, |client, far| {
             let names = Names::default();
             let receiver = far.process().map(cpu::family).unwrap_or_default();
@@ -118,7 +117,7 @@ fn profile(
         })?;
         let system = contest.system(at);
         for (side, functions) in sides.into_iter().flatten() {
-            rows.extend(rows_of(functions, |figures| row(system, plan, flood, figures), side, gib));
+            rows.extend(rows_of(functions, |figures| row(system, plan, *flood, figures), side, gib));
         }
     }
     Ok(Outcome { flood, rows })

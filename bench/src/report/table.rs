@@ -142,6 +142,7 @@ const COLUMNS: &[(&str, &str, Column)] = &[
     ("pin", "pin", Column::Words),
     ("link", "link", Column::Words),
     ("queue", "queue", Column::Octets),
+    ("buffers", "buffers", Column::Given),
     ("operations", "operations", Column::Given),
     ("position", "position", Column::Words),
     ("objects", "objects", Column::Given),

@@ -140,8 +140,8 @@ struct Floods {
     #[arg(long, value_parser = clap::value_parser!(u32).range(1..), value_name = "N")]
     most: Option<u32>,
 
-    /// Longest flood in seconds: a version that would take longer is measured by 16 buffers, without a ratio.
-    #[arg(long, value_parser = clap::value_parser!(u32).range(1..), value_name = "SECONDS")]
+    /// About the longest flood, in milliseconds: a version that would take longer sends fewer buffers, at least 16.
+    #[arg(long, value_parser = clap::value_parser!(u32).range(1..), value_name = "MS")]
     longest: Option<u32>,
 
     /// Octets of the sockets' queues; by default the system adapts them.
