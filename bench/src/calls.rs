@@ -7,7 +7,7 @@
 use std::time::{Duration, Instant};
 
 use crate::BenchError;
-use crate::contest::{Contest, Entry};
+use crate::contest::{Contest, Entry, Far};
 use crate::lab::Lab;
 use crate::latency::Latencies;
 use crate::pin::{self, Pin};
@@ -168,10 +168,31 @@ pub fn rounds(
     sides: &mut [Side],
     burst: &mut Burst<'_>,
 ) -> Result<(), BenchError> {
+    watched_rounds(contest, lab, rounds, sides, &mut |client, _, times| burst(client, times).map(|()| None))
+}
+
+/// The same of a burst whose server is looked at: it gives the processor time that this spent meanwhile, where that can
+/// be seen.
+pub type WatchedBurst<'b> =
+    dyn FnMut(&mut dyn Client, &Far, &mut Vec<Duration>) -> Result<Option<Duration>, BenchError> + 'b;
+
+/// [`rounds`] of bursts whose servers are looked at.
+///
+/// # Errors
+///
+/// As for [`event`].
+pub fn watched_rounds(
+    contest: &mut Contest,
+    lab: &Lab,
+    rounds: usize,
+    sides: &mut [Side],
+    burst: &mut WatchedBurst<'_>,
+) -> Result<(), BenchError> {
     let mut medians = vec![f64::NAN; sides.len()];
     for round in 0..rounds {
         for at in contest.order(round) {
-            let taken = contest.attempt(at, |client, _| sides[at].take(client, burst))?;
+            let taken =
+                contest.attempt(at, |client, far| sides[at].take(|times| burst(client, far, times)))?;
             medians[at] = taken.unwrap_or(f64::NAN);
             lab.progress.step();
         }
@@ -180,6 +201,26 @@ pub fn rounds(
         }
     }
     Ok(())
+}
+
+/// Makes `calls` calls, and gives what the server's process has spent on them of the processors. Each look at that is
+/// outside of the clock.
+///
+/// # Errors
+///
+/// A call's.
+pub fn watched_burst(
+    client: &mut dyn Client,
+    far: &Far,
+    calls: usize,
+    times: &mut Vec<Duration>,
+) -> Result<Option<Duration>, BenchError> {
+    let mut looks = Vec::with_capacity(2);
+    client.watched_burst(calls, times, &mut || looks.push(far.spent()))?;
+    Ok(match looks.as_slice() {
+        [Some(first), .., Some(last)] => Some(last.since(first)),
+        _ => None,
+    })
 }
 
 /// The sides of those systems that took part to the end.
@@ -218,7 +259,18 @@ pub struct Side {
     pub total: Duration,
     /// To the floor, one of each round.
     pub ratios: Vec<f64>,
+    /// One of each round that it has taken part in.
+    pub turns: Vec<Turn>,
     times: Vec<Duration>,
+}
+
+/// A system's calls of one round.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub struct Turn {
+    /// The time of all of them together.
+    pub took: Duration,
+    /// What the server spent on them of its processor; `None` if nobody looked, or could.
+    pub server: Option<Duration>,
 }
 
 impl Side {
@@ -230,20 +282,23 @@ impl Side {
     pub fn warm_up(&mut self, client: &mut dyn Client) -> Result<(), BenchError> {
         let start = Instant::now();
         while start.elapsed() < WARM_UP {
-            self.take(client, &mut |client, times| client.burst(LEAST_BURST, times))?;
+            self.take(|times| client.burst(LEAST_BURST, times).map(|()| None))?;
         }
         *self = Side::default();
         Ok(())
     }
 
     /// Makes calls and returns their median in nanoseconds.
-    fn take(&mut self, client: &mut dyn Client, burst: &mut Burst<'_>) -> Result<f64, BenchError> {
+    fn take(
+        &mut self,
+        burst: impl FnOnce(&mut Vec<Duration>) -> Result<Option<Duration>, BenchError>,
+    ) -> Result<f64, BenchError> {
         self.times.clear();
-        burst(client, &mut self.times)?;
-        for &time in &self.times {
-            self.latencies.record(time);
-            self.total += time;
-        }
+        let server = burst(&mut self.times)?;
+        let took = self.times.iter().sum();
+        self.times.iter().for_each(|&time| self.latencies.record(time));
+        self.total += took;
+        self.turns.push(Turn { took, server });
         let mut nanoseconds: Vec<_> = self.times.iter().map(|time| time.as_nanos() as f64).collect();
         Ok(median(&mut nanoseconds))
     }
@@ -253,7 +308,19 @@ impl Side {
         Figures::Latency { p50_us: self.latencies.median_us(), p99_us: self.latencies.percentile_us(99.0) }
     }
 
-    /// The same, and how many calls end in a second of calling.
+    /// The same, and the server's processor time for a call, if each turn of so many has been looked at.
+    pub fn served(&self, calls: usize) -> Figures {
+        let nanoseconds = |turn: &Turn| Some(turn.server?.as_nanos() as f64 / calls.max(1) as f64);
+        let server: Option<Vec<f64>> = self.turns.iter().map(nanoseconds).collect();
+        Figures::Served {
+            p50_us: self.latencies.median_us(),
+            p99_us: self.latencies.percentile_us(99.0),
+            // To a nanosecond: there is nothing below it.
+            server_us: server.map(|mut of_turns| median(&mut of_turns).round() / 1e3),
+        }
+    }
+
+    /// The same as [`Side::latency`], and how many calls end in a second of calling.
     pub fn calls(&self) -> Figures {
         Figures::Calls {
             p50_us: self.latencies.median_us(),
@@ -266,6 +333,18 @@ impl Side {
 #[cfg(test)]
 mod tests {
     use super::*;
+
+    #[test]
+    fn the_servers_time_is_that_of_its_turns_or_unknown() {
+        let turn = |server| Turn { took: Duration::from_micros(100), server };
+        let server_us = |turns: Vec<Turn>| match (Side { turns, ..Side::default() }).served(10) {
+            Figures::Served { server_us, .. } => server_us,
+            other => panic!("{other:?}"),
+        };
+        let micros = |micros| turn(Some(Duration::from_micros(micros)));
+        assert_eq!(server_us(vec![micros(40), micros(10_000), micros(42)]), Some(4.2));
+        assert_eq!(server_us(vec![micros(40), turn(None)]), None);
+    }
 
     #[test]
     fn a_burst_is_never_too_short_to_have_a_median() {

@@ -8,6 +8,7 @@
 use std::time::Duration;
 
 use crate::BenchError;
+use crate::cpu::Spent;
 use crate::lab::Lab;
 use crate::pin::Placement;
 use crate::process::Server;
@@ -60,6 +61,11 @@ impl Far {
     /// Its process, if that is on this machine and was started here.
     pub fn process(&self) -> Option<u32> {
         self.process.as_ref().map(|server| server.process().id())
+    }
+
+    /// What its process has spent of the processors until now, if that can be seen from here.
+    pub fn spent(&self) -> Option<Spent> {
+        Spent::of(self.process()?)
     }
 }
 

@@ -2,7 +2,9 @@
 //!
 //! Operations, 1 to 1,000, the first or the last of them called, found in each of four ways ([`Lookup`]); and objects, 1
 //! to 1,000,000, the same or random ones called. Two-way calls are timed one by one. Oneways are timed in bursts that
-//! end when the server says it has executed them, so their percentiles are over bursts.
+//! end when the server says it has executed them, so their percentiles are over bursts. Beside the client's time stands
+//! what the server's process spends of its processor, looked at before and after each burst. [`crate::iterations`]
+//! repeats the field's own experiment.
 //!
 //! The field's question (Gokhale and Schmidt, 1996): what does the server pay to find the method?
 
@@ -12,7 +14,7 @@ use std::time::Duration;
 
 use crate::BenchError;
 use crate::calls::{self, Basis, PAIRS, Side};
-use crate::contest::Contest;
+use crate::contest::{Contest, Far};
 use crate::flood::{Element, Flood};
 use crate::lab::Lab;
 use crate::orb::Door;
@@ -201,7 +203,8 @@ pub fn run(
                     let side = side.as_ref().filter(|side| side.latencies.count() > 0)?;
                     let payload = Payload::Demux(target);
                     let system = contest.system(at);
-                    let mut row = plan.basis.row("demux", system, payload, side.latency(), &side.ratios);
+                    let figures = side.served(plan.basis.burst());
+                    let mut row = plan.basis.row("demux", system, payload, figures, &side.ratios);
                     row.parameters = parameters(target, objects);
                     row.parameters.lookup = at.checked_sub(1).map(|door| doors[door].0.name().to_owned());
                     Some(row)
@@ -239,43 +242,50 @@ fn event(
     lab: &Lab,
     target: Target,
 ) -> Result<Vec<Option<Side>>, BenchError> {
-    if target.style == Style::Twoway {
-        return Ok(calls::event(contest, basis, lab, Payload::Demux(target))?.1);
-    }
     contest.begin()?;
+    // What is metered are calls that are answered; the messages of oneways are as long as their requests.
     let twoway = Payload::Demux(Target { style: Style::Twoway, ..target });
     let messages = calls::messages(contest, basis, lab, twoway)?;
     let call = Call { payload: Payload::Demux(target), messages };
     let mut sides: Vec<Side> = (0..contest.len()).map(|_| Side::default()).collect();
-    for at in 0..contest.len() {
-        contest.attempt(at, |client, _| {
+    let mut burst = |client: &mut dyn Client, far: &Far, times: &mut Vec<Duration>| match target.style {
+        Style::Twoway => calls::watched_burst(client, far, basis.burst(), times),
+        Style::Oneway => oneways(client, far, basis.burst(), messages.request, times),
+    };
+    for (at, side) in sides.iter_mut().enumerate() {
+        contest.attempt(at, |client, far| {
             client.prepare(call)?;
-            oneways(client, basis.burst(), messages.request, &mut Vec::new())
+            match target.style {
+                Style::Twoway => side.warm_up(client),
+                Style::Oneway => burst(client, far, &mut Vec::new()).map(|_| ()),
+            }
         })?;
     }
-    calls::rounds(contest, lab, PAIRS, &mut sides, &mut |client, times| {
-        oneways(client, basis.burst(), messages.request, times)
-    })?;
+    calls::watched_rounds(contest, lab, PAIRS, &mut sides, &mut burst)?;
     Ok(calls::finished(contest, sides))
 }
 
-/// A burst of oneways; for the floor as many messages one way, where it can.
+/// A burst of oneways, for the floor as many messages one way, where it can; and what the server has spent on it.
 fn oneways(
     client: &mut dyn Client,
+    far: &Far,
     calls: usize,
     octets: usize,
     times: &mut Vec<Duration>,
-) -> Result<(), BenchError> {
+) -> Result<Option<Duration>, BenchError> {
     if client.system() != Raw::Plain.name() {
-        return client.burst(calls, times);
+        return calls::watched_burst(client, far, calls, times);
     }
     let count = u32::try_from(calls).unwrap_or(u32::MAX);
+    let before = far.spent();
     match client.flood(Flood { element: Element::Octet, octets, count }) {
-        Ok(flooded) => times.push(flooded.confirmed / count),
-        Err(BenchError::Unsupported { .. }) => {}
-        Err(error) => return Err(error),
+        Ok(flooded) => {
+            times.push(flooded.confirmed / count);
+            Ok(far.spent().zip(before).map(|(after, before)| after.since(&before)))
+        }
+        Err(BenchError::Unsupported { .. }) => Ok(None),
+        Err(error) => Err(error),
     }
-    Ok(())
 }
 
 #[cfg(test)]

@@ -7,19 +7,21 @@
 //! | `experiment`, `system`, `transport`, `messaging`, `type`, `size`, `pin` | every row | what was measured |
 //! | `p50_us`, `p99_us` | latency | percentiles over all calls |
 //! | `gbit_s`, `sender_gbit_s`, `cpu_s_per_gib`, `sender_cpu_s_per_gib`, `receiver_cpu_s_per_gib` | throughput | until the receiver confirmed, and as the sender saw it; CPU of both sides, and each |
+//! | `p50_us`, `p99_us`, `server_us` | latency with the server's processor time | |
+//! | `server_ms`, `client_ms`, `gain_percent`, `gain_low`, `gain_high` | many calls together | the server's processor time, the client's time, and its gain over the slowest kind of calls, null where there is none |
 //! | `calls_s` | rate; latency of a scenario that asks for it | |
 //! | `kib_per_connection` | memory | |
 //! | `side`, `step`, `name`, `p50_ns`, `share` | white box | one step of a call |
 //! | `side`, `group`, `function`, `cpu_s_per_gib`, `share` | profile | what a function takes of one side of a flood |
 //! | `side`, `system_calls`, `octets_copied`, `allocations`, `octets_allocated` | counts | of one call, on average |
 //! | `ratio_to_raw`, `ratio_low`, `ratio_high` | every row | to the floor, measured in turns; null where there is none |
-//! | `operations`, `position`, `objects`, `pick`, `lookup`, `style`, `callers`, `connections`, `queue`, `buffers`, `link`, `study`, `phase` | where they apply | a scenario's parameters |
+//! | `operations`, `position`, `objects`, `pick`, `lookup`, `style`, `iterations`, `callers`, `connections`, `queue`, `buffers`, `link`, `study`, `phase` | where they apply | a scenario's parameters |
 //! | `command` | kept results | what repeats it |
 //!
 //! A new experiment chooses one of the [`Figures`], or adds a variant; a new parameter is a field of
 //! [`Parameters`].
 
-use serde::{Deserialize, Serialize};
+use serde::{Deserialize, Deserializer, Serialize};
 
 use crate::pin::Pin;
 use crate::statistics::Ratio;
@@ -72,6 +74,16 @@ pub enum Figures {
         /// Calls in a second of calling.
         calls_s: f64,
     },
+    /// How long a call takes, and what it takes of the server's processor. Before the kind with fewer fields.
+    Served {
+        /// Median over all calls, in microseconds.
+        p50_us: f64,
+        /// 99th percentile over all calls, in microseconds.
+        p99_us: f64,
+        /// The server's processor time for a call, median over the turns, in microseconds; null where it cannot be seen.
+        #[serde(deserialize_with = "present")]
+        server_us: Option<f64>,
+    },
     /// How long a call takes.
     Latency {
         /// Median over all calls, in microseconds.
@@ -91,6 +103,20 @@ pub enum Figures {
         sender_cpu_s_per_gib: Option<f64>,
         /// The receiver's part.
         receiver_cpu_s_per_gib: Option<f64>,
+    },
+    /// What many calls take together, and what they take less of than the slowest kind of them.
+    Together {
+        /// Median of the server's processor time for all of them, in milliseconds; null where it cannot be seen.
+        server_ms: Option<f64>,
+        /// Median of the client's time for all of them, in milliseconds.
+        client_ms: f64,
+        /// How much less time the client takes than with the slowest kind, as a part of that one's: median over the
+        /// rounds, in percent. Null where there is none.
+        gain_percent: Option<f64>,
+        /// Lower end of its 95 % interval.
+        gain_low: Option<f64>,
+        /// Upper end of its 95 % interval.
+        gain_high: Option<f64>,
     },
     /// How many calls end in a second, all callers together.
     Rate {
@@ -143,6 +169,11 @@ pub enum Figures {
     },
 }
 
+/// A field that may be null and may not be missing: it tells one kind of figures from another.
+fn present<'de, D: Deserializer<'de>>(from: D) -> Result<Option<f64>, D::Error> {
+    Option::deserialize(from)
+}
+
 /// What a scenario varied; only what applies is written.
 #[derive(Debug, Clone, Default, PartialEq, Serialize, Deserialize)]
 pub struct Parameters {
@@ -164,6 +195,9 @@ pub struct Parameters {
     /// `twoway` or `oneway`.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub style: Option<String>,
+    /// How often the calls of one iteration are made in a turn.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub iterations: Option<u32>,
     /// Callers at a time.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub callers: Option<u32>,
@@ -307,6 +341,13 @@ mod tests {
             sender_cpu_s_per_gib: Some(0.25),
             receiver_cpu_s_per_gib: Some(0.25),
         };
+        let together = Figures::Together {
+            server_ms: None,
+            client_ms: 1_300.5,
+            gain_percent: Some(3.0),
+            gain_low: Some(2.5),
+            gain_high: None,
+        };
         let counts = Figures::Counts {
             side: "server".to_owned(),
             system_calls: 2.0,
@@ -319,6 +360,14 @@ mod tests {
             (
                 Figures::Calls { p50_us: 12.5, p99_us: 20.25, calls_s: 7.0 },
                 r#""p50_us":12.5,"p99_us":20.25,"calls_s":7.0,"ratio"#,
+            ),
+            (
+                Figures::Served { p50_us: 12.5, p99_us: 20.25, server_us: None },
+                r#""p50_us":12.5,"p99_us":20.25,"server_us":null,"ratio"#,
+            ),
+            (
+                together,
+                r#""server_ms":null,"client_ms":1300.5,"gain_percent":3.0,"gain_low":2.5,"gain_high":null,"ratio"#,
             ),
             (throughput, r#""gbit_s":40.0,"sender_gbit_s":null,"cpu_s_per_gib":0.5,"sender_cpu"#),
             (Figures::Rate { calls_s: 9.0 }, r#""calls_s":9.0,"ratio"#),

@@ -103,6 +103,24 @@ pub trait Client {
     /// A call failed, or a reply was wrong: [`BenchError::Corrupt`].
     fn burst(&mut self, calls: usize, times: &mut Vec<Duration>) -> Result<(), BenchError>;
 
+    /// The same, with `look` called twice outside the measured time: right before the first call, and when the server has
+    /// executed the last. What the client asks of the server besides lies before and behind.
+    ///
+    /// # Errors
+    ///
+    /// As for [`Client::burst`].
+    fn watched_burst(
+        &mut self,
+        calls: usize,
+        times: &mut Vec<Duration>,
+        look: &mut dyn FnMut(),
+    ) -> Result<(), BenchError> {
+        look();
+        self.burst(calls, times)?;
+        look();
+        Ok(())
+    }
+
     /// Sends buffers one way until the receiver has confirmed that every one has arrived and was right.
     ///
     /// # Errors

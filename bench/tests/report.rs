@@ -347,8 +347,8 @@ fn the_other_sections_show_what_they_are_for() {
     let demux = section("demux");
     assert_eq!(
         elements(demux, "svg").count(),
-        8,
-        "operations and objects, first and last, same and random, both styles"
+        10,
+        "operations and objects, first and last, same and random, the server's time, both styles"
     );
     let mut lookups = labels(plot(demux, "Calling the last of many operations"));
     lookups.sort();
@@ -356,6 +356,20 @@ fn the_other_sections_show_what_they_are_for() {
     let mut systems = labels(plot(demux, "Calling random ones of many objects"));
     systems.sort();
     assert_eq!(systems, ["jacorb", "omniorb", "zorb"]);
+
+    plot(demux, "The server's time, calling the last of many operations");
+    let iterations = elements(demux, "table")
+        .map(|table| elements(table, "tr").map(|row| row.children().map(text).collect()).collect())
+        .find(|rows: &Vec<Vec<String>>| rows[0].contains(&"server, ms".to_owned()))
+        .expect("the field's experiment");
+    let line =
+        |words: &str| iterations.iter().find(|row| row[0] == words).unwrap_or_else(|| panic!("{words}"));
+    assert_eq!(iterations[1][..6], ["iterations", "1", "100", "500", "1,000", "1"]);
+    assert_eq!(iterations.len(), 2 + 2 * 4 + 3 + 2);
+    assert!(line("Two-way, linear")[9..].iter().all(String::is_empty));
+    assert!(line("Oneway, numbered")[12].contains(" – "));
+    assert_eq!(line("In 1996: linear")[4], "6,603");
+    assert_eq!(line("In 1996: oneway, the better way")[12], "10");
 
     let first = plot(section("firstcall"), "Time of a first call");
     let heads: Vec<_> = elements(first, "text").filter(|node| has_class(node, "title")).map(text).collect();

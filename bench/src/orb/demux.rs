@@ -151,21 +151,34 @@ impl Caller {
         Ok(start.elapsed())
     }
 
-    fn twoways(&mut self, calls: usize, times: &mut Vec<Duration>) -> Result<(), BenchError> {
+    fn twoways(
+        &mut self,
+        calls: usize,
+        times: &mut Vec<Duration>,
+        look: &mut dyn FnMut(),
+    ) -> Result<(), BenchError> {
         let before = self.demux.executed().map_err(failed)?;
+        look();
         for _ in 0..calls {
             times.push(self.once()?);
         }
+        look();
         let executed = self.demux.executed().map_err(failed)? - before;
         self.verify(executed, calls)
     }
 
     /// All of them take the same part of the time until the last has been executed.
-    fn oneways(&mut self, calls: usize, times: &mut Vec<Duration>) -> Result<(), BenchError> {
+    fn oneways(
+        &mut self,
+        calls: usize,
+        times: &mut Vec<Duration>,
+        look: &mut dyn FnMut(),
+    ) -> Result<(), BenchError> {
         /// Far above what a burst takes on the busiest machine.
         const PATIENCE: Duration = Duration::from_secs(60);
         let before = self.demux.executed().map_err(failed)?;
         let operation = self.operation;
+        look();
         let start = Instant::now();
         for _ in 0..calls {
             rt::oneway(self.object()?, operation, |_| Ok(())).map_err(failed)?;
@@ -174,6 +187,7 @@ impl Caller {
             let executed = self.demux.executed().map_err(failed)? - before;
             if executed >= calls as u64 || start.elapsed() > PATIENCE {
                 let took = start.elapsed();
+                look();
                 times.push(took / u32::try_from(calls).unwrap_or(u32::MAX).max(1));
                 return self.verify(executed, calls);
             }
@@ -212,9 +226,18 @@ impl Client for Caller {
     }
 
     fn burst(&mut self, calls: usize, times: &mut Vec<Duration>) -> Result<(), BenchError> {
+        self.watched_burst(calls, times, &mut || ())
+    }
+
+    fn watched_burst(
+        &mut self,
+        calls: usize,
+        times: &mut Vec<Duration>,
+        look: &mut dyn FnMut(),
+    ) -> Result<(), BenchError> {
         match self.style {
-            Style::Twoway => self.twoways(calls, times),
-            Style::Oneway => self.oneways(calls, times),
+            Style::Twoway => self.twoways(calls, times, look),
+            Style::Oneway => self.oneways(calls, times, look),
         }
     }
 }

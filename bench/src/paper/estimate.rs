@@ -14,7 +14,7 @@ use crate::pin::Pin;
 use crate::raw::Raw;
 use crate::statistics::LEAST_PAIRS;
 use crate::system::{Payload, System};
-use crate::ttcp;
+use crate::{iterations, ttcp};
 
 use super::scenario::{Scenario, Systems};
 
@@ -62,6 +62,10 @@ const WAKING: f64 = 42.0;
 /// Seconds from a flood's end until that has been confirmed, and what lies between two.
 const BETWEEN_FLOODS: f64 = 0.002;
 
+/// Seconds of a two-way call among a hundred operations, and of a oneway until it was executed.
+const TWOWAY: f64 = 13e-6;
+const ONEWAY: f64 = 4.5e-6;
+
 /// Seconds to make an object.
 const OBJECT: f64 = 2e-6;
 
@@ -95,6 +99,13 @@ pub(super) fn of(scenario: &Scenario, link: Option<&Spec>) -> Duration {
             let made: u32 = plan.objects.iter().sum();
             1.0 + events as f64 * (WARM_UP.as_secs_f64() + made_calls(&plan.basis) * call)
                 + 4.0 * f64::from(made) * OBJECT
+        }
+        Scenario::Iterations(plan) => {
+            let once = plan.iterations.iter().sum::<u32>() as f64 * f64::from(iterations::CALLS);
+            let call = |style: &Style| if *style == Style::Oneway { ONEWAY } else { TWOWAY };
+            let turns: f64 = plan.styles.iter().map(|style| once * call(style) * plan.repeat as f64).sum();
+            let warm_up = (plan.styles.len() * plan.iterations.len()) as f64 * WARM_UP.as_secs_f64();
+            plan.lookups.len() as f64 * (0.1 + warm_up + turns)
         }
         Scenario::FirstCalls(basis, peers) => {
             let anew = made_calls(basis) * 400e-6;

@@ -12,7 +12,7 @@ use crate::peer::Peer;
 use crate::pin::Pin;
 use crate::raw::Raw;
 use crate::system::{Payload, System, Transport};
-use crate::{cube, demux, rtt, size, ttcp, whitebox};
+use crate::{cube, demux, iterations, rtt, size, ttcp, whitebox};
 
 use super::estimate;
 use super::scenario::{Scenario, Systems};
@@ -170,6 +170,7 @@ pub fn steps(scale: Scale, peers: &[&'static Peer], probes: bool) -> Vec<Step> {
         ("typed-10gbit", Study::Middleware, flood(typed_floods_across(scale, 64 << 20))),
         ("profile", Study::Middleware, Scenario::Profiles(profiled_floods(scale), floods.clone())),
         ("demux-operations", Study::Middleware, Scenario::Lookups(operations)),
+        ("demux-iterations", Study::Middleware, Scenario::Iterations(searches(scale))),
         ("demux-objects", Study::Middleware, Scenario::Lookups(objects)),
         ("bytes", Study::Wrappers, flood(byte_floods(scale))),
         ("latency-same", Study::Objects, latency(Pin::Same)),
@@ -281,6 +282,20 @@ fn lookups(scale: Scale, basis: Basis) -> (demux::Plan, demux::Plan) {
     let objects = scale.of(vec![1, 1_000, 100_000, 1_000_000], vec![1, 1_000, 100_000], vec![1]);
     let operations = scale.of(OPERATIONS.to_vec(), vec![1, 100, 1_000], vec![1]);
     (plan(&Lookup::ALL, operations, Vec::new()), plan(&[Lookup::Perfect], Vec::new(), objects))
+}
+
+/// A hundred calls of the last of a hundred operations, as often as the field made them.
+fn searches(scale: Scale) -> iterations::Plan {
+    let [one, hundred, ..] = iterations::FIELDS_ITERATIONS;
+    iterations::Plan {
+        transport: Transport::Tcp,
+        pin: Pin::Same,
+        iterations: scale.of(iterations::FIELDS_ITERATIONS.to_vec(), vec![one, hundred], vec![one]),
+        lookups: Lookup::ALL.to_vec(),
+        styles: Style::ALL.to_vec(),
+        repeat: scale.of(20, 10, 1),
+        seed: 1,
+    }
 }
 
 /// The null call, and octets there and back.

@@ -10,7 +10,7 @@ use crate::link::Spec;
 use crate::orb::{Studio, Zorb};
 use crate::row::Row;
 use crate::system::{Payload, System};
-use crate::{cube, demux, firstcall, images, profile, rtt, size, ttcp, whitebox};
+use crate::{cube, demux, firstcall, images, iterations, profile, rtt, size, ttcp, whitebox};
 
 /// Systems beside zorb, or the versions of a flood.
 #[derive(Clone)]
@@ -56,6 +56,8 @@ pub enum Scenario {
     Sizes(size::Plan, Systems),
     /// `zorb bench demux`.
     Lookups(demux::Plan),
+    /// `zorb bench demux --iterations`.
+    Iterations(iterations::Plan),
     /// `zorb bench firstcall`.
     FirstCalls(Basis, Systems),
     /// `zorb bench images`.
@@ -92,6 +94,7 @@ impl Scenario {
             Scenario::Cubes(plan, peers) => cube::run(&peers.with(&Zorb), plan, lab, finished),
             Scenario::Sizes(plan, peers) => size::run(&peers.with(&Zorb), plan, lab, finished),
             Scenario::Lookups(plan) => demux::run(plan, lab, finished),
+            Scenario::Iterations(plan) => iterations::run(plan, lab, finished),
             Scenario::FirstCalls(basis, peers) => firstcall::run(&peers.with(&Zorb), basis, lab, finished),
             Scenario::Images(basis, peers) => images::run(&peers.with(&Studio), basis, lab, finished),
         }
@@ -138,6 +141,12 @@ impl Scenario {
                 .list("--objects", counts(&plan.objects))
                 .list("--style", plan.styles.iter().map(|style| style.name()))
                 .word("--calls", plan.basis.calls)
+                .line(),
+            Scenario::Iterations(plan) => words("zorb bench demux", plan.pin)
+                .list("--iterations", &plan.iterations)
+                .list("--lookup", plan.lookups.iter().map(|lookup| lookup.name()))
+                .list("--style", plan.styles.iter().map(|style| style.name()))
+                .word("--repeat", plan.repeat)
                 .line(),
             Scenario::FirstCalls(basis, peers) => {
                 words("zorb bench firstcall", basis.pin).word("--calls", basis.calls).peers(peers).line()

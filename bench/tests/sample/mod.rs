@@ -240,10 +240,23 @@ impl Sample {
                         let p50 = self.near(base + each * searched);
                         let more = json!({
                             "operations": operations, "position": position, "lookup": lookup, "style": style,
-                            "p50_us": p50, "p99_us": p50 * 1.3,
+                            "p50_us": p50, "p99_us": p50 * 1.3, "server_us": p50 * 0.45,
                         });
                         self.row("demux", "zorb", "tcp", "same", more);
                     }
+                }
+                for iterations in [1, 100, 500, 1_000] {
+                    let client = self.near(f64::from(iterations) * 0.1 * (base + each * 100.0));
+                    let gain =
+                        (lookup != "linear").then(|| self.near(if style == "twoway" { 4.5 } else { 12.8 }));
+                    let more = json!({
+                        "operations": 100, "position": "last", "lookup": lookup, "style": style,
+                        "iterations": iterations, "server_ms": client * 0.45, "client_ms": client,
+                        "gain_percent": gain, "gain_low": gain.map(|gain| gain - 0.5),
+                        "gain_high": gain.map(|gain| gain + 0.5),
+                        "command": "zorb bench demux --pin same --iterations 1,100,500,1000",
+                    });
+                    self.row("demux", "zorb", "tcp", "same", more);
                 }
             }
             for system in ["zorb", "omniorb", "jacorb"] {

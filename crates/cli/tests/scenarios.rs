@@ -99,13 +99,45 @@ fn demux_finds_operations_in_four_ways_and_objects_in_one() {
     assert_eq!(objects.len(), 2 * 3 * 2);
     assert_eq!(column(&objects, "pick")[..6].concat(), "same".repeat(4) + &"random".repeat(2));
     assert!(numbers(&objects, "p50_us").iter().all(|&time| time > 0.0));
+    // Of a call on one processor the server's part is a part, the floor's too.
+    for row in operations.iter().chain(&objects) {
+        assert!(row["server_us"].as_f64().unwrap() > 0.0, "{row}");
+    }
     let shown =
         table("demux", &["--calls", "1", "--operations", "1000", "--objects", "0", "--lookup", "linear"]);
-    assert!(shown.contains("last of 1000 op.") && !shown.contains("perfect"), "{shown}");
+    assert!(shown.contains("1000 last") && !shown.contains("perfect"), "{shown}");
     assert!(refused(&["bench", "demux", "--operations", "7"]).contains("there are 1, 10, 100, 1000"));
     assert!(refused(&["bench", "demux", "--objects", "1000001"]).contains("1 to 1000000"));
     assert!(refused(&["bench", "demux", "--lookup", "guessed"]).contains("there are linear, hashed"));
     assert!(refused(&["bench", "demux", "--peers", "omniorb"]).contains("peers have no such switch"));
+}
+
+#[test]
+fn demux_repeats_the_fields_iterations() {
+    let one = rows("demux", &["--iterations", "1,2", "--repeat", "2"]);
+    assert_eq!(numbers(&one, "iterations"), [[1.0; 4], [2.0; 4]].concat().repeat(2));
+    assert_eq!(column(&one, "style"), [["twoway"; 8], ["oneway"; 8]].concat());
+    assert_eq!(column(&one, "lookup"), ["linear", "hashed", "perfect", "numbered"].repeat(4));
+    for row in &one {
+        assert_eq!((&row["operations"], &row["position"]), (&100.into(), &"last".into()), "{row}");
+        assert!(
+            row["server_ms"].as_f64().unwrap() > 0.0 && row["client_ms"].as_f64().unwrap() > 0.0,
+            "{row}"
+        );
+        assert_eq!(row["gain_percent"].is_null(), row["lookup"] == "linear", "{row}");
+        assert!(row["gain_low"].is_null() && row["ratio_to_raw"].is_null(), "two rounds: {row}");
+    }
+    let enough = rows("demux", &["--iterations", "1", "--style", "oneway", "--lookup", "linear,hashed"]);
+    assert!(enough[1]["gain_low"].is_number() && enough[1]["gain_high"].is_number(), "{enough:?}");
+    let unpinned = rows("demux", &["--iterations", "1", "--repeat", "1", "--pin", "none"]);
+    assert!(unpinned.iter().all(|row| row["gain_percent"].is_null()), "{unpinned:?}");
+    let shown = table("demux", &["--iterations", "1", "--repeat", "1", "--style", "twoway"]);
+    assert!(shown.contains("not resolved") && shown.contains("6,603 ms with linear"), "{shown}");
+    assert!(refused(&["bench", "demux", "--iterations", "0"]).contains("0 is not in 1..=10000"));
+    assert!(
+        refused(&["bench", "demux", "--iterations", "1", "--calls", "9"]).contains("cannot be used with")
+    );
+    assert!(refused(&["bench", "demux", "--repeat", "9"]).contains("--iterations"));
 }
 
 #[test]

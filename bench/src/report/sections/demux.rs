@@ -1,6 +1,7 @@
 //! Demultiplexing: a call's time against the number of operations and of objects, a line for each way to find them.
+//! The field's experiment is in [`iterations`].
 
-use super::{Along, Group, LATENCY, Part, Scope, by, lines_plot};
+use super::{Along, Group, LATENCY, Part, Scope, by, iterations, lines_plot};
 use crate::report::grouping::{alike, line};
 use crate::report::number;
 use crate::report::plot::{Axis, Look};
@@ -11,7 +12,9 @@ const OPERATIONS: Axis =
 const OBJECTS: Axis = Axis { label: "objects of the server", written: number::count, base: Some(10.0) };
 
 pub(super) fn draw<'a>(rows: &[&'a Record]) -> Vec<Group<'a>> {
-    by(&["link", "queue", "pin", "style"], rows, |rows, scope| {
+    let (of_iterations, rows): (Vec<_>, Vec<_>) =
+        rows.iter().copied().partition(|row| iterations::is_of(row));
+    let mut groups = by(&["link", "queue", "pin", "style"], &rows, |rows, scope| {
         let (objects, operations): (Vec<_>, Vec<_>) =
             rows.iter().copied().partition(|row| varies_objects(row));
         let mut parts = Vec::new();
@@ -28,11 +31,17 @@ pub(super) fn draw<'a>(rows: &[&'a Record]) -> Vec<Group<'a>> {
                     (_, "same") => "Calling the same of many objects".into(),
                     (_, pick) => format!("Calling {pick} ones of many objects"),
                 };
-                parts.extend(plot(title, &alike.rows, scope, (field, axis), greatest));
+                parts.extend(plot(title, &alike.rows, scope, (field, axis), ("p50_us", LATENCY), greatest));
+                if (field, alike.rows[0].text(apart)) == ("operations", "last") {
+                    let title = "The server's time, calling the last of many operations".into();
+                    parts.extend(plot(title, &alike.rows, scope, (field, axis), ("server_us", LATENCY), 0.0));
+                }
             }
         }
         parts
-    })
+    });
+    groups.extend(iterations::draw(&of_iterations));
+    groups
 }
 
 /// Whether the row belongs to the runs that vary the number of objects.
@@ -46,9 +55,10 @@ fn plot<'a>(
     rows: &[&'a Record],
     scope: &Scope<'_>,
     (field, axis): Along<'_>,
+    (time, of_time): Along<'_>,
     at_least: f64,
 ) -> Option<Part<'a>> {
-    let latency = |row: &Record| row.positive("p50_us");
+    let latency = |row: &Record| row.positive(time);
     let mut lines = Vec::new();
     for (name, look, rows) in scope.names.systems(rows) {
         let lookups = alike(&rows, &["lookup"]);
@@ -63,5 +73,5 @@ fn plot<'a>(
             lines.push(line(label, look, &lookup.rows, field, &latency));
         }
     }
-    lines_plot(title, lines, scope, axis, LATENCY, at_least)
+    lines_plot(title, lines, scope, axis, of_time, at_least)
 }

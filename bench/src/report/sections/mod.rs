@@ -11,6 +11,7 @@ mod cube;
 mod demux;
 mod firstcall;
 mod images;
+mod iterations;
 mod profile;
 mod rtt;
 mod size;
@@ -94,7 +95,8 @@ pub(super) const EXPERIMENTS: &[Experiment] = &[
         name: "demux",
         title: "Finding object and operation",
         about: "The time of a call against how many objects the server has and how many operations the \
-                interface. A line that stays level has found them in constant time.",
+                interface. A line that stays level has found them in constant time. What the server's processor \
+                spends on a call is drawn by itself.",
         draw: demux::draw,
     },
     Experiment {
