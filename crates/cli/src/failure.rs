@@ -58,6 +58,15 @@ impl Failure {
     }
 }
 
+impl Failure {
+    /// Prints the line on standard error and ends the process with the exit code, from where nothing leads back to `main`.
+    pub(crate) fn end(self) -> ! {
+        let code = self.code;
+        self.report();
+        std::process::exit(code.into())
+    }
+}
+
 impl fmt::Display for Failure {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         f.write_str(&self.text)

@@ -3,8 +3,9 @@
 mod common;
 
 use std::collections::BTreeSet;
-use std::io::{BufRead, BufReader};
-use std::process::{Command, Stdio};
+use std::io::{BufRead, BufReader, Read, Write};
+use std::net::TcpListener;
+use std::process::{Child, Command, Stdio};
 
 use serde_json::json;
 
@@ -202,6 +203,76 @@ fn what_stalls_is_measured_by_a_few_buffers() {
     let ratio = omniorb[0]["ratio_to_raw"].as_f64().unwrap();
     assert!((ratio / (0.6 / 133.0 / raw) - 1.0).abs() < 0.001, "{ratio}: {said}");
     assert!(rows_of(&rows, "tonic")[0]["buffers"].is_null());
+}
+
+/// A sender that is not asked how long it would wait, which is an hour.
+fn sender(receivers: &[&str], options: &[&str]) -> Child {
+    Command::new(env!("CARGO_BIN_EXE_zorb"))
+        .args(["ttcp", "send", "--patience", "3600", "--types", "octet", "--repeat", "1", "--pin", "none"])
+        .args(options)
+        .args(receivers)
+        .stdin(Stdio::null())
+        .stdout(Stdio::piped())
+        .stderr(Stdio::piped())
+        .spawn()
+        .unwrap()
+}
+
+fn signal(process: &Child, signal: &str) {
+    assert!(Command::new("kill").args([signal, &process.id().to_string()]).status().unwrap().success());
+}
+
+#[test]
+fn ctrl_c_ends_a_sender_whose_receiver_takes_nothing_and_keeps_what_was_measured() {
+    let listener = TcpListener::bind("127.0.0.1:0").unwrap();
+    let address = listener.local_addr().unwrap().to_string();
+    // A buffer of 1 KiB twice, to warm up and for the table. Of the next, far more than the queues hold, it takes nothing.
+    let sending = sender(&[&address], &["--buffers", "1K,256M", "--total", "1K"]);
+    let (mut stream, _) = listener.accept().unwrap();
+    for flood in 0..3 {
+        stream.read_exact(&mut [0; 32]).unwrap();
+        stream.write_all(&[1]).unwrap();
+        if flood < 2 {
+            stream.read_exact(&mut [0; 1024]).unwrap();
+            stream.write_all(&[1, 0, 0, 0, 0, 0, 0, 0]).unwrap();
+        }
+    }
+    // Until it fills the queues.
+    stream.read_exact(&mut [0; 1024]).unwrap();
+    signal(&sending, "-INT");
+    let output = sending.wait_with_output().unwrap();
+    let (shown, said) = (text(&output.stdout), text(&output.stderr));
+    assert_eq!(output.status.code(), Some(130), "{said}");
+    assert!(said.ends_with("zorb: stopped; what was measured before is kept\n"), "{said}");
+    assert!(shown.lines().any(|line| line.starts_with(" 1 KiB") && line.contains("raw")), "{shown}");
+}
+
+#[test]
+fn ctrl_c_ends_every_sender_of_ours_whose_receiver_has_stopped() {
+    for version in ["framed", "ipc", "zorb"] {
+        let mut receiver = Command::new(env!("CARGO_BIN_EXE_zorb"))
+            .args(["ttcp", "recv", "--versions", version])
+            .stdin(Stdio::null())
+            .stdout(Stdio::piped())
+            .stderr(Stdio::null())
+            .spawn()
+            .unwrap();
+        let typed = BufReader::new(receiver.stdout.take().unwrap()).lines().next().unwrap().unwrap();
+        // Small buffers, a row, and then so many large ones that it is among them when the receiver stops.
+        let options = ["--json", "--buffers", "1K,16M", "--total", "64G", "--most", "4000"];
+        let mut sending = sender(&[typed.rsplit(' ').next().unwrap()], &options);
+        let mut rows = BufReader::new(sending.stdout.take().unwrap()).lines();
+        let row = rows.next().unwrap().unwrap();
+        assert!(row.contains(&format!("\"system\":\"{version}\"")), "{row}");
+        signal(&receiver, "-STOP");
+        signal(&sending, "-INT");
+        let output = sending.wait_with_output().unwrap();
+        assert_eq!(output.status.code(), Some(130), "{version}: {}", text(&output.stderr));
+        assert_eq!(rows.count(), 0, "{version}");
+        signal(&receiver, "-CONT");
+        signal(&receiver, "-INT");
+        assert_eq!(receiver.wait().unwrap().code(), Some(0), "{version}");
+    }
 }
 
 #[test]

@@ -1,17 +1,20 @@
 //! `zorb ttcp`: floods of typed data, side by side.
 //!
 //! The measurement is `zorb_bench::ttcp`; here are the command line, the two halves for
-//! two hosts ([`recv`] has the receiving one), and the table ([`table`]).
+//! two hosts ([`recv`] has the receiving one), the table ([`table`]), and the end that Ctrl-C makes ([`stopping`]).
 
 mod profile;
 mod recv;
+mod stopping;
 mod table;
 
 use std::io::Write;
+use std::sync::{Mutex, MutexGuard, PoisonError};
 use std::time::Duration;
 
 use clap::{Args, Subcommand};
 
+use zorb_bench::BenchError;
 use zorb_bench::contest::Entry;
 use zorb_bench::flood::Element;
 use zorb_bench::lab::Lab;
@@ -270,27 +273,38 @@ fn measure(
     let plan = floods.plan(pin);
     pin.placement()?;
     tell_if_busy(floods.json)?;
-    let mut report = Report { json: floods.json, last: None, outcomes: Vec::new() };
+    let report = Mutex::new(Report { json: floods.json, last: None, outcomes: Vec::new() });
+    // Rows are there for whoever ends the run, whatever the measuring thread did last.
+    let report = || -> MutexGuard<Report> { report.lock().unwrap_or_else(PoisonError::into_inner) };
     if !floods.json {
         write!(std::io::stdout(), "{}", describe(&plan, place))?;
     }
     let mut unwritten = Ok(());
     let ended = surrounded("flooding", Duration::from_secs(floods.patience), link, |lab| {
-        zorb_bench::ttcp::run(entries, &plan, lab, &mut |mut outcome| {
-            over(link, &mut outcome.rows);
-            let mut outcome = Some(outcome);
-            lab.progress.aside(&mut || {
-                if let (Some(outcome), Ok(())) = (outcome.take(), &unwritten) {
-                    unwritten = report.add(outcome);
-                }
+        let abandon = || {
+            lab.progress.aside(&mut || match report().print() {
+                Ok(()) => Failure::from(BenchError::Stopped).end(),
+                Err(error) => Failure::from(error).end(),
             });
-            if unwritten.is_err() {
-                lab.stop.request();
-            }
+        };
+        stopping::heeding(&lab.stop, abandon, || {
+            zorb_bench::ttcp::run(entries, &plan, lab, &mut |mut outcome| {
+                over(link, &mut outcome.rows);
+                let mut outcome = Some(outcome);
+                lab.progress.aside(&mut || {
+                    if let (Some(outcome), Ok(())) = (outcome.take(), &unwritten) {
+                        unwritten = report().add(outcome);
+                    }
+                });
+                if unwritten.is_err() {
+                    lab.stop.request();
+                }
+            })
         })
     });
     unwritten?;
-    report.end()?;
+    // What is left, also of a run that has failed.
+    report().print()?;
     Failure::of_run(ended)
 }
 
@@ -332,11 +346,6 @@ impl Report {
         let mut output = std::io::stdout().lock();
         write!(output, "\n{}\n{}", first.flood.element, table::layout(&outcomes))?;
         output.flush()
-    }
-
-    /// What is left, also of a run that has failed.
-    fn end(mut self) -> std::io::Result<()> {
-        self.print()
     }
 }
 
