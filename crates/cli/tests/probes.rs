@@ -39,6 +39,35 @@ fn steps_and_counts_are_rows() {
 }
 
 #[test]
+fn a_trace_is_one_that_viewers_open() {
+    let path = concat!(env!("CARGO_TARGET_TMPDIR"), "/trace.json");
+    printed(&["--trace", path]);
+    let trace: Value = serde_json::from_str(&std::fs::read_to_string(path).unwrap()).unwrap();
+    let events = trace["traceEvents"].as_array().expect("the list that viewers look for");
+    let (names, steps): (Vec<_>, Vec<_>) = events.iter().partition(|event| event["ph"] == "M");
+    let named: Vec<_> = names
+        .iter()
+        .filter(|event| event["name"] == "process_name")
+        .map(|event| (event["pid"].as_u64().unwrap(), event["args"]["name"].as_str().unwrap()))
+        .collect();
+    assert_eq!(named, [(1, "client"), (2, "server")]);
+    for step in &steps {
+        let number = |field: &str| step[field].as_f64().unwrap_or_else(|| panic!("{field} in {step}"));
+        assert_eq!(step["ph"], "X", "an event with a length: {step}");
+        assert!(!step["name"].as_str().unwrap().is_empty() && step["tid"].is_u64(), "{step}");
+        // From the first mark on, in microseconds: both processes are on one clock.
+        assert!(number("ts") >= 0.0 && number("dur") >= 0.0, "{step}");
+    }
+    for (process, least) in [(1, 9), (2, 7)] {
+        for call in ["null", "1 KiB", "64 KiB"] {
+            let of_call = steps.iter().filter(|step| step["pid"] == process && step["args"]["call"] == call);
+            let names: std::collections::BTreeSet<_> = of_call.map(|step| step["name"].as_str()).collect();
+            assert!(names.len() >= least, "process {process}, {call}: {names:?}");
+        }
+    }
+}
+
+#[test]
 fn tables_fit_and_a_mark_has_its_price() {
     let shown = printed(&[]);
     assert!(shown.lines().all(|line| line.chars().count() <= 80), "{shown}");

@@ -12,7 +12,7 @@ use zorb_bench::whitebox::{self, Findings, MOST_CALLS, WhiteBox};
 pub(super) use zorb_bench::whitebox::Plan;
 
 use super::rtt::print_rows;
-use super::surroundings::surrounded;
+use super::surroundings::{surrounded, tell_if_busy};
 use crate::failure::Failure;
 use crate::table::Table;
 
@@ -29,6 +29,7 @@ pub(super) fn plan(transport: Transport, pin: Pin, payloads: Vec<Payload>) -> Re
 
 /// Measures, prints, and writes the trace where one is asked for.
 pub(super) fn run(plan: &Plan, json: bool, trace: Option<&Path>) -> Result<(), Failure> {
+    tell_if_busy(json)?;
     let findings = surrounded("looking into calls", Lab::PATIENCE, None, |lab| whitebox::run(plan, lab))?;
     if let Some(path) = trace {
         std::fs::write(path, whitebox::trace(&findings.boxes))
