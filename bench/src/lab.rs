@@ -14,6 +14,8 @@ use crate::system::Setting;
 pub struct Lab<'a> {
     /// Makes the command that serves one of our own systems, by name, in a process of its own.
     pub server: &'a (dyn Fn(&str, &Setting) -> Command + Sync),
+    /// Makes the command that carries packets, as [`Link::up`] needs it.
+    pub carrier: &'a (dyn Fn(Duration) -> Command + Sync),
     /// Where peers are built: `peer` in a folder of each one's name.
     pub peers: PathBuf,
     /// What lies between both sides; `None`: nothing but this host.

@@ -33,8 +33,9 @@
 //! [`system::Client`] with a default that says no. Its command line is a file in `crates/cli/src/bench`.
 //!
 //! Dependencies: `blazesym` (functions by their addresses, in programs and in the kernel), `hdrhistogram` (latency distributions in constant memory), `libc` (where the C library's copying functions are), `perf-event2` (what processors execute), `resvg` (plots as PNG, with their
-//! words), `rustix` (core affinity, process groups), `serde` and `serde_json` (the JSON lines), `stats_alloc` (counts
-//! allocations; with the feature `probes` only).
+//! words), `rustix` (core affinity, process groups, waiting for packets), `serde` and `serde_json` (the JSON lines), `stats_alloc` (counts
+//! allocations; with the feature `probes` only), `tun-rs` (network interfaces whose packets a program carries, for links with a
+//! delay on kernels that cannot; to make one takes system calls that are `unsafe`).
 
 #![forbid(unsafe_code)]
 

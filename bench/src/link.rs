@@ -7,11 +7,15 @@
 //!                 rate (tbf), delay (netem): each end shapes what it sends
 //! ```
 //!
-//! The namespace lives as long as the process that holds it, a `cat` that ends with our end of its pipe, however this
-//! process ends; with it go both interfaces. Nothing of it has a name that could be left behind.
+//! Where the kernel has no netem a process carries the packets in user space ([`carrier`]), and the interfaces are its own.
+//!
+//! The namespace lives as long as the process that holds it, a `cat` or the carrier, which ends with our end of its pipe,
+//! however this process ends; with it go both interfaces. Nothing of it has a name that could be left behind.
 //!
 //! Addresses are of the network that RFC 2544 sets aside for benchmarks (198.18.0.0/15), a part of four for each process,
 //! so that runs side by side do not meet.
+
+mod carrier;
 
 use std::fmt;
 use std::net::{Ipv4Addr, SocketAddr};
@@ -23,6 +27,10 @@ use rustix::process::geteuid;
 
 use crate::BenchError;
 use crate::process::{Bounds, Process};
+
+use carrier::{FAR, NEAR};
+
+pub use carrier::carry;
 
 /// How long the namespace may take to be there.
 const READY_WITHIN: Duration = Duration::from_secs(10);
@@ -42,6 +50,8 @@ pub struct Spec {
     pub mtu: u32,
     /// How long each packet travels.
     pub delay: Duration,
+    /// Whether packets are carried in user space: for the delay, if the kernel has no netem, or because somebody asked for it.
+    pub carried: bool,
 }
 
 /// Ethernet's.
@@ -51,19 +61,21 @@ const RATES: std::ops::RangeInclusive<u64> = 64_000..=100_000_000_000;
 const LONGEST_DELAY: Duration = Duration::from_secs(10);
 
 /// A long way: 100 Mbit/s, 40 ms there and back.
-const WAN: Spec = Spec { rate: Some(100_000_000), mtu: USUAL_MTU, delay: Duration::from_millis(20) };
+const WAN: Spec =
+    Spec { rate: Some(100_000_000), mtu: USUAL_MTU, delay: Duration::from_millis(20), carried: false };
 
-const THERE_IS: &str = "a link is a rate (155mbit, 10gbit), mtu=OCTETS, delay=TIME (us, ms), or wan";
+const THERE_IS: &str = "a link is a rate (155mbit, 10gbit), mtu=OCTETS, delay=TIME (us, ms), carried, or wan";
 
 impl FromStr for Spec {
     type Err = String;
 
     fn from_str(text: &str) -> Result<Spec, String> {
-        let mut spec = Spec { rate: None, mtu: USUAL_MTU, delay: Duration::ZERO };
+        let mut spec = Spec { rate: None, mtu: USUAL_MTU, delay: Duration::ZERO, carried: false };
         for word in text.split(',') {
             let wrong = |why: String| format!("{word:?}: {why}; {THERE_IS}");
             match word.split_once('=') {
-                None if word == "wan" => spec = WAN,
+                None if word == "wan" => spec = Spec { carried: spec.carried, ..WAN },
+                None if word == "carried" => spec.carried = true,
                 None => spec.rate = Some(rate(word).map_err(wrong)?),
                 Some(("mtu", octets)) => {
                     let octets = octets.parse().ok().filter(|octets| MTUS.contains(octets));
@@ -111,10 +123,10 @@ impl fmt::Display for Spec {
             }
         }
         write!(f, "mtu={}", self.mtu)?;
-        match self.delay.as_nanos() {
-            0 => Ok(()),
-            nanoseconds => write!(f, ",delay={}ms", nanoseconds as f64 / 1e6),
+        if !self.delay.is_zero() {
+            write!(f, ",delay={}ms", self.delay.as_nanos() as f64 / 1e6)?;
         }
+        f.write_str(if self.carried { ",carried" } else { "" })
     }
 }
 
@@ -129,56 +141,72 @@ pub struct Link {
 }
 
 impl Link {
-    /// Makes it, and the process that holds it: when that is dropped, the link is gone. `bounds` say how long it may be
-    /// there, and who ends it.
+    /// Makes it, and the process that holds it: when that is dropped, or has lived for `lifetime`, the link is gone. `carrier`
+    /// gives the command that does [`carry`] for a time.
+    ///
+    /// Who wants a run to stop does not end the link: that a server has ended is heard of across it.
     ///
     /// # Errors
     ///
     /// [`BenchError::Link`]: this process is not root's, a tool is missing, the kernel lacks what the link needs.
-    pub fn up(spec: &Spec, bounds: &Bounds) -> Result<(Link, Process), BenchError> {
+    pub fn up(
+        spec: &Spec,
+        carrier: &dyn Fn(Duration) -> Command,
+        lifetime: Duration,
+    ) -> Result<(Link, Process), BenchError> {
         if !geteuid().is_root() {
             return Err(failed("it needs root, for a network namespace and a pair of interfaces".to_owned()));
         }
+        let asked = spec.carried;
+        let carried = asked || !spec.delay.is_zero() && !has_netem()?;
+        let spec = Spec { carried, ..spec.clone() };
         let mut hold = Command::new("unshare");
-        hold.args(["--net", "--", "sh", "-c", "ip link set lo up && echo ready && exec cat"]);
-        let mut holder = Process::start(hold, bounds).map_err(|error| missing("unshare", &error))?;
+        hold.args(["--net", "--", "sh", "-c", "ip link set lo up && echo ready && exec \"$@\"", "sh"]);
+        let held_by = if carried { carrier(spec.delay) } else { Command::new("cat") };
+        hold.arg(held_by.get_program()).args(held_by.get_args());
+        let bounds = Bounds::lifetime(lifetime);
+        let mut holder = Process::start(hold, &bounds).map_err(|error| missing("unshare", &error))?;
         holder.line(READY_WITHIN, "a network namespace")?;
         let pid = holder.id();
         let block = Ipv4Addr::new(198, 18, 0, 0).to_bits() + pid % (1 << 15) * 4;
         let (client, server) = (Ipv4Addr::from_bits(block + 1), Ipv4Addr::from_bits(block + 2));
-        let link = Link { spec: spec.clone(), holder: pid, server };
+        let link = Link { spec, holder: pid, server };
         let near = format!("zorb{pid}");
-        let mtu = spec.mtu;
-        run(Command::new("ip").args(words(&format!(
-            "link add {near} mtu {mtu} type veth peer name zorb0 mtu {mtu} netns {pid}"
-        ))))?;
-        for (far, interface, address) in [(false, near.as_str(), client), (true, "zorb0", server)] {
-            let there = |command| if far { link.beyond(&command) } else { command };
-            let tool = |name: &str, arguments: &str| {
-                let mut command = Command::new(name);
-                command.args(words(arguments));
-                run(&mut there(command))
+        if carried {
+            match holder.line(READY_WITHIN, "its interfaces") {
+                Err(BenchError::Process { what, .. }) => return Err(uncarried(asked, &what)),
+                line => line?,
             };
-            tool("ip", &format!("address add {address}/30 dev {interface}"))?;
-            tool("ip", &format!("link set {interface} up"))?;
-            let mut above = "root".to_owned();
-            if !spec.delay.is_zero() {
-                let microseconds = spec.delay.as_nanos() as f64 / 1e3;
-                let netem = format!("netem delay {microseconds}us limit {DELAYED_PACKETS}");
-                tool("tc", &format!("qdisc add dev {interface} {above} handle 1: {netem}"))
-                    .map_err(no_netem)?;
-                above = "parent 1:".to_owned();
-            }
-            if let Some(rate) = spec.rate {
-                let burst = burst(rate, mtu);
-                let tbf = format!("tbf rate {rate}bit burst {burst} latency {QUEUE_MS}ms");
-                tool("tc", &format!("qdisc add dev {interface} {above} handle 2: {tbf}"))?;
-            }
+            tool(Some(&link), "ip", &format!("link set {NEAR} netns {} name {near}", std::process::id()))?;
+        } else {
+            tool(None, "ip", &format!("link add {near} type veth peer name {FAR} netns {pid}"))?;
         }
+        link.shape(None, &near, client)?;
+        link.shape(Some(&link), FAR, server)?;
         Ok((link, holder))
     }
 
-    /// What it is like.
+    /// Gives an interface its address, size, rate and delay, and sets it up.
+    fn shape(&self, beyond: Option<&Link>, interface: &str, address: Ipv4Addr) -> Result<(), BenchError> {
+        let Spec { rate, mtu, delay, carried } = self.spec;
+        tool(beyond, "ip", &format!("address add {address}/30 dev {interface}"))?;
+        tool(beyond, "ip", &format!("link set {interface} mtu {mtu} up"))?;
+        let mut above = "root".to_owned();
+        if !delay.is_zero() && !carried {
+            let microseconds = delay.as_nanos() as f64 / 1e3;
+            let netem = format!("netem delay {microseconds}us limit {DELAYED_PACKETS}");
+            tool(beyond, "tc", &format!("qdisc add dev {interface} {above} handle 1: {netem}"))?;
+            above = "parent 1:".to_owned();
+        }
+        if let Some(rate) = rate {
+            let burst = burst(rate, mtu);
+            let tbf = format!("tbf rate {rate}bit burst {burst} latency {QUEUE_MS}ms");
+            tool(beyond, "tc", &format!("qdisc add dev {interface} {above} handle 2: {tbf}"))?;
+        }
+        Ok(())
+    }
+
+    /// What it is like, and how it came about.
     pub fn spec(&self) -> &Spec {
         &self.spec
     }
@@ -216,7 +244,28 @@ fn words(text: &str) -> impl Iterator<Item = &str> {
     text.split(' ')
 }
 
-/// Lets a tool do its work; what it says on standard error is in the error.
+/// Whether this kernel delays packets: tried in a namespace that is gone at once.
+fn has_netem() -> Result<bool, BenchError> {
+    let mut attempt = Command::new("unshare");
+    attempt.args(words("--net -- tc qdisc add dev lo root netem delay 1us"));
+    match run(&mut attempt) {
+        Ok(()) => Ok(true),
+        Err(BenchError::Link { what }) if what.contains("unknown") => Ok(false),
+        Err(error) => Err(error),
+    }
+}
+
+/// Lets `ip` or `tc` do its work, here or beyond a link.
+fn tool(beyond: Option<&Link>, name: &str, arguments: &str) -> Result<(), BenchError> {
+    let mut command = Command::new(name);
+    command.args(words(arguments));
+    match beyond {
+        Some(link) => run(&mut link.beyond(&command)),
+        None => run(&mut command),
+    }
+}
+
+/// Runs a command to its end; what it says on standard error is in the error.
 fn run(command: &mut Command) -> Result<(), BenchError> {
     let name = command.get_program().to_string_lossy().into_owned();
     let output = command.stdin(Stdio::null()).output().map_err(|error| missing(&name, &error))?;
@@ -235,13 +284,10 @@ fn missing(tool: &str, error: &dyn fmt::Display) -> BenchError {
     ))
 }
 
-fn no_netem(error: BenchError) -> BenchError {
-    match error {
-        BenchError::Link { what } if what.contains("unknown") => failed(format!(
-            "this kernel has no netem (CONFIG_NET_SCH_NETEM), which delays packets; without a delay it can be had: {what}"
-        )),
-        error => error,
-    }
+/// Why packets that are to be carried cannot be; whether somebody has asked for it rather than for a delay.
+fn uncarried(asked: bool, why: &str) -> BenchError {
+    let without = if asked { "" } else { "this kernel has no netem (CONFIG_NET_SCH_NETEM), and " };
+    failed(format!("{without}packets cannot be carried in user space: {why}"))
 }
 
 fn failed(what: String) -> BenchError {
@@ -254,12 +300,16 @@ mod tests {
 
     #[test]
     fn a_text_is_a_link_and_back() {
-        let atm = Spec { rate: Some(155_000_000), mtu: 9180, delay: Duration::from_micros(200) };
+        let atm =
+            Spec { rate: Some(155_000_000), mtu: 9180, delay: Duration::from_micros(200), carried: false };
         assert_eq!("155mbit,mtu=9180,delay=0.2ms".parse(), Ok(atm.clone()));
         assert_eq!("delay=200us,mtu=9180,155000kbit".parse(), Ok(atm.clone()));
         assert_eq!(atm.to_string(), "155mbit,mtu=9180,delay=0.2ms");
         assert_eq!("wan,mtu=9000".parse(), Ok(Spec { mtu: 9000, ..WAN }));
-        for text in ["mtu=1500", "2.5gbit,mtu=1500", "64kbit,mtu=576,delay=10000ms"] {
+        assert_eq!("carried,wan".parse(), Ok(Spec { carried: true, ..WAN }));
+        for text in
+            ["mtu=1500", "2.5gbit,mtu=1500", "64kbit,mtu=576,delay=10000ms", "mtu=1500,delay=1ms,carried"]
+        {
             assert_eq!(text.parse::<Spec>().unwrap().to_string(), text);
         }
     }

@@ -96,6 +96,21 @@ pub fn keep_to(processor: usize) -> Result<(), BenchError> {
         .map_err(|errno| BenchError::io(format!("keep to processor {processor}"))(errno.into()))
 }
 
+/// Keeps the calling thread off the processors that a [`Pin`] chooses, as far as there are others: with two, off the client's,
+/// which with [`Pin::Same`] is the server's too; with one there is no choice.
+///
+/// # Errors
+///
+/// [`BenchError::Io`] if the system refuses.
+pub fn keep_off_measured() -> Result<(), BenchError> {
+    let usable = usable_processors()?;
+    let unmeasured = usable.len().saturating_sub(2).max(1);
+    let mut others = CpuSet::new();
+    usable.iter().take(unmeasured).for_each(|&processor| others.set(processor));
+    sched_setaffinity(None, &others)
+        .map_err(|errno| BenchError::io("keep off the measured processors")(errno.into()))
+}
+
 /// Runs `body` on a thread that is kept on `processor`, or on the caller's if that is `None`. What `body` starts,
 /// threads and processes alike, stays there too: the kernel hands the placement on.
 ///

@@ -134,7 +134,7 @@ fn across(
     match &step.link {
         None => step.scenario.run(lab, finished),
         Some(spec) => {
-            let (link, _holder) = Link::up(spec, &lab.bounds(None))?;
+            let (link, _holder) = Link::up(spec, lab.carrier, lab.lifetime)?;
             step.scenario.run(&Lab { link: Some(&link), ..lab.clone() }, finished)
         }
     }

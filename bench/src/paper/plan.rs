@@ -235,8 +235,8 @@ const LONGEST: u32 = 250;
 
 /// The links that steps measure across: the field's, which was an ATM network, and one of today's.
 const LINKS: [(&str, Spec); 2] = [
-    ("typed-155mbit", Spec { rate: Some(155_000_000), mtu: 9_180, delay: Duration::ZERO }),
-    ("typed-10gbit", Spec { rate: Some(10_000_000_000), mtu: 9_000, delay: Duration::ZERO }),
+    ("typed-155mbit", Spec { rate: Some(155_000_000), mtu: 9_180, delay: Duration::ZERO, carried: false }),
+    ("typed-10gbit", Spec { rate: Some(10_000_000_000), mtu: 9_000, delay: Duration::ZERO, carried: false }),
 ];
 
 /// The same across a link, where every system is as slow as it: fewer octets, one scalar for all.

@@ -7,7 +7,7 @@ use clap::Args;
 
 use zorb_bench::calls::{Basis, PAIRS};
 use zorb_bench::lab::Lab;
-use zorb_bench::link::Spec;
+use zorb_bench::link::{Link, Spec};
 use zorb_bench::orb::Zorb;
 use zorb_bench::paper::Systems;
 use zorb_bench::pin::Pin;
@@ -90,7 +90,7 @@ impl Common {
         let patience = Duration::from_secs(self.patience);
         let ended = surrounded("measuring", patience, self.link.as_ref(), |lab| {
             measure(lab, &mut |mut event| {
-                over(self.link.as_ref(), &mut event);
+                over(lab.link, &mut event);
                 if self.json && unwritten.is_ok() {
                     lab.progress.aside(&mut || unwritten = print_rows(&event));
                     if unwritten.is_err() {
@@ -107,15 +107,16 @@ impl Common {
         Failure::of_run(ended)
     }
 
-    /// The line above a table: what was done, over what and where.
-    pub(crate) fn title(&self, what: &str, how: &str) -> String {
+    /// What stands above a table of these rows: what was done, over what and where.
+    pub(crate) fn title(&self, what: &str, how: &str, rows: &[Row]) -> String {
         let place = match self.pin {
             Pin::Same => "one processor",
             Pin::Split => "a processor each",
             Pin::None => "not pinned",
         };
-        let link = self.link.as_ref().map(|link| format!(" across {link}")).unwrap_or_default();
-        format!("{what} over {}{link}, {place}; {how}\n\n", self.transport.name())
+        let link = across(rows);
+        crate::table::wrapped(&format!("{what} over {}{link}, {place}; {how}", self.transport.name()), 0)
+            + "\n"
     }
 
     /// How often calls are made one at a time, in words.
@@ -124,10 +125,16 @@ impl Common {
     }
 }
 
+/// Over which link the rows were measured, for behind the transport's name.
+pub(crate) fn across(rows: &[Row]) -> String {
+    let link = rows.first().and_then(|row| row.parameters.link.as_ref());
+    link.map(|link| format!(" across {link}")).unwrap_or_default()
+}
+
 /// Notes what link the rows were measured on.
-pub(crate) fn over(link: Option<&Spec>, rows: &mut [Row]) {
+pub(crate) fn over(link: Option<&Link>, rows: &mut [Row]) {
     for row in rows {
-        row.parameters.link = link.map(Spec::to_string);
+        row.parameters.link = link.map(|link| link.spec().to_string());
     }
 }
 

@@ -55,7 +55,7 @@ pub(crate) fn run(arguments: &Arguments) -> Result<(), Failure> {
         |lab, finished| concurrency::run(&systems, &plan, lab, finished),
         |rows| {
             let table = table("callers", rows, |row| row.parameters.callers.unwrap_or(1).to_string());
-            common.title("Callers at a time", &format!("{LEAST_PAIRS} rounds of {time} ms"))
+            common.title("Callers at a time", &format!("{LEAST_PAIRS} rounds of {time} ms"), rows)
                 + &table.to_string()
         },
     )

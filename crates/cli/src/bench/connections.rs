@@ -42,7 +42,7 @@ pub(crate) fn run(arguments: &Arguments) -> Result<(), Failure> {
     let systems = common.systems()?;
     common.measure(
         |lab, finished| connections::run(&systems, &plan, lab, finished),
-        |rows| common.title("Idle connections", &common.rounds(*calls)) + &layout(rows).to_string(),
+        |rows| common.title("Idle connections", &common.rounds(*calls), rows) + &layout(rows).to_string(),
     )
 }
 

@@ -62,7 +62,7 @@ pub(crate) fn run(arguments: &Arguments) -> Result<(), Failure> {
     common.measure(
         |lab, finished| scenario.run(lab, finished),
         |rows| {
-            common.title("The cubing service", &common.rounds(*calls))
+            common.title("The cubing service", &common.rounds(*calls), rows)
                 + &table("value", rows, label).to_string()
         },
     )

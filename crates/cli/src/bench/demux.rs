@@ -132,11 +132,11 @@ pub(crate) fn run(arguments: &Arguments) -> Result<(), Failure> {
     let scenario = arguments.scenario()?;
     let shown = |rows: &[Row]| match &scenario {
         Scenario::Iterations(_) => {
-            let title = common.title("Iterations of 100 calls", &format!("{repeat} rounds"));
+            let title = common.title("Iterations of 100 calls", &format!("{repeat} rounds"), rows);
             format!("{title}{}\n{}", layout_iterations(rows), field())
         }
         _ => {
-            let title = common.title("Demultiplexing", &common.rounds(*calls));
+            let title = common.title("Demultiplexing", &common.rounds(*calls), rows);
             format!("{title}{}\nserver: µs of the server's processor for a call\n", layout(rows))
         }
     };

@@ -43,7 +43,7 @@ pub(crate) fn run(arguments: &Arguments) -> Result<(), Failure> {
         |lab, finished| scenario.run(lab, finished),
         |rows| {
             let table = table("first on", rows, |row| row.parameters.phase.clone().unwrap_or_default());
-            common.title("First calls", &common.rounds(*calls)) + &table.to_string()
+            common.title("First calls", &common.rounds(*calls), rows) + &table.to_string()
         },
     )
 }

@@ -42,7 +42,7 @@ pub(crate) fn run(arguments: &Arguments) -> Result<(), Failure> {
         |rows| {
             let table = table("calls", rows, |_| "mixed".to_owned());
             let how = format!("{LEAST_PAIRS} rounds of {ALL_CALLS} calls");
-            common.title("The image editor", &how) + &table.to_string()
+            common.title("The image editor", &how, rows) + &table.to_string()
         },
     )
 }

@@ -23,10 +23,13 @@ pub(crate) mod surroundings;
 pub(crate) mod systems;
 mod whitebox;
 
+use std::time::Duration;
+
 use clap::{Args, Subcommand};
 
 #[cfg(test)]
 use zorb_bench::link::Spec;
+use zorb_bench::link::carry;
 #[cfg(test)]
 use zorb_bench::paper::Scenario as Measured;
 use zorb_bench::process::serve_until_parent_goes;
@@ -56,6 +59,8 @@ enum Scenario {
     Paper(paper::Arguments),
     #[command(hide = true)]
     Serve(ServeArguments),
+    #[command(hide = true)]
+    Carry(CarryArguments),
 }
 
 /// The server half of one of our own systems: what [`surroundings::server_command`] starts.
@@ -64,6 +69,13 @@ struct ServeArguments {
     system: String,
     #[arg(value_name = "KEY=VALUE")]
     setting: Vec<String>,
+}
+
+/// The process that carries a link's packets: what [`surroundings::carrier_command`] starts.
+#[derive(Debug, Args)]
+struct CarryArguments {
+    /// How long each packet is held, in nanoseconds.
+    delay: u64,
 }
 
 pub(crate) fn run(arguments: Arguments) -> Result<(), Failure> {
@@ -79,6 +91,7 @@ pub(crate) fn run(arguments: Arguments) -> Result<(), Failure> {
         Scenario::Images(arguments) => images::run(&arguments),
         Scenario::Paper(arguments) => paper::run(&arguments),
         Scenario::Serve(arguments) => serve(&arguments),
+        Scenario::Carry(CarryArguments { delay }) => Ok(carry(Duration::from_nanos(delay))?),
     }
 }
 

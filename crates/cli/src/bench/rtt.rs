@@ -20,12 +20,12 @@ use zorb_bench::statistics::Verdict;
 use zorb_bench::system::{Payload, Transport};
 use zorb_bench::{BenchError, System};
 
-use super::common::over;
+use super::common::{across, over};
 use super::surroundings::{surrounded, tell_if_busy};
 use super::{systems, whitebox};
 use crate::failure::Failure;
 use crate::sizes::Buffers;
-use crate::table::Table;
+use crate::table::{Table, wrapped};
 
 /// Round trips: the null call, and octets echoed, or values cubed.
 ///
@@ -147,7 +147,7 @@ pub(crate) fn run(arguments: &Arguments) -> Result<(), Failure> {
     let (patience, link) = (Duration::from_secs(arguments.patience), arguments.link.as_ref());
     let ended = surrounded("measuring", patience, link, |lab| {
         rtt::run(&systems, &plan, lab, &mut |mut outcome| {
-            over(link, &mut outcome.rows);
+            over(lab.link, &mut outcome.rows);
             if arguments.json && unwritten.is_ok() {
                 lab.progress.aside(&mut || unwritten = print_rows(&outcome.rows));
                 if unwritten.is_err() {
@@ -160,7 +160,7 @@ pub(crate) fn run(arguments: &Arguments) -> Result<(), Failure> {
     unwritten?;
     if !arguments.json && !outcomes.is_empty() {
         let mut output = std::io::stdout().lock();
-        write!(output, "{}\n\n{}", describe(&plan, link), layout(&outcomes))?;
+        write!(output, "{}\n{}", describe(&plan, &outcomes), layout(&outcomes))?;
         let verdicts = verdicts(&plan, &outcomes);
         // The aims are for the loopback interface.
         if !verdicts.is_empty() && link.is_none() {
@@ -188,18 +188,17 @@ pub(crate) fn measure(plan: &Plan) -> Result<Vec<Outcome>, BenchError> {
     Ok(outcomes)
 }
 
-fn describe(plan: &Plan, link: Option<&Spec>) -> String {
+fn describe(plan: &Plan, outcomes: &[Outcome]) -> String {
     let place = match plan.basis.pin {
         Pin::Same => "one processor",
         Pin::Split => "a processor each",
         Pin::None => "not pinned",
     };
-    let link = link.map(|link| format!(" across {link}")).unwrap_or_default();
-    format!(
-        "Round trips over {}{link}, {place}; {} rounds of {} calls",
-        plan.basis.transport.name(),
-        calls::PAIRS,
-        plan.basis.burst()
+    let link = outcomes.first().map(|outcome| across(&outcome.rows)).unwrap_or_default();
+    let (transport, burst) = (plan.basis.transport.name(), plan.basis.burst());
+    wrapped(
+        &format!("Round trips over {transport}{link}, {place}; {} rounds of {burst} calls", calls::PAIRS),
+        0,
     )
 }
 

@@ -51,7 +51,7 @@ pub(crate) fn run(arguments: &Arguments) -> Result<(), Failure> {
     let scenario = arguments.scenario()?;
     common.measure(
         |lab, finished| scenario.run(lab, finished),
-        |rows| common.title("Echoed octets", &common.rounds(*calls)) + &layout(rows).to_string(),
+        |rows| common.title("Echoed octets", &common.rounds(*calls), rows) + &layout(rows).to_string(),
     )
 }
 

@@ -14,7 +14,6 @@ use signal_hook::consts::{SIGHUP, SIGINT, SIGTERM};
 
 use zorb_bench::lab::Lab;
 use zorb_bench::link::{self, Link};
-use zorb_bench::process::Bounds;
 use zorb_bench::progress::{Progress, Stop};
 use zorb_bench::system::Setting;
 use zorb_bench::{BenchError, machine};
@@ -23,6 +22,9 @@ use crate::table;
 
 /// How long any process of a run may live: a full run of the slowest peers takes hours, a forgotten one not days.
 const LIFETIME: Duration = Duration::from_secs(12 * 3600);
+
+const CARRIED: &str = "note: the link's packets are carried in user space, each held for the delay, which adds to \
+    every round trip and takes processor time: BENCHMARKING.md has figures";
 
 /// Lets `measure` measure in these surroundings. `label` says what is being done, as in "measuring round trips"; `link`
 /// what is to lie between both sides.
@@ -37,13 +39,16 @@ pub(crate) fn surrounded<R>(
     }
     let display = Display::new(label);
     let stop = stop_on_signals();
-    let bounds = Bounds { stop: stop.clone(), ..Bounds::lifetime(LIFETIME) };
-    let link = link.map(|spec| Link::up(spec, &bounds)).transpose()?;
+    let link = link.map(|spec| Link::up(spec, &carrier_command, LIFETIME)).transpose()?;
     // The process that holds it stays until the end.
     let link = link.as_ref().map(|(link, _)| link);
+    if link.is_some_and(|link| link.spec().carried) {
+        eprint!("{}", table::wrapped(CARRIED, 0));
+    }
     let lab = Lab {
         link,
         server: &server_command,
+        carrier: &carrier_command,
         peers: peers_folder(),
         patience,
         lifetime: LIFETIME,
@@ -61,10 +66,21 @@ pub(crate) fn surrounded<R>(
 
 /// The command that serves one of our own systems in a process of its own.
 pub(crate) fn server_command(system: &str, setting: &Setting) -> Command {
-    // `current_exe` fails only where /proc is missing; the name then leads to a clear error on start.
-    let mut command = Command::new(std::env::current_exe().unwrap_or_else(|_| "zorb".into()));
+    let mut command = this_program();
     command.args(["bench", "serve", system]).args(setting.words());
     command
+}
+
+/// The command that carries a link's packets in a process of its own, each for so long.
+pub(crate) fn carrier_command(delay: Duration) -> Command {
+    let mut command = this_program();
+    command.args(["bench", "carry", &delay.as_nanos().to_string()]);
+    command
+}
+
+fn this_program() -> Command {
+    // `current_exe` fails only where /proc is missing; the name then leads to a clear error on start.
+    Command::new(std::env::current_exe().unwrap_or_else(|_| "zorb".into()))
 }
 
 /// `$ZORB_PEERS_OUT`, or `target/peers` of the sources that this program was built from: where `bench/peers/build` puts

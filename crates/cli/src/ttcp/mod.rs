@@ -191,12 +191,8 @@ pub(crate) fn run(arguments: Arguments) -> Result<(), Failure> {
                 Pin::Split => "a processor each",
                 Pin::None => "not pinned",
             };
-            let place = match &link {
-                Some(link) => format!("across {link}, {place}"),
-                None => place.to_owned(),
-            };
             let run = if profile { profile::run } else { measure };
-            run(versions.into_iter().map(Entry::here).collect(), pin, link.as_ref(), &place, &floods)
+            run(versions.into_iter().map(Entry::here).collect(), pin, link.as_ref(), place, &floods)
         }
         Half::Send(SendArguments { receivers, pin, floods }) => {
             let mut entries = receivers.iter().map(|text| receiver(text)).collect::<Result<Vec<_>, _>>()?;
@@ -276,11 +272,14 @@ fn measure(
     let report = Mutex::new(Report { json: floods.json, last: None, outcomes: Vec::new() });
     // Rows are there for whoever ends the run, whatever the measuring thread did last.
     let report = || -> MutexGuard<Report> { report.lock().unwrap_or_else(PoisonError::into_inner) };
-    if !floods.json {
-        write!(std::io::stdout(), "{}", describe(&plan, place))?;
-    }
     let mut unwritten = Ok(());
     let ended = surrounded("flooding", Duration::from_secs(floods.patience), link, |lab| {
+        if !floods.json {
+            unwritten = write!(std::io::stdout(), "{}", describe(&plan, &placed(lab, place)));
+            if unwritten.is_err() {
+                lab.stop.request();
+            }
+        }
         let abandon = || {
             lab.progress.aside(&mut || match report().print() {
                 Ok(()) => Failure::from(BenchError::Stopped).end(),
@@ -289,7 +288,7 @@ fn measure(
         };
         stopping::heeding(&lab.stop, abandon, || {
             zorb_bench::ttcp::run(entries, &plan, lab, &mut |mut outcome| {
-                over(link, &mut outcome.rows);
+                over(lab.link, &mut outcome.rows);
                 let mut outcome = Some(outcome);
                 lab.progress.aside(&mut || {
                     if let (Some(outcome), Ok(())) = (outcome.take(), &unwritten) {
@@ -306,6 +305,12 @@ fn measure(
     // What is left, also of a run that has failed.
     report().print()?;
     Failure::of_run(ended)
+}
+
+/// Where both sides run, and across what.
+fn placed(lab: &Lab, place: &str) -> String {
+    let link = lab.link.map(|link| format!("across {}, ", link.spec())).unwrap_or_default();
+    link + place
 }
 
 fn describe(plan: &Plan, place: &str) -> String {

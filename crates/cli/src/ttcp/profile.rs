@@ -10,7 +10,7 @@ use zorb_bench::pin::Pin;
 use zorb_bench::profile::{self, Outcome};
 use zorb_bench::row::Figures;
 
-use super::Floods;
+use super::{Floods, placed};
 use crate::bench::common::over;
 use crate::bench::rtt::print_rows;
 use crate::bench::surroundings::{surrounded, tell_if_busy};
@@ -30,20 +30,24 @@ pub(super) fn run(
 ) -> Result<(), Failure> {
     let plan = floods.plan(pin);
     tell_if_busy(floods.json)?;
-    if !floods.json {
-        let text = format!(
-            "Floods of {} over {}, {place}; {} of each. Processor time of each function in a flood, and its part of that \
-             side's.",
-            octets(plan.total as usize),
-            plan.transport.name(),
-            plan.repeat,
-        );
-        write!(std::io::stdout(), "{}", wrapped(&text, 0))?;
-    }
     let mut unwritten = Ok(());
     let ended = surrounded("profiling floods", Duration::from_secs(floods.patience), link, |lab| {
+        if !floods.json {
+            let place = placed(lab, place);
+            let text = format!(
+                "Floods of {} over {}, {place}; {} of each. Processor time of each function in a flood, and its part of that \
+             side's.",
+                octets(plan.total as usize),
+                plan.transport.name(),
+                plan.repeat,
+            );
+            unwritten = write!(std::io::stdout(), "{}", wrapped(&text, 0));
+            if unwritten.is_err() {
+                lab.stop.request();
+            }
+        }
         profile::run(entries, &plan, lab, &mut |mut outcome| {
-            over(link, &mut outcome.rows);
+            over(lab.link, &mut outcome.rows);
             lab.progress.aside(&mut || {
                 if unwritten.is_ok() {
                     unwritten = if floods.json { print_rows(&outcome.rows) } else { print(&outcome) };

@@ -15,7 +15,7 @@ use zorb_bench::process::Server;
 use zorb_bench::progress::{Stop, Unwatched};
 use zorb_bench::system::{Local, Setting, Transport};
 
-use crate::bench::surroundings::{peers_folder, server_command, stop_on_signals};
+use crate::bench::surroundings::{carrier_command, peers_folder, server_command, stop_on_signals};
 use crate::bench::systems;
 use crate::failure::Failure;
 use crate::sizes::Octets;
@@ -67,6 +67,7 @@ pub(super) fn run(arguments: &Arguments) -> Result<(), Failure> {
     let lab = Lab {
         link: None,
         server: &server_command,
+        carrier: &carrier_command,
         peers: peers_folder(),
         patience: Lab::PATIENCE,
         lifetime: LIFETIME,

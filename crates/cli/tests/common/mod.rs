@@ -61,3 +61,9 @@ pub(crate) fn rows(output: &Output) -> Vec<Value> {
 pub(crate) fn rows_of<'r>(rows: &'r [Value], system: &str) -> Vec<&'r Value> {
     rows.iter().filter(|row| row["system"] == system).collect()
 }
+
+/// Whether this is root, who may have network namespaces.
+pub(crate) fn is_root() -> bool {
+    let output = Command::new("id").arg("-u").output().unwrap();
+    text(&output.stdout).trim() == "0"
+}
