@@ -59,7 +59,7 @@ pub(crate) fn surrounded<R>(
     let result = measure(&lab);
     display.bar.finish_and_clear();
     if let Some(text) = taken.much() {
-        eprintln!("note: {text}");
+        eprint!("{}", table::wrapped(&format!("note: {text}"), 0));
     }
     result
 }
