@@ -3,13 +3,14 @@
 //!
 //! Progress and remarks go to standard error. Where that is no terminal, a line each minute takes the bar's place.
 
+use std::fmt;
 use std::io::{self, Write};
 use std::path::{Path, PathBuf};
 use std::process::Command;
 use std::sync::Mutex;
 use std::time::{Duration, Instant};
 
-use indicatif::{ProgressBar, ProgressStyle};
+use indicatif::{ProgressBar, ProgressState, ProgressStyle};
 use signal_hook::consts::{SIGHUP, SIGINT, SIGTERM};
 
 use zorb_bench::lab::Lab;
@@ -136,11 +137,29 @@ impl Display {
         // Drawn for the first time when it is known how much there is to do.
         let bar = ProgressBar::new(0).with_message(label.to_owned());
         bar.set_style(
-            ProgressStyle::with_template("{msg} [{bar:30}] {percent:>3} %, {eta} left")
+            ProgressStyle::with_template("{msg} [{bar:30}] {percent:>3} %{left}")
                 .unwrap_or_else(|_| ProgressStyle::default_bar())
+                .with_key("left", |state: &ProgressState, text: &mut dyn fmt::Write| {
+                    // A text takes all that is written to it.
+                    let _ = text.write_str(&left(state.elapsed(), state.pos(), state.len().unwrap_or(0)));
+                })
                 .progress_chars("=> "),
         );
         Display { bar, last_line: Mutex::new(Instant::now()) }
+    }
+}
+
+/// The time left, in words, if it goes on as it has on the whole: what is measured passes in bursts, so that its latest speed
+/// says little. Nothing before the first step.
+fn left(elapsed: Duration, done: u64, all: u64) -> String {
+    if done == 0 {
+        return String::new();
+    }
+    let seconds = elapsed.as_secs_f64() * all.saturating_sub(done) as f64 / done as f64;
+    if seconds < 60.0 {
+        format!(", {seconds:.0} s left")
+    } else {
+        format!(", {:.0} min left", (seconds / 60.0).ceil())
     }
 }
 
@@ -157,9 +176,9 @@ impl Progress for Display {
             && last.elapsed() >= EVERY
         {
             *last = Instant::now();
-            let percent = 100 * self.bar.position() / self.bar.length().unwrap_or(1).max(1);
-            let minutes = self.bar.eta().as_secs().div_ceil(60);
-            eprintln!("{}: {percent} %, {minutes} min left", self.bar.message());
+            let (done, all) = (self.bar.position(), self.bar.length().unwrap_or(0));
+            let left = left(self.bar.elapsed(), done, all);
+            eprintln!("{}: {} %{left}", self.bar.message(), 100 * done / all.max(1));
         }
     }
 
@@ -176,5 +195,20 @@ impl Progress for Display {
 
     fn aside(&self, something: &mut dyn FnMut()) {
         self.bar.suspend(something);
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn the_time_left_is_as_long_as_the_rest_takes_at_the_mean_speed() {
+        let minute = Duration::from_secs(60);
+        assert_eq!(left(minute, 0, 10), "");
+        assert_eq!(left(minute, 5, 10), ", 1 min left");
+        assert_eq!(left(minute, 1, 100), ", 99 min left");
+        assert_eq!(left(minute, 9, 10), ", 7 s left");
+        assert_eq!(left(minute, 11, 10), ", 0 s left");
     }
 }
