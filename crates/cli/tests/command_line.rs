@@ -141,7 +141,7 @@ fn bench_report_draws_a_directory() {
     assert!(output.status.success(), "{}", text(&output.stderr));
     let printed = text(&output.stdout);
     assert!(printed.contains("index.html: 1 plot of 1 row\n"), "{printed}");
-    assert!(printed.contains("not measured: ttcp, rtt,"), "{printed}");
+    assert!(printed.contains("not measured: ttcp, profile,"), "{printed}");
     let remarks = text(&output.stderr);
     assert!(
         remarks.contains("note: results.jsonl:2: ") && remarks.contains("note: machine.json: "),
