@@ -7,7 +7,7 @@
 //!                 rate (tbf), delay (netem): each end shapes what it sends
 //! ```
 //!
-//! Where the kernel has no netem a process carries the packets in user space ([`carrier`]), and the interfaces are its own.
+//! Where the kernel has no netem a process carries the packets in user space (`link/carrier.rs`), and the interfaces are its own.
 //!
 //! The namespace lives as long as the process that holds it, a `cat` or the carrier, which ends with our end of its pipe,
 //! however this process ends; with it go both interfaces. Nothing of it has a name that could be left behind.
