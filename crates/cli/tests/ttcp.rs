@@ -277,9 +277,10 @@ fn ctrl_c_ends_every_sender_of_ours_whose_receiver_has_stopped() {
 
 #[test]
 fn a_hang_up_ends_a_receiver_unless_it_is_to_outlive_the_terminal() {
-    for (start, ended_by) in [("exec", "-HUP"), ("trap '' HUP; exec", "-INT")] {
-        let mut receiver = Command::new("sh")
-            .args(["-c", &format!("{start} \"$0\" ttcp recv --versions raw"), env!("CARGO_BIN_EXE_zorb")])
+    // Whatever these tests themselves were started with.
+    for (start, ended_by) in [("--default-signal=HUP", "-HUP"), ("--ignore-signal=HUP", "-INT")] {
+        let mut receiver = Command::new("env")
+            .args([start, env!("CARGO_BIN_EXE_zorb"), "ttcp", "recv", "--versions", "raw"])
             .stdin(Stdio::null())
             .stdout(Stdio::piped())
             .stderr(Stdio::null())
