@@ -200,7 +200,7 @@ public:
     if (type == "double") return flood<Doubles, CORBA::Double>(type, payload, count, &_objref_Peer::send_doubles);
     if (type == "struct") return flood<Structs, BinStruct>(type, payload, count, &_objref_Peer::send_structs);
     if (type == "struct32") return flood<Structs32, BinStruct32>(type, payload, count, &_objref_Peer::send_structs32);
-    peer::Strings strings(peer::elements_of(type, payload));
+    auto& strings = kept.of<peer::Strings>(peer::elements_of(type, payload));
     return flood(type, payload, count, [&](uint32_t number) { peer->send_string(strings[number]); });
   }
 
@@ -241,6 +241,7 @@ private:
   std::string address;
   Peer_var peer;
   std::vector<Peer_var> held;
+  peer::Kept kept;
   uint32_t made = 0;
 
   Peer_ptr reference(const std::string& url) {
@@ -267,7 +268,7 @@ private:
   template <class Sequence, class Element>
   peer::Flooded flood(const std::string& type, size_t payload, uint32_t count, void (_objref_Peer::*send)(const Sequence&)) {
     const size_t elements = peer::elements_of(type, payload);
-    peer::Buffers<Element> buffers(elements);
+    auto& buffers = kept.of<peer::Buffers<Element>>(elements);
     return flood(type, payload, count, [&](uint32_t number) {
       // The sequence borrows the buffer.
       (peer->*send)(Sequence(CORBA::ULong(elements), CORBA::ULong(elements), buffers[number], false));

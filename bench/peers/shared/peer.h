@@ -4,6 +4,7 @@
 #pragma once
 
 #include <algorithm>
+#include <any>
 #include <array>
 #include <atomic>
 #include <barrier>
@@ -145,10 +146,12 @@ constexpr uint32_t STEP = 31;
 // The buffers of a flood, each a window on one table, so that making the next one costs as good as nothing.
 template <class T> class Buffers {
 public:
-  explicit Buffers(size_t elements) : table(elements + STEP * (ROUND - 1)) { fill(0); }
+  const size_t elements;
+
+  explicit Buffers(size_t elements) : elements(elements), table(elements + STEP * (ROUND - 1)) { fill(0); }
 
   T* operator[](uint32_t number) {
-    if (number % ROUND == 0 && number != 0) fill(number);
+    if (number / ROUND != round) fill(number / ROUND);
     return table.data() + STEP * (number % ROUND);
   }
 
@@ -156,9 +159,11 @@ private:
   // So many windows before the table is written anew: seldom, and small buffers stay in the second-level cache.
   static constexpr uint32_t ROUND = 256;
   std::vector<T> table;
+  uint32_t round = 0;
 
-  void fill(uint32_t number) {
-    uint32_t value = number * STEP;
+  void fill(uint32_t round) {
+    this->round = round;
+    uint32_t value = round * ROUND * STEP;
     for (T& element : table) assign(element, value++);
   }
 };
@@ -166,22 +171,38 @@ private:
 // The same of strings, which end with a NUL while they are the one that was asked for last.
 class Strings {
 public:
-  explicit Strings(size_t length) : length(length), buffers(length + 1) {}
+  const size_t elements;
+
+  explicit Strings(size_t length) : elements(length), buffers(length + 1) {}
 
   char* operator[](uint32_t number) {
     if (end) *end = overwritten;
     Character* text = buffers[number];
-    end = text + length;
+    end = text + elements;
     overwritten = *end;
     *end = {0};
     return reinterpret_cast<char*>(text);
   }
 
 private:
-  size_t length;
   Buffers<Character> buffers;
   Character* end = nullptr;
   Character overwritten = {};
+};
+
+// What the flood before was sent from, and the next of its kind will be: whoever looks at the sender's processor during a
+// flood sees no table being made, but in the first.
+class Kept {
+public:
+  template <class T> T& of(size_t elements) {
+    auto* kept = std::any_cast<std::shared_ptr<T>>(&last);
+    if (!kept || (*kept)->elements != elements) kept = &last.emplace<std::shared_ptr<T>>(std::make_shared<T>(elements));
+    (**kept)[0];  // written anew now, if the last flood has left another round, and not under the clock
+    return **kept;
+  }
+
+private:
+  std::any last;
 };
 
 inline size_t size_of(const std::string& type) {

@@ -318,7 +318,7 @@ public:
     if (type == "struct32")
       return flood<structs32, bin_struct32>(type, payload, count, SEND_STRUCTS32, xdr_structs32);
     const size_t length = peer::elements_of(type, payload);
-    peer::Strings strings(length);
+    auto& strings = kept.of<peer::Strings>(length);
     return flood(type, payload, count, [&](uint32_t number) {
       char* string = strings[number];
       if (opaque)
@@ -350,6 +350,7 @@ private:
   bool opaque;
   std::shared_ptr<Client> client;
   std::vector<std::shared_ptr<Client>> held;
+  peer::Kept kept;
 
   std::shared_ptr<Client> open() { return std::make_shared<Client>(settings.address); }
 
@@ -369,7 +370,7 @@ private:
   template <class Array, class Element>
   peer::Flooded flood(const std::string& type, size_t payload, uint32_t count, rpcproc_t send, bool_t (*encode)(XDR*, Array*)) {
     const size_t elements = peer::elements_of(type, payload);
-    peer::Buffers<Element> buffers(elements);
+    auto& buffers = kept.of<peer::Buffers<Element>>(elements);
     return flood(type, payload, count, [&](uint32_t number) {
       Element* buffer = buffers[number];
       if (opaque) {

@@ -1,6 +1,6 @@
 //! The calling end.
 
-use std::sync::{Arc, OnceLock};
+use std::sync::{Arc, Mutex, OnceLock, PoisonError};
 use std::time::{Duration, Instant};
 
 use hyper_util::rt::TokioIo;
@@ -13,7 +13,7 @@ use crate::WINDOW;
 use crate::messages::{
     Doubles, Expectation, Long, Longs, Mixed, Nothing, Octet, Octets, Short, Shorts, Structs, Structs32,
 };
-use crate::patterns::{buffers, octets, texts, windows};
+use crate::patterns::{Tables, buffers, octets, texts, windows};
 use crate::rpc::bench_client::BenchClient;
 
 type Client = BenchClient<Channel>;
@@ -24,12 +24,13 @@ pub(crate) struct Driver {
     settings: Settings,
     client: Client,
     held: Vec<Client>,
+    tables: Mutex<Tables>,
 }
 
 impl Driver {
     pub(crate) async fn new(settings: Settings) -> Result<Driver, Failure> {
         let client = open(&settings).await?;
-        Ok(Driver { settings, client, held: Vec::new() })
+        Ok(Driver { settings, client, held: Vec::new(), tables: Mutex::default() })
     }
 }
 
@@ -159,15 +160,16 @@ impl peer::Driver for Driver {
                 (began, client.$method(request).await?, last)
             }};
         }
+        let tables = || self.tables.lock().unwrap_or_else(PoisonError::into_inner);
         let (began, answer, last) = match element {
-            Element::Octet => send!(send_octets, windows(length)),
-            Element::Char => send!(send_chars, windows(length)),
+            Element::Octet => send!(send_octets, windows(&mut tables(), length)),
+            Element::Char => send!(send_chars, windows(&mut tables(), length)),
             Element::Short => send!(send_shorts, buffers::<Shorts>(length)),
             Element::Long => send!(send_longs, buffers::<Longs>(length)),
             Element::Double => send!(send_doubles, buffers::<Doubles>(length)),
             Element::Struct => send!(send_structs, buffers::<Structs>(length)),
             Element::Struct32 => send!(send_structs32, buffers::<Structs32>(length)),
-            Element::String => send!(send_string, texts(length)),
+            Element::String => send!(send_string, texts(&mut tables(), length)),
         };
         let executed = began.elapsed();
         let progress = answer.into_inner();

@@ -1,5 +1,7 @@
 //! What the elements of a flood hold: a number, truncated to the type, in each member of a struct.
 
+use std::sync::Arc;
+
 use bytes::Bytes;
 use peer::{Element, character, pattern};
 
@@ -24,9 +26,33 @@ pub(crate) fn buffers<B: Run>(length: usize) -> impl Fn(u32) -> B {
     move |number| B::of((0..length).map(|index| B::item(pattern(number, index))).collect())
 }
 
+/// What octets and strings are sent from, of the length that was asked for last: making it belongs to no flood.
+#[derive(Debug, Default)]
+pub(crate) struct Tables {
+    octets: Bytes,
+    text: Arc<str>,
+}
+
+impl Tables {
+    fn octets(&mut self, length: usize) -> Bytes {
+        if self.octets.len() != length {
+            self.octets = (0..length).map(|index| pattern(0, index) as u8).collect();
+        }
+        self.octets.clone()
+    }
+
+    fn text(&mut self, length: usize) -> Arc<str> {
+        if self.text.len() != length {
+            let characters = (0..length).map(|index| char::from(character(pattern(0, index))));
+            self.text = characters.collect::<String>().into();
+        }
+        Arc::clone(&self.text)
+    }
+}
+
 /// The same of octets: each a window on one piece of memory, since `Bytes` can be shared and what 8 bits hold repeats.
-pub(crate) fn windows(length: usize) -> impl Fn(u32) -> Octets {
-    let all: Bytes = (0..length + 256).map(|index| pattern(0, index) as u8).collect();
+pub(crate) fn windows(tables: &mut Tables, length: usize) -> impl Fn(u32) -> Octets + use<> {
+    let all = tables.octets(length + 256);
     move |number| {
         let first = pattern(number, 0) as usize % 256;
         Octets { values: all.slice(first..first + length) }
@@ -34,8 +60,8 @@ pub(crate) fn windows(length: usize) -> impl Fn(u32) -> Octets {
 }
 
 /// The same of strings: each copied from one, since a message owns its text and the characters repeat.
-pub(crate) fn texts(length: usize) -> impl Fn(u32) -> Text {
-    let all: String = (0..length + 64).map(|index| char::from(character(pattern(0, index)))).collect();
+pub(crate) fn texts(tables: &mut Tables, length: usize) -> impl Fn(u32) -> Text + use<> {
+    let all = tables.text(length + 64);
     move |number| {
         let first = pattern(number, 0) as usize % 64;
         Text { value: all[first..first + length].to_owned() }

@@ -21,6 +21,8 @@ final class Driver {
     private final Peer peer;
     private final List<Peer> held = new ArrayList<>();
     private int made;
+    /** What the flood before was sent from, and the next of its kind will be: making it belongs to no flood. */
+    private Elements.Buffers<?> buffers;
 
     Driver(ORB orb, String address) throws InterruptedException {
         this.orb = orb;
@@ -66,7 +68,7 @@ final class Driver {
     }
 
     private <A> Flooded flood(String type, int payload, int count, Consumer<A> send) throws InterruptedException {
-        Elements.Buffers<A> buffers = new Elements.Buffers<>(type, Elements.count(type, payload));
+        Elements.Buffers<A> buffers = buffersOf(type, Elements.count(type, payload));
         peer.expect(type, payload, count);
         long began = System.nanoTime();
         for (int number = 0; number < count; number++) send.accept(buffers.get(number));
@@ -87,6 +89,14 @@ final class Driver {
             }
             LockSupport.parkNanos(100_000);
         }
+    }
+
+    @SuppressWarnings("unchecked")
+    private <A> Elements.Buffers<A> buffersOf(String type, int length) {
+        if (buffers == null || !buffers.type.equals(type) || buffers.length != length)
+            buffers = new Elements.Buffers<A>(type, length);
+        buffers.rewind();
+        return (Elements.Buffers<A>) buffers;
     }
 
     /** The time of a new connection with one null call. */

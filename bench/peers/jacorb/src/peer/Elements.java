@@ -118,22 +118,36 @@ final class Elements {
         private static final int ROUND = 256;
         private final Object table;
         private final Object buffer;
-        private final int length;
+        private int round;
+        final String type;
+        final int length;
 
         Buffers(String type, int length) {
             table = newTable(type, length + STEP * (ROUND - 1));
             buffer = newTable(type, length);
+            this.type = type;
             this.length = length;
             fill(table, 0);
         }
 
         @SuppressWarnings("unchecked")
         A get(int number) {
-            if (number % ROUND == 0 && number != 0) fill(table, number * STEP);
+            turnTo(number / ROUND);
             int start = number % ROUND * STEP;
             if (table instanceof StringBuilder text) return (A) text.substring(start, start + length);
             System.arraycopy(table, start, buffer, 0, length);
             return (A) buffer;
+        }
+
+        /** To the first buffer: written anew now, if the last flood has left another round, and not under the clock. */
+        void rewind() {
+            turnTo(0);
+        }
+
+        private void turnTo(int wanted) {
+            if (wanted == round) return;
+            round = wanted;
+            fill(table, round * ROUND * STEP);
         }
     }
 }
