@@ -174,7 +174,7 @@ impl Caller {
         times: &mut Vec<Duration>,
         look: &mut dyn FnMut(),
     ) -> Result<(), BenchError> {
-        /// Far above what a burst takes on the busiest machine.
+        /// How long none of them may be executed: far above what one takes on the busiest machine.
         const PATIENCE: Duration = Duration::from_secs(60);
         let before = self.demux.executed().map_err(failed)?;
         let operation = self.operation;
@@ -183,9 +183,13 @@ impl Caller {
         for _ in 0..calls {
             rt::oneway(self.object()?, operation, |_| Ok(())).map_err(failed)?;
         }
+        let mut progress = (0, Instant::now());
         loop {
             let executed = self.demux.executed().map_err(failed)? - before;
-            if executed >= calls as u64 || start.elapsed() > PATIENCE {
+            if executed > progress.0 {
+                progress = (executed, Instant::now());
+            }
+            if executed >= calls as u64 || progress.1.elapsed() > PATIENCE {
                 let took = start.elapsed();
                 look();
                 times.push(took / u32::try_from(calls).unwrap_or(u32::MAX).max(1));
