@@ -12,7 +12,7 @@ use crate::cube::Cube;
 use crate::lab::Lab;
 use crate::orb::Zorb;
 use crate::row::{Figures, Parameters, Row};
-use crate::statistics::LEAST_PAIRS;
+use crate::statistics::{LEAST_PAIRS, SplitMix64};
 use crate::system::{Call, Client, Payload, System};
 
 /// Shapes, which have properties.
@@ -34,6 +34,9 @@ const CALLS: [(Payload, usize); 5] = [
     // A piece of the image.
     (Payload::Octets(8 << 10), 96),
 ];
+
+/// Calls of one kind in a row: a shape is redrawn, a few tiles are read.
+const STRETCH: usize = 10;
 
 /// How often the editor goes through its calls.
 const PASSES: usize = 4;
@@ -87,6 +90,7 @@ fn event(contest: &mut Contest, basis: &Basis, lab: &Lab) -> Result<Vec<Option<S
     for (payload, count) in CALLS {
         script.push((Call { payload, messages: calls::messages(contest, basis, lab, payload)? }, count));
     }
+    let script = mixed(&script, basis.seed);
     let mut sides: Vec<Side> = (0..contest.len()).map(|_| Side::default()).collect();
     for at in 0..contest.len() {
         contest.attempt(at, |client, _| application(client, &script, 1).map(|_| ()))?;
@@ -96,6 +100,20 @@ fn event(contest: &mut Contest, basis: &Basis, lab: &Lab) -> Result<Vec<Option<S
         Ok(())
     })?;
     Ok(calls::finished(contest, sides))
+}
+
+/// The same calls in [`STRETCH`]es of one kind, in an order that is the same for every system and run with this seed.
+fn mixed(script: &[(Call, usize)], seed: u64) -> Vec<(Call, usize)> {
+    let stretches = |&(call, count): &(Call, usize)| {
+        let whole = std::iter::repeat_n((call, STRETCH), count / STRETCH);
+        whole.chain(Some((call, count % STRETCH)).filter(|(_, rest)| *rest > 0))
+    };
+    let mut order: Vec<_> = script.iter().flat_map(stretches).collect();
+    let mut random = SplitMix64(seed);
+    for last in (1..order.len()).rev() {
+        order.swap(last, random.below(last + 1));
+    }
+    order
 }
 
 /// Goes through the calls, and gives the time that they took together.
@@ -117,6 +135,7 @@ fn application(
 #[cfg(test)]
 mod tests {
     use super::*;
+    use crate::system::MessageSizes;
 
     #[test]
     fn it_is_the_applications_size() {
@@ -124,5 +143,19 @@ mod tests {
         assert_eq!(CALLS.iter().map(|(_, count)| count * PASSES).sum::<usize>(), ALL_CALLS);
         assert_eq!(SHAPES + TILES, 295);
         assert_eq!(IMAGE, 3 << 20);
+    }
+
+    #[test]
+    fn kinds_are_mixed_and_no_call_is_lost() {
+        let messages = MessageSizes { request: 0, reply: 0 };
+        let script = CALLS.map(|(payload, count)| (Call { payload, messages }, count));
+        let order = mixed(&script, 1);
+        for (payload, count) in CALLS {
+            let of_kind = order.iter().filter(|(call, _)| call.payload == payload);
+            assert_eq!(of_kind.map(|(_, calls)| calls).sum::<usize>(), count, "{payload}");
+        }
+        let same = order.windows(2).filter(|pair| pair[0].0.payload == pair[1].0.payload).count();
+        assert!(same < order.len() / 2, "{same} of {}", order.len());
+        assert!(order.iter().all(|(_, calls)| (1..=STRETCH).contains(calls)));
     }
 }
