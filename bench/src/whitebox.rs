@@ -6,8 +6,9 @@
 //! ```
 //!
 //! The marks cost time themselves ([`Findings::mark`] says how much), so the steps add up to more than a call without
-//! them. What a step takes is the median over the calls; its share is of the sum of the medians of both sides, the client's wait
-//! left out, since the server's steps are a part of it.
+//! them. What a step takes is the median over the calls; its share is of the median of whole calls. The client's wait
+//! holds the server's steps and what lies between: the kernel on both ways, and the scheduler, which are a step of their own
+//! ([`BETWEEN`]); so the wait itself has no share.
 
 use std::fmt::Write as _;
 use std::time::{Duration, Instant};
@@ -48,18 +49,24 @@ pub struct Plan {
     pub payloads: Vec<Payload>,
 }
 
+/// The side of what neither client nor server does: the client's wait less the server's steps.
+pub const BETWEEN: &str = "between";
+
+/// The number of that step, which is the wait's, and its name.
+const TRANSIT: (u32, &str) = (6, "kernel both ways, waking");
+
 /// One step of a call.
 #[derive(Debug, Clone, PartialEq)]
 pub struct Step {
-    /// The point that ends it.
-    pub point: Point,
+    /// `client`, `server`, or [`BETWEEN`].
+    pub side: &'static str,
     /// Its place in ARCHITECTURE.md, "Follow a request".
     pub number: u32,
     /// What is done in it.
     pub name: &'static str,
     /// Median time in it.
     pub nanoseconds: f64,
-    /// Its part of all steps; 0 for the client's wait.
+    /// Its part of the whole call; 0 for the client's wait, whose parts are others'.
     pub share: f64,
 }
 
@@ -91,7 +98,7 @@ pub struct WhiteBox {
 }
 
 /// The step that a point ends.
-fn step(point: Point) -> (u32, &'static str) {
+fn step_of(point: Point) -> (u32, &'static str) {
     match point {
         Point::Deadline => (2, "deadline and policies"),
         Point::Route => (3, "endpoints"),
@@ -116,10 +123,13 @@ fn step(point: Point) -> (u32, &'static str) {
 /// Every step as rows name it: its side, its number in ARCHITECTURE.md, and its name. The client's first, each side's in order.
 pub fn named_steps() -> impl Iterator<Item = (&'static str, u32, &'static str)> {
     let ends = Point::ALL.into_iter().filter(|point| !matches!(point, Point::Begin | Point::Readable));
-    ends.map(|point| {
-        let (number, name) = step(point);
-        (if point <= Point::End { "client" } else { "server" }, number, name)
-    })
+    let (servers, clients): (Vec<Point>, Vec<Point>) = ends.partition(|point| point.is_servers());
+    let named = |point: Point| {
+        let (number, name) = step_of(point);
+        (side_of(point), number, name)
+    };
+    let between = std::iter::once((BETWEEN, TRANSIT.0, TRANSIT.1));
+    clients.into_iter().map(named).chain(between).chain(servers.into_iter().map(named))
 }
 
 /// Makes the calls and takes them apart.
@@ -188,15 +198,8 @@ fn look_into(echo: &Echo, payload: Payload, calls: usize) -> Result<WhiteBox, Be
         return Err(failed("the probes recorded no whole call"));
     }
     let mut whole: Vec<f64> = client.iter().map(|call| ticks_between(call, 0, call.len() - 1)).collect();
-    let mut steps = medians(&client);
-    steps.extend(medians(&server));
-    let all: f64 =
-        steps.iter().filter(|step| step.point != Point::Received).map(|step| step.nanoseconds).sum();
-    for step in &mut steps {
-        step.share = if step.point == Point::Received { 0.0 } else { step.nanoseconds / all };
-        step.nanoseconds *= 1e3 / ticks_per_microsecond;
-    }
     let call = median(&mut whole) * 1e3 / ticks_per_microsecond;
+    let steps = steps(&client, &server, ticks_per_microsecond, call);
     Ok(WhiteBox { payload, call, steps, client, server, ticks_per_microsecond })
 }
 
@@ -230,23 +233,41 @@ fn ticks_between(call: &[Stamp], from: usize, to: usize) -> f64 {
     call[to].ticks.saturating_sub(call[from].ticks) as f64
 }
 
+/// The client's steps, what lies between, and the server's, of calls of so many nanoseconds.
+fn steps(client: &[Vec<Stamp>], server: &[Vec<Stamp>], ticks_per_microsecond: f64, call: f64) -> Vec<Step> {
+    let (mut steps, mut servers) = (medians(client), medians(server));
+    for step in steps.iter_mut().chain(&mut servers) {
+        step.nanoseconds *= 1e3 / ticks_per_microsecond;
+        step.share = step.nanoseconds / call;
+    }
+    let served: f64 = servers.iter().map(|step| step.nanoseconds).sum();
+    let wait = steps.iter_mut().find(|step| (step.number, step.name) == step_of(Point::Received));
+    let waited = wait.map_or(0.0, |wait| {
+        wait.share = 0.0;
+        wait.nanoseconds
+    });
+    // On two processors the server may end its last steps when the client has its reply.
+    let nanoseconds = (waited - served).max(0.0);
+    let (number, name) = TRANSIT;
+    steps.push(Step { side: BETWEEN, number, name, nanoseconds, share: nanoseconds / call });
+    steps.extend(servers);
+    steps
+}
+
 /// The steps of calls that all have the same points; times in ticks.
 fn medians(calls: &[Vec<Stamp>]) -> Vec<Step> {
     let points = calls.first().map_or(0, Vec::len);
     let step_at = |at: usize| {
         let mut ticks: Vec<f64> = calls.iter().map(|call| ticks_between(call, at - 1, at)).collect();
         let point = calls[0][at].point;
-        let (number, name) = step(point);
-        Step { point, number, name, nanoseconds: median(&mut ticks), share: 0.0 }
+        let (number, name) = step_of(point);
+        Step { side: side_of(point), number, name, nanoseconds: median(&mut ticks), share: 0.0 }
     };
     (1..points).map(step_at).collect()
 }
 
-impl Step {
-    /// `client` or `server`.
-    pub fn side(&self) -> &'static str {
-        if self.point.is_servers() { "server" } else { "client" }
-    }
+fn side_of(point: Point) -> &'static str {
+    if point.is_servers() { "server" } else { "client" }
 }
 
 impl Findings {
@@ -263,7 +284,7 @@ impl WhiteBox {
         let what = (self.payload.type_name(), self.payload.size());
         let row = |step: &Step| {
             let figures = Figures::Step {
-                side: step.side().to_owned(),
+                side: step.side.to_owned(),
                 step: step.number,
                 name: step.name.to_owned(),
                 p50_ns: step.nanoseconds,
@@ -296,7 +317,7 @@ pub fn trace(boxes: &[WhiteBox]) -> String {
                 let _ = write!(
                     event,
                     r#"{{"ph":"X","name":"{}","pid":{process},"tid":1,"ts":{:.4},"dur":{lasts:.4},"args":{{"call":"{}"}}}}"#,
-                    step(pair[1].point).1,
+                    step_of(pair[1].point).1,
                     microseconds(begin),
                     seen.payload,
                 );
@@ -334,8 +355,8 @@ mod tests {
     fn every_point_ends_a_step_that_has_a_name() {
         for point in Point::ALL {
             let begins = matches!(point, Point::Begin | Point::Readable);
-            assert_eq!(step(point).1.is_empty(), begins, "{point:?}");
-            assert_eq!(step(point).0 == 0, begins, "{point:?}");
+            assert_eq!(step_of(point).1.is_empty(), begins, "{point:?}");
+            assert_eq!(step_of(point).0 == 0, begins, "{point:?}");
         }
     }
 
@@ -344,7 +365,18 @@ mod tests {
         let steps = medians(&[client_call(0, 10), client_call(500, 30), client_call(900, 20)]);
         assert_eq!(steps.len(), 9);
         assert!(steps.iter().all(|step| step.nanoseconds == 20.0), "{steps:?}");
-        assert_eq!((steps[0].point, steps[0].side()), (Point::Deadline, "client"));
+        assert_eq!((steps[0].name, steps[0].side), ("deadline and policies", "client"));
+    }
+
+    #[test]
+    fn shares_are_of_the_whole_call_and_nothing_is_counted_twice() {
+        // Nine steps of the client, of which one is the wait; seven of the server.
+        let (client, server) = (client_call(0, 100), call(Point::Readable, Point::Done, 0, 10));
+        let steps = steps(&[client], &[server], 1e3, 900.0);
+        assert_eq!(steps.len(), 9 + 1 + 7);
+        let between: Vec<_> = steps.iter().filter(|step| step.side == BETWEEN).collect();
+        assert_eq!((between.len(), between[0].nanoseconds), (1, 100.0 - 70.0));
+        assert!((steps.iter().map(|step| step.share).sum::<f64>() - 1.0).abs() < 1e-9, "{steps:?}");
     }
 
     #[test]

@@ -34,7 +34,7 @@ pub(super) fn draw<'a>(rows: &[&'a Record]) -> Vec<Group<'a>> {
                 line("the socket".into(), Look::of_floor(), rows, "size", &floor),
                 line("the ORB".into(), *look, rows, "size", &orb),
             ];
-            let title = format!("A {name} call's time, parted in two");
+            let title = format!("The time of a call with {name}, parted in two");
             let mut plot = lines_plot(title, lines, scope, ARGUMENTS, LATENCY, 0.0);
             if let Some(plot) = &mut plot {
                 plot.rows = plot.rows.iter().copied().chain(floors.iter().copied()).collect();

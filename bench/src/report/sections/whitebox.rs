@@ -4,6 +4,7 @@ use super::{Group, Part, Scope, Shown, by_circumstances};
 use crate::report::grouping::{Alike, alike};
 use crate::report::plot::{Bar, Step, Steps, Waterfall};
 use crate::report::record::Record;
+use crate::whitebox::BETWEEN;
 
 pub(super) fn draw<'a>(rows: &[&'a Record]) -> Vec<Group<'a>> {
     by_circumstances(rows, |rows, scope| {
@@ -58,8 +59,10 @@ fn sides(call: &Alike) -> Vec<Bar> {
         });
         steps.into_iter().filter_map(step).collect()
     };
-    let sides = alike(&call.rows, &["side"]).into_iter();
-    sides.map(|side| Bar { steps: steps(&side.rows), label: side.words }).collect()
+    let mut sides = alike(&call.rows, &["side"]);
+    // As a call passes them.
+    sides.sort_by_key(|side| ["client", BETWEEN, "server"].iter().position(|one| *one == side.words));
+    sides.into_iter().map(|side| Bar { steps: steps(&side.rows), label: side.words }).collect()
 }
 
 fn step(row: &Record) -> Option<Step> {

@@ -63,7 +63,7 @@ fn layout(boxes: &[WhiteBox]) -> Table {
     let mut table = Table::new(&columns);
     let Some(first) = boxes.first() else { return table };
     for (at, step) in first.steps.iter().enumerate() {
-        let mut cells = vec![step.side().to_owned(), step.number.to_string(), step.name.to_owned()];
+        let mut cells = vec![step.side.to_owned(), step.number.to_string(), step.name.to_owned()];
         let times =
             boxes.iter().map(|seen| seen.steps.get(at).map(|step| format!("{:.0}", step.nanoseconds)));
         cells.extend(times.map(Option::unwrap_or_default));
