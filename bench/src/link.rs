@@ -250,7 +250,10 @@ fn has_netem() -> Result<bool, BenchError> {
     attempt.args(words("--net -- tc qdisc add dev lo root netem delay 1us"));
     match run(&mut attempt) {
         Ok(()) => Ok(true),
-        Err(BenchError::Link { what }) if what.contains("unknown") => Ok(false),
+        // Newer tools and kernels name what is unknown, older ones say only that there is no such thing.
+        Err(BenchError::Link { what }) if what.contains("unknown") || what.contains("No such file") => {
+            Ok(false)
+        }
         Err(error) => Err(error),
     }
 }
@@ -268,7 +271,8 @@ fn tool(beyond: Option<&Link>, name: &str, arguments: &str) -> Result<(), BenchE
 /// Runs a command to its end; what it says on standard error is in the error.
 fn run(command: &mut Command) -> Result<(), BenchError> {
     let name = command.get_program().to_string_lossy().into_owned();
-    let output = command.stdin(Stdio::null()).output().map_err(|error| missing(&name, &error))?;
+    let output =
+        command.env("LC_ALL", "C").stdin(Stdio::null()).output().map_err(|error| missing(&name, &error))?;
     if output.status.success() {
         return Ok(());
     }
