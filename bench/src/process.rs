@@ -228,6 +228,11 @@ impl Process {
         }
     }
 
+    /// Whether it has ended, with exit code 0.
+    pub fn has_succeeded(&self) -> bool {
+        self.status().is_some_and(|status| status.exit_status() == Some(0))
+    }
+
     /// How it has ended, if it has.
     fn end(&self) -> Option<String> {
         let status = self.status()?;

@@ -23,10 +23,10 @@ use crate::contest::{Contest, Entry};
 use crate::cpu;
 use crate::flood::Flood;
 use crate::lab::Lab;
-use crate::pin;
+use crate::process::Bounds;
 use crate::row::{Figures, Row};
 use crate::system::System;
-use crate::ttcp::{self, Plan};
+use crate::ttcp::{self, Outcome, Plan};
 
 use names::Names;
 pub use names::{Function, Group};
@@ -43,17 +43,8 @@ pub const OTHERS: &str = "others";
 
 const GIB: f64 = (1_u64 << 30) as f64;
 
-/// The functions of one kind of flood.
-#[derive(Debug, Clone)]
-pub struct Outcome {
-    /// What was sent.
-    pub flood: Flood,
-    /// A row for each function of each side of each system, the most costly first.
-    pub rows: Vec<Row>,
-}
-
 /// Floods with each system as often as the plan says, the first being the floor, and hands on where the time of each
-/// type and size went.
+/// type and size went: a row for each function of each side of each system, the most costly first.
 ///
 /// Gives what went wrong with single systems, a line each.
 ///
@@ -67,21 +58,10 @@ pub fn run(
     lab: &Lab,
     finished: &mut (dyn FnMut(Outcome) + Send),
 ) -> Result<Vec<String>, BenchError> {
-    let placement = plan.pin.placement()?;
     let mut sampler = Sampler::of_all_processors()?;
-    // A thread of its own, so that the caller's is not left pinned.
-    pin::on(placement.client, || {
-        let mut contest = Contest::new(lab, plan.setting(), placement, entries);
-        let events = plan.elements.len() * plan.buffers.len();
-        lab.progress.expect((events * plan.repeat * contest.len()) as u64);
-        for &element in &plan.elements {
-            for &octets in &plan.buffers {
-                contest.begin()?;
-                finished(profile(&mut contest, &mut sampler, plan, lab, plan.flood(element, octets))?);
-            }
-        }
-        Ok(contest.faults())
-    })?
+    ttcp::each_flood(entries, plan, lab, finished, |contest, flood| {
+        profile(contest, &mut sampler, plan, lab, flood)
+    })
 }
 
 fn profile(
@@ -90,7 +70,7 @@ fn profile(
     plan: &Plan,
     lab: &Lab,
     flood: Flood,
-) -> Result<Outcome, BenchError> {
+) -> Result<Vec<Row>, BenchError> {
     let mut seen = Vec::new();
     for at in 0..contest.len() {
         let count = contest.attempt(at, |client, _| ttcp::warm_up(client, plan, flood))?;
@@ -99,11 +79,23 @@ fn profile(
     for round in 0..plan.repeat {
         for at in contest.order(round) {
             let (flood, samples) = &mut seen[at];
-            let more = contest.attempt(at, |client, _| sampler.during(|| client.flood(*flood)))?;
+            let mut refused = None;
+            let more = contest.attempt(at, |client, _| match sampler.during(|| client.flood(*flood)) {
+                Ok((flooded, seen)) => flooded.map(|_| seen),
+                // Not this system's fault.
+                Err(error) => {
+                    refused = Some(error);
+                    Ok(Samples::default())
+                }
+            })?;
+            if let Some(error) = refused {
+                return Err(error);
+            }
             samples.add(more.unwrap_or_default());
             lab.progress.step();
         }
     }
+    let (asked, bounds) = (flood, lab.bounds(None));
     let mut rows = Vec::new();
     for (at, (flood, samples)) in seen.iter().enumerate() {
         let gib = flood.total() as f64 * plan.repeat as f64 / GIB;
@@ -113,26 +105,36 @@ fn profile(
             // This process has started the others.
             let sender = client.process().map_or_else(|| vec![std::process::id()], cpu::family);
             let sides = [("sender", sender), ("receiver", receiver)];
-            Ok(sides.map(|(side, processes)| (side, functions(&processes, samples, &names))))
+            Ok(sides.map(|(side, processes)| (side, functions(&processes, samples, &names, &bounds))))
         })?;
         let system = contest.system(at);
         for (side, functions) in sides.into_iter().flatten() {
-            rows.extend(rows_of(functions, |figures| row(system, plan, *flood, figures), side, gib));
+            let row = |figures| {
+                let mut row = row(system, plan, *flood, figures);
+                row.parameters.buffers = (*flood != asked).then_some(flood.count);
+                row
+            };
+            rows.extend(rows_of(functions?, row, side, gib));
         }
     }
-    Ok(Outcome { flood, rows })
+    Ok(rows)
 }
 
 /// Seconds of each function of some processes.
-fn functions(processes: &[u32], samples: &Samples, names: &Names) -> BTreeMap<Function, f64> {
+fn functions(
+    processes: &[u32],
+    samples: &Samples,
+    names: &Names,
+    bounds: &Bounds,
+) -> Result<BTreeMap<Function, f64>, BenchError> {
     let mut functions = BTreeMap::new();
     for &process in processes {
         let (addresses, seconds) = samples.of(process);
-        for (function, seconds) in names.of(process, &addresses).into_iter().zip(seconds) {
+        for (function, seconds) in names.of(process, &addresses, bounds)?.into_iter().zip(seconds) {
             *functions.entry(function).or_default() += seconds;
         }
     }
-    functions
+    Ok(functions)
 }
 
 /// The most costly functions of a side, and of each group what the others take together.

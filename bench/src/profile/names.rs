@@ -2,10 +2,13 @@
 
 use blazesym::MaybeDefault;
 
-use super::java::Compiled;
-use super::places::Places;
 use blazesym::symbolize::source::{Kernel, Process, Source};
 use blazesym::symbolize::{Input, Symbolized, Symbolizer};
+
+use super::java::Compiled;
+use super::places::Places;
+use crate::BenchError;
+use crate::process::Bounds;
 
 /// What a function does, as far as its name tells.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord)]
@@ -14,7 +17,7 @@ pub enum Group {
     KernelCopies,
     /// Everything else in the kernel: system calls, the network, waking.
     Kernel,
-    /// Copies within a process: the C library's `memcpy` and its like.
+    /// Copies within a process, and memory that is filled: the C library's `memcpy`, `memset` and their like.
     Copies,
     /// The program and its libraries: marshalling, requests, allocation.
     Program,
@@ -57,15 +60,31 @@ impl Default for Names {
 }
 
 impl Names {
-    /// The functions that addresses of a living process are in, in their order.
-    pub(super) fn of(&self, process: u32, addresses: &[u64]) -> Vec<Function> {
+    /// The functions that addresses of a living process are in, in their order. `bounds` are those of a program that may be
+    /// asked for names.
+    ///
+    /// # Errors
+    ///
+    /// [`BenchError::Profile`]: the kernel does not tell the names of its functions.
+    pub(super) fn of(
+        &self,
+        process: u32,
+        addresses: &[u64],
+        bounds: &Bounds,
+    ) -> Result<Vec<Function>, BenchError> {
         let kernel = Kernel { vmlinux: MaybeDefault::None, debug_syms: false, ..Kernel::default() };
-        let (compiled, places) = (Compiled::by(process), Places::of(process));
+        let (compiled, places) = (Compiled::by(process, bounds), Places::of(process));
         let mut process = Process::new(process.into());
         (process.debug_syms, process.perf_map) = (false, false);
         let (kernels, processes): (Vec<u64>, Vec<u64>) =
             addresses.iter().partition(|&&address| is_kernels(address));
-        let mut of_kernel = self.symbols(&Source::Kernel(kernel), &kernels).into_iter();
+        let of_kernel = self.symbols(&Source::Kernel(kernel), &kernels);
+        if !kernels.is_empty() && of_kernel.iter().all(Option::is_none) {
+            let what =
+                "the kernel does not tell the names of its functions (/proc/kallsyms; kernel.kptr_restrict)";
+            return Err(BenchError::Profile { what: what.to_owned() });
+        }
+        let mut of_kernel = of_kernel.into_iter();
         let mut of_process = self.symbols(&Source::Process(process), &processes).into_iter();
         let function = |&address: &u64| match is_kernels(address) {
             true => kernels_function(of_kernel.next().flatten()),
@@ -75,15 +94,22 @@ impl Names {
                 processes_function(symbol.unwrap_or_else(|| places.name(address)))
             }
         };
-        addresses.iter().map(function).collect()
+        Ok(addresses.iter().map(function).collect())
     }
 
     /// The symbol at each address.
     fn symbols(&self, source: &Source, addresses: &[u64]) -> Vec<Option<String>> {
-        // A process that has just ended has none.
-        let found = self.symbolizer.symbolize(source, Input::AbsAddr(addresses)).unwrap_or_default();
-        let name = |symbolized: Option<&Symbolized>| Some(symbolized?.as_sym()?.name.clone().into_owned());
-        (0..addresses.len()).map(|at| name(found.get(at))).collect()
+        let name = |symbolized: &Symbolized| Some(symbolized.as_sym()?.name.clone().into_owned());
+        match self.symbolizer.symbolize(source, Input::AbsAddr(addresses)) {
+            Ok(found) => found.iter().map(name).collect(),
+            // One file that cannot be read fails them all: then each by itself. A process that has just ended has none.
+            Err(_) => {
+                let one = |&address: &u64| {
+                    name(&self.symbolizer.symbolize_single(source, Input::AbsAddr(address)).ok()?)
+                };
+                addresses.iter().map(one).collect()
+            }
+        }
     }
 }
 
@@ -110,18 +136,32 @@ fn processes_function(symbol: String) -> Function {
     Function { group: if copies { Group::Copies } else { Group::Program }, name }
 }
 
-/// A name of C++ or Java up to its parameters, and without the type that stands before a Java method's.
+/// A name of C++ up to its parameters.
 fn without_parameters(name: &str) -> &str {
     let name = name.trim_start_matches("(anonymous namespace)::");
-    let parameters = name.rfind('(').filter(|_| name.ends_with(')') || name.ends_with(") const"));
-    // In "StubRoutines (2)" these are none.
-    let Some(name) = parameters.map(|at| &name[..at]).filter(|name| !name.ends_with(' ')) else {
+    let end = name.strip_suffix(" const").unwrap_or(name);
+    if !end.ends_with(')') {
         return name;
-    };
-    match name.split_once(' ') {
-        Some((_, method)) if !method.contains(' ') => method,
-        _ => name,
     }
+    // The parenthesis that the last one closes: parameters may be functions themselves.
+    let mut open = 0_usize;
+    for (at, letter) in end.char_indices().rev() {
+        match letter {
+            ')' => open += 1,
+            '(' => open -= 1,
+            _ => {}
+        }
+        if open == 0 {
+            // In "operator()" and "StubRoutines (2)" these are none.
+            let before = &end[..at];
+            return if before.is_empty() || before.ends_with([' ', '=']) || before.ends_with("operator") {
+                name
+            } else {
+                before
+            };
+        }
+    }
+    name
 }
 
 #[cfg(test)]
@@ -136,7 +176,16 @@ mod tests {
         };
         let function = |group, name: &str| (group, name.to_owned());
         assert_eq!(of_process("cdrStream::put(int) const"), function(Group::Program, "cdrStream::put"));
-        assert_eq!(of_process("void a.b.C::write(int[])"), function(Group::Program, "a.b.C::write"));
+        for (name, short) in [
+            ("operator new(unsigned long)", "operator new"),
+            ("std::map<a, b>::find(c const&)", "std::map<a, b>::find"),
+            ("X::X(void (*)(A*), int)", "X::X"),
+            ("X::operator()(int) const", "X::operator()"),
+            ("X::operator()", "X::operator()"),
+            (")", ")"),
+        ] {
+            assert_eq!(of_process(name), function(Group::Program, short));
+        }
         assert_eq!(of_process("(anonymous namespace)::D::f(int)").1, "D::f");
         assert_eq!(of_process("StubRoutines (2)").1, "StubRoutines (2)");
         assert_eq!(of_process("no name, in libc.so.6").1, "no name, in libc.so.6");
@@ -152,7 +201,8 @@ mod tests {
     #[test]
     fn this_functions_own_name_is_found() {
         let here = this_functions_own_name_is_found as fn() as *const () as u64;
-        let functions = Names::default().of(std::process::id(), &[here, 1]);
+        let bounds = Bounds::lifetime(std::time::Duration::from_secs(10));
+        let functions = Names::default().of(std::process::id(), &[here, 1], &bounds).unwrap();
         assert!(functions[0].name.ends_with("this_functions_own_name_is_found"), "{functions:?}");
         assert_eq!(functions[1].name, "no known code");
     }

@@ -8,9 +8,6 @@ use std::ops::Range;
 use std::path::{Path, PathBuf};
 use std::sync::OnceLock;
 
-/// Octets of code that belong to a copying function: less than the chosen ones are long, which differs.
-const CODE_OF_A_COPY: u64 = 1024;
-
 /// What a process has mapped that can be executed.
 pub(super) struct Places {
     mappings: Vec<Mapping>,
@@ -37,7 +34,7 @@ impl Places {
         let copies = own_copies().iter();
         let copy = copies
             .filter(|copy| copy.file == file)
-            .find(|copy| offset.checked_sub(copy.offset).is_some_and(|within| within < CODE_OF_A_COPY));
+            .find(|copy| offset.checked_sub(copy.offset).is_some_and(|within| within < copy.octets));
         match (copy, file.file_name()) {
             (Some(copy), _) => copy.name.to_owned(),
             (None, Some(name)) => format!("no name, in {}", name.to_string_lossy()),
@@ -56,6 +53,9 @@ struct Copy {
     name: &'static str,
     file: PathBuf,
     offset: u64,
+    /// About as many as its code has: those that glibc chooses on x86-64 have 2,090 (`memmove`, which is `memcpy` too) and 364
+    /// (`memset`), and what follows is another function's.
+    octets: u64,
 }
 
 /// Those that this process calls.
@@ -64,13 +64,13 @@ fn own_copies() -> &'static [Copy] {
     COPIES.get_or_init(|| {
         let places = Places::of(std::process::id());
         let functions = [
-            ("memcpy", libc::memcpy as *const () as u64),
-            ("memmove", libc::memmove as *const () as u64),
-            ("memset", libc::memset as *const () as u64),
+            ("memcpy", libc::memcpy as *const () as u64, 2_090),
+            ("memmove", libc::memmove as *const () as u64, 2_090),
+            ("memset", libc::memset as *const () as u64, 364),
         ];
-        let found = functions.into_iter().filter_map(|(name, address)| {
+        let found = functions.into_iter().filter_map(|(name, address, octets)| {
             let (file, offset) = places.file(address)?;
-            Some(Copy { name, file: file.to_owned(), offset })
+            Some(Copy { name, file: file.to_owned(), offset, octets })
         });
         found.collect()
     })

@@ -36,43 +36,58 @@ impl Sampler {
         let sampler = |processor| {
             let mut builder = Builder::new(Software::CPU_CLOCK);
             builder.any_pid().one_cpu(processor).sample_period(PERIOD_NS);
-            builder.sample(SampleFlag::IP | SampleFlag::TID).include_kernel();
-            builder.build().and_then(|counter| counter.sampled(RING)).map_err(|error| {
+            builder.sample(SampleFlag::IP | SampleFlag::TID).include_kernel().exclude_idle(true);
+            let counter = builder.build().map_err(|error| {
+                refused(&format!("looking at what processors execute needs root (perf_event_open: {error})"))
+            })?;
+            counter.sampled(RING).map_err(|error| {
                 refused(&format!(
-                    "looking at what processors execute needs root or CAP_PERFMON (perf_event_open: {error})"
+                    "no memory for what processor {processor} executes (mmap of {RING} octets: {error})"
                 ))
             })
         };
         Ok(Sampler { processors: processors.into_iter().map(sampler).collect::<Result<_, _>>()? })
     }
 
-    /// Looks while `body` runs. What was seen of a body that fails is dropped.
+    /// Looks while `body` runs. Reading what was seen comes when nobody looks any more, so that this is not seen itself.
     ///
     /// # Errors
     ///
-    /// Those of `body`, and [`BenchError::Profile`].
-    pub(super) fn during<T>(
-        &mut self,
-        body: impl FnOnce() -> Result<T, BenchError>,
-    ) -> Result<Samples, BenchError> {
+    /// [`BenchError::Profile`], also if the rings could not hold what was seen.
+    pub(super) fn during<T>(&mut self, body: impl FnOnce() -> T) -> Result<(T, Samples), BenchError> {
         let failed = |error| refused(&format!("perf_event_open's ioctl: {error}"));
-        for processor in &mut self.processors {
-            processor.enable().map_err(failed)?;
-        }
-        let done = body();
+        let begun = self.processors.iter_mut().try_for_each(|processor| processor.enable());
+        let done = begun.map(|()| body());
+        let ended = self.processors.iter_mut().map(|processor| processor.disable());
+        let ended = ended.collect::<Vec<_>>().into_iter().collect::<Result<(), _>>();
+        let done = done.and_then(|done| ended.map(|()| done)).map_err(failed)?;
+        Ok((done, self.seen()?))
+    }
+
+    /// Empties the rings.
+    fn seen(&mut self) -> Result<Samples, BenchError> {
         let mut samples = Samples::default();
+        let mut lost = 0;
         for processor in &mut self.processors {
-            processor.disable().map_err(failed)?;
             while let Some(record) = processor.next_record() {
-                // What cannot be read is no sample.
-                if let Ok(Record::Sample(sample)) = record.parse_record()
-                    && let (Some(process), Some(address)) = (sample.pid(), sample.ip())
-                {
-                    *samples.seen.entry(process).or_default().entry(address).or_default() += 1;
+                match record.parse_record() {
+                    Ok(Record::Sample(sample)) => {
+                        if let (Some(process), Some(address)) = (sample.pid(), sample.ip()) {
+                            *samples.seen.entry(process).or_default().entry(address).or_default() += 1;
+                        }
+                    }
+                    Ok(Record::Lost(record)) => lost += record.lost,
+                    // What is neither says nothing about what was executed.
+                    _ => {}
                 }
             }
         }
-        done.map(|_| samples)
+        match lost {
+            0 => Ok(samples),
+            lost => Err(refused(&format!(
+                "a flood lasted so long that {lost} of its looks were lost: shorten it with --total or --longest"
+            ))),
+        }
     }
 }
 

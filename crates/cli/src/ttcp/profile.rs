@@ -1,83 +1,31 @@
 //! `zorb ttcp run --profile`: the functions of sender and receiver, as a table.
 
 use std::collections::BTreeMap;
-use std::io::Write;
-use std::time::Duration;
 
-use zorb_bench::contest::Entry;
-use zorb_bench::link::Spec;
-use zorb_bench::pin::Pin;
-use zorb_bench::profile::{self, Outcome};
 use zorb_bench::row::Figures;
+use zorb_bench::ttcp::{Outcome, Plan};
 
-use super::{Floods, placed};
-use crate::bench::common::over;
-use crate::bench::rtt::print_rows;
-use crate::bench::surroundings::{surrounded, tell_if_busy};
-use crate::failure::Failure;
 use crate::table::{Table, octets, wrapped};
 
 /// A function's name takes at most so many columns, which leaves a table 80.
 const NAME: usize = 50;
 
-/// Profiles the floods and prints each type and size as soon as it is there.
-pub(super) fn run(
-    entries: Vec<Entry<'static>>,
-    pin: Pin,
-    link: Option<&Spec>,
-    place: &str,
-    floods: &Floods,
-) -> Result<(), Failure> {
-    let plan = floods.plan(pin);
-    tell_if_busy(floods.json)?;
-    let mut unwritten = Ok(());
-    let ended = surrounded("profiling floods", Duration::from_secs(floods.patience), link, |lab| {
-        if !floods.json {
-            let place = placed(lab, place);
-            let text = format!(
-                "Floods of {} over {}, {place}; {} of each. Processor time of each function in a flood, and its part of that \
-             side's.",
-                octets(plan.total as usize),
-                plan.transport.name(),
-                plan.repeat,
-            );
-            unwritten = write!(std::io::stdout(), "{}", wrapped(&text, 0));
-            if unwritten.is_err() {
-                lab.stop.request();
-            }
-        }
-        profile::run(entries, &plan, lab, &mut |mut outcome| {
-            over(lab.link, &mut outcome.rows);
-            lab.progress.aside(&mut || {
-                if unwritten.is_ok() {
-                    unwritten = if floods.json { print_rows(&outcome.rows) } else { print(&outcome) };
-                }
-            });
-            if unwritten.is_err() {
-                lab.stop.request();
-            }
-        })
-    });
-    unwritten?;
-    Failure::of_run(ended)
-}
-
-fn print(outcome: &Outcome) -> std::io::Result<()> {
-    let mut output = std::io::stdout().lock();
-    write!(
-        output,
-        "\n{}, buffers of {}\n{}",
-        outcome.flood.element,
-        octets(outcome.flood.octets),
-        layout(outcome)
-    )?;
-    output.flush()
+/// What is printed above all.
+pub(super) fn describe(plan: &Plan, place: &str) -> String {
+    let text = format!(
+        "Floods of {} over {}, {place}; {} of each. Processor time of each function for so many octets, and its part of that \
+         side's.",
+        octets(plan.total as usize),
+        plan.transport.name(),
+        plan.repeat,
+    );
+    wrapped(&text, 0)
 }
 
 /// For each side of each version first how much each kind of work takes, then its functions.
-fn layout(outcome: &Outcome) -> String {
+pub(super) fn layout(outcome: &Outcome) -> String {
     let ms_per_flood = outcome.flood.total() as f64 / f64::from(1 << 30) * 1e3;
-    let mut text = String::new();
+    let mut text = format!("{}, buffers of {}\n", outcome.flood.element, octets(outcome.flood.octets));
     let same_side = |one: &zorb_bench::row::Row, other: &zorb_bench::row::Row| {
         one.system == other.system && side(&one.figures) == side(&other.figures)
     };
