@@ -15,7 +15,7 @@
 //! | `side`, `group`, `function`, `cpu_s_per_gib`, `share` | profile | what a function takes of one side of a flood |
 //! | `side`, `system_calls`, `octets_copied`, `allocations`, `octets_allocated` | counts | of one call, on average |
 //! | `ratio_to_raw`, `ratio_low`, `ratio_high` | every row | to the floor, measured in turns; null where there is none |
-//! | `operations`, `position`, `objects`, `pick`, `lookup`, `style`, `iterations`, `callers`, `connections`, `queue`, `buffers`, `link`, `study`, `phase` | where they apply | a scenario's parameters |
+//! | `operations`, `position`, `objects`, `pick`, `lookup`, `style`, `iterations`, `callers`, `connections`, `queue`, `buffers`, `turns`, `stalled`, `link`, `study`, `phase` | where they apply | a scenario's parameters |
 //! | `command` | kept results | what repeats it |
 //!
 //! A new experiment chooses one of the [`Figures`], or adds a variant; a new parameter is a field of
@@ -210,6 +210,12 @@ pub struct Parameters {
     /// Buffers of each flood, where they were fewer than asked for.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub buffers: Option<u32>,
+    /// Turns of a system that had fewer than the others, because it stalled.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub turns: Option<u32>,
+    /// Turns that took five times the quickest one or longer.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub stalled: Option<u32>,
     /// The link that was simulated.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub link: Option<String>,

@@ -116,7 +116,7 @@ pub fn percentile(values: &mut [f64], percent: f64) -> f64 {
 }
 
 /// Sebastiano Vigna's SplitMix64: a full-period generator in five lines, good enough to draw indices.
-struct SplitMix64(u64);
+pub(crate) struct SplitMix64(pub(crate) u64);
 
 impl SplitMix64 {
     fn next(&mut self) -> u64 {
@@ -128,7 +128,7 @@ impl SplitMix64 {
     }
 
     /// An index below `n`, by multiplication (the bias is below n / 2^64).
-    fn below(&mut self, n: usize) -> usize {
+    pub(crate) fn below(&mut self, n: usize) -> usize {
         ((u128::from(self.next()) * n as u128) >> 64) as usize
     }
 }

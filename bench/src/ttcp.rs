@@ -14,11 +14,11 @@ use crate::contest::{Contest, Entry, Far};
 use crate::cpu::{self, Spent};
 use crate::flood::{Element, Flood};
 use crate::lab::Lab;
-use crate::pin::{self, Pin, Placement};
+use crate::pin::{self, Pin};
 use crate::raw::Raw;
 use crate::row::{Figures, Row};
 use crate::statistics::{LEAST_PAIRS, Ratio, median};
-use crate::system::{Client, Setting, System, Transport};
+use crate::system::{Client, Setting, System, Transport, octets_text};
 
 /// A warm-up sends this part of the buffers: connections, caches and the kernel's windows have settled by then.
 pub(crate) const WARM_UP_PART: u32 = 8;
@@ -28,6 +28,9 @@ pub const TASTE: u32 = 16;
 
 /// A system whose flood took so many times the longest, for all that it was shortened, has no further turn.
 const STALLED: u32 = 20;
+
+/// So many times the quickest turn is no scatter: somebody has waited for a timer, or for the machine.
+const FAR_LONGER: u32 = 5;
 
 const GIB: f64 = (1_u64 << 30) as f64;
 
@@ -73,7 +76,7 @@ impl Plan {
         Flood { count: count as u32, ..one }
     }
 
-    pub(crate) fn setting(&self) -> Setting {
+    fn setting(&self) -> Setting {
         Setting { queue: self.queue, ..Setting::over(self.transport) }
     }
 }
@@ -83,7 +86,7 @@ impl Plan {
 pub struct Outcome {
     /// What was sent.
     pub flood: Flood,
-    /// One of each system; the floor is among them if it was asked for.
+    /// Of the systems in their order, one or, of a profile, several of each.
     pub rows: Vec<Row>,
 }
 
@@ -101,34 +104,38 @@ pub fn run(
     lab: &Lab,
     finished: &mut (dyn FnMut(Outcome) + Send),
 ) -> Result<Vec<String>, BenchError> {
+    each_flood(entries, plan, lab, finished, |contest, flood| measure(contest, plan, lab, flood))
+}
+
+/// Lets the systems go through all types and sizes, what `measure` finds in each being handed on.
+pub(crate) fn each_flood(
+    entries: Vec<Entry>,
+    plan: &Plan,
+    lab: &Lab,
+    finished: &mut (dyn FnMut(Outcome) + Send),
+    mut measure: impl FnMut(&mut Contest, Flood) -> Result<Vec<Row>, BenchError> + Send,
+) -> Result<Vec<String>, BenchError> {
     let mut placement = plan.pin.placement()?;
     if entries.iter().any(|entry| entry.served_at.is_some()) {
         placement.server = None;
     }
     // A thread of its own, so that the caller's is not left pinned.
-    pin::on(placement.client, || compete(entries, plan, lab, placement, finished))?
-}
-
-fn compete(
-    entries: Vec<Entry>,
-    plan: &Plan,
-    lab: &Lab,
-    placement: Placement,
-    finished: &mut dyn FnMut(Outcome),
-) -> Result<Vec<String>, BenchError> {
-    let mut contest = Contest::new(lab, plan.setting(), placement, entries);
-    let events = plan.elements.len() * plan.buffers.len();
-    lab.progress.expect((events * plan.repeat * contest.len()) as u64);
-    for &element in &plan.elements {
-        for &octets in &plan.buffers {
-            contest.begin()?;
-            finished(measure(&mut contest, plan, lab, plan.flood(element, octets))?);
+    pin::on(placement.client, || {
+        let mut contest = Contest::new(lab, plan.setting(), placement, entries);
+        let events = plan.elements.len() * plan.buffers.len();
+        lab.progress.expect((events * plan.repeat * contest.len()) as u64);
+        for &element in &plan.elements {
+            for &octets in &plan.buffers {
+                contest.begin()?;
+                let flood = plan.flood(element, octets);
+                finished(Outcome { flood, rows: measure(&mut contest, flood)? });
+            }
         }
-    }
-    Ok(contest.faults())
+        Ok(contest.faults())
+    })?
 }
 
-fn measure(contest: &mut Contest, plan: &Plan, lab: &Lab, flood: Flood) -> Result<Outcome, BenchError> {
+fn measure(contest: &mut Contest, plan: &Plan, lab: &Lab, flood: Flood) -> Result<Vec<Row>, BenchError> {
     let mut sides = Vec::new();
     for at in 0..contest.len() {
         let count = contest.attempt(at, |client, _| warm_up(client, plan, flood))?;
@@ -141,6 +148,14 @@ fn measure(contest: &mut Contest, plan: &Plan, lab: &Lab, flood: Flood) -> Resul
                 && let Some(turn) = contest.attempt(at, |client, far| turn(client, far, side.flood))?
             {
                 side.turns.push(turn);
+                if side.has_stalled(plan) && round + 1 < plan.repeat {
+                    let (name, turns) = (contest.system(at).name(), side.turns.len());
+                    let octets = octets_text(flood.octets);
+                    lab.progress.remark(&format!(
+                        "{name}: a flood in buffers of {octets} stalled: {turns} turns of {}",
+                        plan.repeat
+                    ));
+                }
             }
             lab.progress.step();
         }
@@ -155,12 +170,12 @@ fn measure(contest: &mut Contest, plan: &Plan, lab: &Lab, flood: Flood) -> Resul
         if to_floor {
             side.compare(&floor, plan.seed, &mut row);
         }
-        if side.flood != flood {
-            row.parameters.buffers = Some(side.flood.count);
-        }
+        row.parameters.buffers = (side.flood != flood).then_some(side.flood.count);
+        row.parameters.turns = (side.turns.len() < plan.repeat).then_some(side.turns.len() as u32);
+        row.parameters.stalled = Some(side.stalled()).filter(|&turns| turns > 0);
         row
     });
-    Ok(Outcome { flood, rows: rows.collect() })
+    Ok(rows.collect())
 }
 
 /// Lets connections, caches and windows settle. Gives how many buffers a flood of this system has.
@@ -170,15 +185,24 @@ pub(crate) fn warm_up(client: &mut dyn Client, plan: &Plan, flood: Flood) -> Res
         return client.flood(Flood { count: part, ..flood }).map(|_| flood.count);
     };
     let longest = f64::from(longest) / 1e3;
-    let mut seconds_a_buffer = |count: u32| {
-        let flooded = client.flood(Flood { count, ..flood })?;
-        Ok(flooded.confirmed.as_secs_f64() / f64::from(count))
-    };
+    let mut seconds = |count: u32| Ok(client.flood(Flood { count, ..flood })?.confirmed.as_secs_f64());
     let within = |seconds: f64, each: f64, most: u32| ((seconds / each) as u32).clamp(TASTE.min(most), most);
-    // The first buffers take longer than later ones: they tell only how many a warm-up may have.
-    let first = seconds_a_buffer(TASTE.min(part))?;
-    let each = seconds_a_buffer(within(longest / f64::from(WARM_UP_PART), first, part))?;
-    Ok(within(longest, each, flood.count))
+    // What a flood takes whatever its length, and what its first buffers take longer, is in both and goes out with the difference.
+    let each = |(few, less): (u32, f64), (many, more): (u32, f64)| match more > less && many / 2 >= few {
+        true => (more - less) / f64::from(many - few),
+        false => more / f64::from(many),
+    };
+    let few = TASTE.min(part);
+    let first = (few, seconds(few)?);
+    let many = within(longest / f64::from(WARM_UP_PART), first.1 / f64::from(few), part);
+    let second = (many, seconds(many)?);
+    let count = within(longest, each(first, second), flood.count);
+    if count == flood.count {
+        return Ok(count);
+    }
+    // That it is slow is not believed of one flood, which anything may have held up.
+    let third = (count, seconds(count)?);
+    Ok(count.max(within(longest, each(first, third), flood.count)))
 }
 
 /// One flood's times.
@@ -221,6 +245,12 @@ impl Side {
         longest.zip(self.turns.last()).is_some_and(|(longest, turn)| turn.confirmed >= longest)
     }
 
+    /// Turns that took far longer than the quickest.
+    fn stalled(&self) -> u32 {
+        let quickest = self.turns.iter().map(|turn| turn.confirmed).min().unwrap_or_default();
+        self.turns.iter().filter(|turn| turn.confirmed >= quickest * FAR_LONGER).count() as u32
+    }
+
     /// Of each turn, in seconds.
     fn times_of_a_buffer(&self) -> Vec<f64> {
         self.turns.iter().map(|turn| turn.confirmed.as_secs_f64() / f64::from(self.flood.count)).collect()
@@ -230,8 +260,9 @@ impl Side {
         let flood = self.flood;
         let gbit = flood.total() as f64 * 8.0 / 1e9;
         let rate = |times: Option<Vec<Duration>>| {
-            let mut rates: Vec<_> = times?.iter().map(|time| gbit / time.as_secs_f64()).collect();
-            Some(rounded(median(&mut rates)))
+            // Of the times, as ratios are: of an even number of turns the middle two may be far apart.
+            let mut seconds: Vec<_> = times?.iter().map(Duration::as_secs_f64).collect();
+            Some(rounded(gbit / median(&mut seconds)))
         };
         let all =
             |time: fn(&Turn) -> Option<Duration>| self.turns.iter().map(time).collect::<Option<Vec<_>>>();

@@ -64,9 +64,10 @@ while read -r command first rest; do
         case "$behaviour" in
         dropping) echo "error buffer 3 never arrived" ;;
         stalling)
-            # Sixteen buffers take longer than half a second.
-            sleep 0.6
-            echo "flood 600000000 1000"
+            # 3.75 ms a buffer, it says; it takes a little longer, for no claim is believed that answers faster.
+            buffers=${rest##* }
+            sleep "$((buffers / 250)).$(printf %03d $((buffers % 250 * 4)))"
+            echo "flood $((buffers * 3750000)) 1000"
             ;;
         *) echo "flood 1000 900" ;;
         esac

@@ -191,8 +191,9 @@ pub(crate) fn run(arguments: Arguments) -> Result<(), Failure> {
                 Pin::Split => "a processor each",
                 Pin::None => "not pinned",
             };
-            let run = if profile { profile::run } else { measure };
-            run(versions.into_iter().map(Entry::here).collect(), pin, link.as_ref(), place, &floods)
+            let entries = versions.into_iter().map(Entry::here).collect();
+            let what = if profile { What::Functions } else { What::Rates };
+            measure(what, entries, pin, link.as_ref(), place, &floods)
         }
         Half::Send(SendArguments { receivers, pin, floods }) => {
             let mut entries = receivers.iter().map(|text| receiver(text)).collect::<Result<Vec<_>, _>>()?;
@@ -201,7 +202,7 @@ pub(crate) fn run(arguments: Arguments) -> Result<(), Failure> {
                 Pin::Same | Pin::Split => "to elsewhere, the sender on one processor",
                 Pin::None => "to elsewhere, not pinned",
             };
-            measure(entries, pin, None, place, &floods)
+            measure(What::Rates, entries, pin, None, place, &floods)
         }
     }
 }
@@ -258,7 +259,20 @@ impl Floods {
     }
 }
 
+/// Measures, and hands on each type and size.
+type Run = fn(Vec<Entry>, &Plan, &Lab, &mut (dyn FnMut(Outcome) + Send)) -> Result<Vec<String>, BenchError>;
+type Describe = fn(&Plan, &str) -> String;
+
+/// What of floods is asked for.
+#[derive(Clone, Copy, PartialEq)]
+enum What {
+    Rates,
+    /// What the time goes to.
+    Functions,
+}
+
 fn measure(
+    what: What,
     entries: Vec<Entry<'static>>,
     pin: Pin,
     link: Option<&Spec>,
@@ -269,10 +283,14 @@ fn measure(
     let plan = floods.plan(pin);
     pin.placement()?;
     tell_if_busy(floods.json)?;
-    let report = Mutex::new(Report { json: floods.json, last: None, outcomes: Vec::new() });
+    let kept = Mutex::new(Report { what, json: floods.json, last: None, outcomes: Vec::new() });
     // Rows are there for whoever ends the run, whatever the measuring thread did last.
-    let report = || -> MutexGuard<Report> { report.lock().unwrap_or_else(PoisonError::into_inner) };
+    let report = || -> MutexGuard<Report> { kept.lock().unwrap_or_else(PoisonError::into_inner) };
     let mut unwritten = Ok(());
+    let (run, describe): (Run, Describe) = match what {
+        What::Rates => (zorb_bench::ttcp::run, describe),
+        What::Functions => (zorb_bench::profile::run, profile::describe),
+    };
     let ended = surrounded("flooding", Duration::from_secs(floods.patience), link, |lab| {
         if !floods.json {
             unwritten = write!(std::io::stdout(), "{}", describe(&plan, &placed(lab, place)));
@@ -281,13 +299,15 @@ fn measure(
             }
         }
         let abandon = || {
-            lab.progress.aside(&mut || match report().print() {
+            // Who holds it writes to an output that may take nothing.
+            let Ok(mut report) = kept.try_lock() else { Failure::from(BenchError::Stopped).end() };
+            lab.progress.aside(&mut || match report.print() {
                 Ok(()) => Failure::from(BenchError::Stopped).end(),
                 Err(error) => Failure::from(error).end(),
             });
         };
         stopping::heeding(&lab.stop, abandon, || {
-            zorb_bench::ttcp::run(entries, &plan, lab, &mut |mut outcome| {
+            run(entries, &plan, lab, &mut |mut outcome| {
                 over(lab.link, &mut outcome.rows);
                 let mut outcome = Some(outcome);
                 lab.progress.aside(&mut || {
@@ -327,6 +347,7 @@ fn describe(plan: &Plan, place: &str) -> String {
 
 /// Prints what is measured: rows at once, tables as each type ends.
 struct Report {
+    what: What,
     json: bool,
     last: Option<Element>,
     outcomes: Vec<Outcome>,
@@ -336,6 +357,11 @@ impl Report {
     fn add(&mut self, outcome: Outcome) -> std::io::Result<()> {
         if self.json {
             return print_rows(&outcome.rows);
+        }
+        if self.what == What::Functions {
+            let mut output = std::io::stdout().lock();
+            write!(output, "\n{}", profile::layout(&outcome))?;
+            return output.flush();
         }
         let element = outcome.flood.element;
         if self.last.replace(element).is_some_and(|last| last != element) {
@@ -349,7 +375,8 @@ impl Report {
         let outcomes = std::mem::take(&mut self.outcomes);
         let Some(first) = outcomes.first() else { return Ok(()) };
         let mut output = std::io::stdout().lock();
-        write!(output, "\n{}\n{}", first.flood.element, table::layout(&outcomes))?;
+        let table = table::layout(&outcomes);
+        write!(output, "\n{}\n{table}{}", first.flood.element, table::footnote(&outcomes))?;
         output.flush()
     }
 }

@@ -69,6 +69,7 @@ pub(super) fn run(arguments: &Arguments) -> Result<(), Failure> {
         server: &server_command,
         carrier: &carrier_command,
         peers: peers_folder(),
+        probes: None,
         patience: Lab::PATIENCE,
         lifetime: LIFETIME,
         progress: &Unwatched,

@@ -17,11 +17,20 @@ const PATIENCE: Duration = Duration::from_millis(500);
 
 /// Lets `run` run. If that has not ended soon after a wish to stop, `abandon` ends the process.
 pub(super) fn heeding<R>(stop: &Stop, abandon: impl FnOnce() + Send, run: impl FnOnce() -> R) -> R {
+    heeding_for(PATIENCE, stop, abandon, run)
+}
+
+fn heeding_for<R>(
+    patience: Duration,
+    stop: &Stop,
+    abandon: impl FnOnce() + Send,
+    run: impl FnOnce() -> R,
+) -> R {
     thread::scope(|scope| {
         let (running, ended) = mpsc::channel::<()>();
         // Beside the thread that measures, which alone is kept on a processor.
         scope.spawn(move || {
-            if is_overdue(stop, &ended) {
+            if is_overdue(patience, stop, &ended) {
                 abandon();
             }
         });
@@ -32,14 +41,14 @@ pub(super) fn heeding<R>(stop: &Stop, abandon: impl FnOnce() + Send, run: impl F
 }
 
 /// Waits until the run has ended, or should have.
-fn is_overdue(stop: &Stop, ended: &Receiver<()>) -> bool {
+fn is_overdue(patience: Duration, stop: &Stop, ended: &Receiver<()>) -> bool {
     let runs = |time| ended.recv_timeout(time) == Err(RecvTimeoutError::Timeout);
     while !stop.requested() {
         if !runs(LOOK_EVERY) {
             return false;
         }
     }
-    runs(PATIENCE)
+    runs(patience)
 }
 
 #[cfg(test)]
@@ -50,7 +59,8 @@ mod tests {
     fn only_a_run_that_does_not_end_is_abandoned() {
         assert_eq!(heeding(&Stop::new(), || panic!("nobody wants to stop"), || 7), 7);
         let stop = Stop::new();
-        heeding(&stop, || panic!("it ends in order"), || stop.request());
+        let hour = Duration::from_secs(3600);
+        heeding_for(hour, &stop, || panic!("it ends in order"), || stop.request());
         let (abandoned, waits) = mpsc::channel();
         heeding(
             &stop,

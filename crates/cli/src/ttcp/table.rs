@@ -14,11 +14,26 @@ pub(super) fn layout(outcomes: &[Outcome]) -> Table {
             let buffer = if at == 0 { octets(outcome.flood.octets) } else { String::new() };
             let mut cells = vec![buffer, row.system.clone()];
             cells.extend(figures(&row.figures));
+            if let (true, Some(rate)) = (is_shortened(row), cells.get_mut(2)) {
+                rate.push('*');
+            }
             cells.extend(ratio(row));
             table.row(cells);
         }
     }
     table
+}
+
+/// What a mark in the tables means; empty if there is none.
+pub(super) fn footnote(outcomes: &[Outcome]) -> &'static str {
+    match outcomes.iter().flat_map(|outcome| &outcome.rows).any(is_shortened) {
+        true => "* fewer buffers, so that a flood is not much longer than --longest\n",
+        false => "",
+    }
+}
+
+fn is_shortened(row: &Row) -> bool {
+    row.parameters.buffers.is_some()
 }
 
 fn figures(figures: &Figures) -> Vec<String> {
