@@ -20,6 +20,8 @@ pub struct Lab<'a> {
     pub peers: PathBuf,
     /// What lies between both sides; `None`: nothing but this host.
     pub link: Option<&'a Link>,
+    /// A zorb with time probes, for the step of [`crate::paper`] that needs them; `None`: this program measures that too.
+    pub probes: Option<PathBuf>,
     /// How long a peer's driver may take for one answer.
     pub patience: Duration,
     /// How long any process may live before it is killed.

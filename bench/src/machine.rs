@@ -71,6 +71,9 @@ pub fn busy_now() -> Option<String> {
     busy(load(), cores())
 }
 
+/// What a host may take of the processors' time before it is told: below it medians do not move.
+pub const MUCH: f64 = 0.05;
+
 /// Looks at what the host of a virtual machine takes of its processors' time.
 #[derive(Debug)]
 pub struct Taken {
@@ -83,14 +86,17 @@ impl Taken {
         Taken { began: times() }
     }
 
-    /// A line for people, if it was much: 5 % or more.
-    pub fn much(&self) -> Option<String> {
+    /// The part of the processors' time, 0 to 1; `None` if the system does not tell.
+    pub fn share(&self) -> Option<f64> {
         let ((taken_before, all_before), (taken, all)) = self.began.zip(times())?;
         // A machine that was moved to another host may count from less than it had.
         let since = |now: u64, before| now.checked_sub(before);
-        let share =
-            since(taken, taken_before)? as f64 / since(all, all_before).filter(|&all| all > 0)? as f64;
-        (share >= 0.05).then(|| {
+        Some(since(taken, taken_before)? as f64 / since(all, all_before).filter(|&all| all > 0)? as f64)
+    }
+
+    /// A line for people, if it was [`MUCH`].
+    pub fn much(&self) -> Option<String> {
+        self.share().filter(|&share| share >= MUCH).map(|share| {
             let percent = share * 100.0;
             format!("the host took {percent:.0} % of the processors' time meanwhile: figures are too low, intervals too wide")
         })

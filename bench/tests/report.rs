@@ -341,7 +341,7 @@ fn the_other_sections_show_what_they_are_for() {
         assert!(unfolded.contains(step), "{step}");
     }
 
-    let parted = plot(section("size"), "A zorb call's time, parted");
+    let parted = plot(section("size"), "The time of a call with zorb, parted");
     assert_eq!(labels(parted), ["the socket", "the ORB"]);
 
     let demux = section("demux");

@@ -43,6 +43,9 @@ pub struct Ended {
     /// What went wrong with single systems, a line each.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     pub faults: Vec<String>,
+    /// The part of the processors' time that the host took meanwhile, 0 to 1.
+    #[serde(default)]
+    pub taken: f64,
     /// Why nothing of it could be measured. It has not ended then: a later call tries it again.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub left_out: Option<String>,
@@ -160,6 +163,7 @@ mod tests {
             rows,
             seconds: 1.5,
             faults: Vec::new(),
+            taken: 0.0,
             left_out: None,
         };
         serde_json::to_string(&ended).unwrap() + "\n"

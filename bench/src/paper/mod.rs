@@ -12,6 +12,7 @@
 //! step that has not ended is done again, its rows are replaced.
 
 mod directory;
+mod elsewhere;
 mod estimate;
 mod journal;
 mod overall;
@@ -23,6 +24,7 @@ use std::time::{Duration, Instant};
 use crate::BenchError;
 use crate::lab::Lab;
 use crate::link::{Link, Spec};
+use crate::machine::{MUCH, Taken};
 use crate::row::Row;
 
 pub use directory::{Directory, STEPS};
@@ -40,6 +42,12 @@ pub fn failures(steps: &[u8]) -> Vec<String> {
 pub fn left_out(steps: &[u8]) -> Vec<String> {
     let reason = |ended: Ended| Some(format!("{}: {}", ended.step, ended.left_out?));
     journal::ended(steps).into_iter().filter_map(reason).collect()
+}
+
+/// The steps of a `steps.jsonl` during which the host took much of the processors' time, each with how much.
+pub fn disturbed(steps: &[u8]) -> Vec<String> {
+    let ended = journal::ended(steps).into_iter().filter(|ended| ended.taken >= MUCH);
+    ended.map(|ended| format!("{} ({:.0} %)", ended.step, ended.taken * 100.0)).collect()
 }
 
 /// About how long the steps take that have not ended, on a machine with nothing else to do.
@@ -72,7 +80,7 @@ fn measure(directory: &mut Directory, step: &Step, lab: &Lab) -> Result<Vec<Stri
     let share = overall::Share::new(lab.progress, step.estimate());
     let command = step.command();
     let (mut rows, mut unwritten) = (0, None);
-    let began = Instant::now();
+    let (began, taken) = (Instant::now(), Taken::watch());
     let measured = across(step, &Lab { progress: &share, ..lab.clone() }, &mut |mut event| {
         for row in &mut event {
             row.parameters.study = Some(step.study.name().to_owned());
@@ -92,7 +100,7 @@ fn measure(directory: &mut Directory, step: &Step, lab: &Lab) -> Result<Vec<Stri
     }
     match measured {
         Ok(faults) => {
-            let ended = Ended { rows, faults, ..ended(step, began) };
+            let ended = Ended { rows, faults, ..ended(step, began, &taken) };
             let failures = ended.failures();
             directory.end(ended)?;
             share.end();
@@ -102,7 +110,7 @@ fn measure(directory: &mut Directory, step: &Step, lab: &Lab) -> Result<Vec<Stri
         Err(error) => {
             share.end();
             lab.progress.remark(&format!("{} is left out: {error}", step.name));
-            directory.note(&Ended { left_out: Some(error.to_string()), ..ended(step, began) })?;
+            directory.note(&Ended { left_out: Some(error.to_string()), ..ended(step, began, &taken) })?;
             // What this machine does not have is no failure of anything.
             let lacking = matches!(
                 error,
@@ -114,13 +122,14 @@ fn measure(directory: &mut Directory, step: &Step, lab: &Lab) -> Result<Vec<Stri
 }
 
 /// That a step has come to its end.
-fn ended(step: &Step, began: Instant) -> Ended {
+fn ended(step: &Step, began: Instant, taken: &Taken) -> Ended {
     Ended {
         step: step.name.to_owned(),
         command: step.command(),
         rows: 0,
         seconds: (began.elapsed().as_secs_f64() * 10.0).round() / 10.0,
         faults: Vec::new(),
+        taken: (taken.share().unwrap_or(0.0) * 1e3).round() / 1e3,
         left_out: None,
     }
 }

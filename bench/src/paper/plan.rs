@@ -207,7 +207,7 @@ fn floods(scale: Scale, elements: &[Element], buffers: Vec<usize>, total: u64, r
         buffers,
         total,
         most: None,
-        longest: Some(scale.of(LONGEST, LONGEST / 4, LONGEST)),
+        longest: Some(scale.of(LONGEST, 60, LONGEST)),
         queue: None,
         repeat,
         seed: 1,
@@ -231,7 +231,7 @@ fn typed_floods(scale: Scale, queue: usize) -> ttcp::Plan {
 }
 
 /// About the longest flood, in milliseconds: what is far slower than a socket is known as well from fewer buffers.
-const LONGEST: u32 = 250;
+const LONGEST: u32 = 100;
 
 /// The links that steps measure across: the field's, which was an ATM network, and one of today's.
 const LINKS: [(&str, Spec); 2] = [

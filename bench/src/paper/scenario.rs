@@ -2,6 +2,7 @@
 
 use std::fmt;
 
+use super::elsewhere;
 use crate::BenchError;
 use crate::calls::Basis;
 use crate::contest::Entry;
@@ -87,10 +88,13 @@ impl Scenario {
             Scenario::RoundTrips(plan, peers) => {
                 rtt::run(&peers.with(&Zorb), plan, lab, &mut |outcome| finished(outcome.rows))
             }
-            Scenario::WhiteBox(plan) => {
-                finished(whitebox::run(plan, lab)?.rows(plan));
-                Ok(Vec::new())
-            }
+            Scenario::WhiteBox(plan) => match &lab.probes {
+                Some(program) => elsewhere::run(program, &self.command(None), lab, finished),
+                None => {
+                    finished(whitebox::run(plan, lab)?.rows(plan));
+                    Ok(Vec::new())
+                }
+            },
             Scenario::Cubes(plan, peers) => cube::run(&peers.with(&Zorb), plan, lab, finished),
             Scenario::Sizes(plan, peers) => size::run(&peers.with(&Zorb), plan, lab, finished),
             Scenario::Lookups(plan) => demux::run(plan, lab, finished),

@@ -89,6 +89,11 @@ impl Machine {
             None => number("load").is_some_and(|load| load > LOAD_AT_REST * number("cores").unwrap_or(1.0)),
         }
     }
+
+    /// Whether the program that measured had time probes.
+    pub(super) fn has_probes(&self) -> bool {
+        self.fields.get("probes") == Some(&Value::Bool(true))
+    }
 }
 
 #[cfg(test)]

@@ -54,6 +54,8 @@ pub struct Report {
     /// Systems that failed in steps of a run of all studies, and how.
     failures: Vec<String>,
     left_out: Vec<String>,
+    /// Steps that the host disturbed.
+    disturbed: Vec<String>,
 }
 
 /// The machine's description, in a directory of results.
@@ -82,7 +84,8 @@ impl Report {
         };
         let steps = fs::read(directory.join(paper::STEPS)).unwrap_or_default();
         let (failures, left_out) = (paper::failures(&steps), paper::left_out(&steps));
-        Ok(Report { failures, left_out, ..Report::of(machine.as_deref(), &results) })
+        let disturbed = paper::disturbed(&steps);
+        Ok(Report { failures, left_out, disturbed, ..Report::of(machine.as_deref(), &results) })
     }
 
     /// A report of the contents of `machine.json` and `results.jsonl`.
@@ -99,7 +102,14 @@ impl Report {
             remarks.insert(0, remark);
             Machine::default()
         });
-        Report { machine, records, remarks, failures: Vec::new(), left_out: Vec::new() }
+        Report {
+            machine,
+            records,
+            remarks,
+            failures: Vec::new(),
+            left_out: Vec::new(),
+            disturbed: Vec::new(),
+        }
     }
 
     /// How many rows there are.

@@ -88,6 +88,19 @@ fn header(page: &mut Markup, report: &Report, contents: &[(String, String)]) {
                          medians.";
             page.element("p").class("warning").text(words);
         }
+        if !report.disturbed.is_empty() {
+            let words = format!(
+                "The host of this virtual machine took much of the processors' time during {}: there figures are too low, and \
+                 intervals too wide.",
+                report.disturbed.join(", ")
+            );
+            page.element("p").class("warning").text(words);
+        }
+        if report.machine.has_probes() {
+            let words = "The program had time probes and counted its allocations, which costs zorb a little and the others \
+                         nothing: its ratios are too high, and no target is judged.";
+            page.element("p").class("warning").text(words);
+        }
         if !contents.is_empty() {
             page.element("nav").with("aria-label", "Sections").holding(|page| {
                 for (id, title) in contents {
@@ -179,7 +192,9 @@ impl Layout {
         let judged = "Every ratio that has a target. It is met when the interval's upper end is at most 0.02 above \
                       the target, missed when its lower end is above it, otherwise not resolved: then the budget of its \
                       instructions, call/null of tests/instructions, decides about the null call.";
-        self.section("targets", "Targets", judged, &sections::ratios(&all));
+        // With probes in the program no ratio is what it claims to be.
+        let judged_rows = if report.machine.has_probes() { &[] } else { &all[..] };
+        self.section("targets", "Targets", judged, &sections::ratios(judged_rows));
         let mut not_measured = Vec::new();
         for experiment in EXPERIMENTS {
             let rows: Vec<_> =
@@ -294,6 +309,19 @@ impl Layout {
     }
 }
 
+/// The words of a command, of which options are not broken at their hyphens.
+fn words(code: &mut Markup, command: &str) {
+    for (at, word) in command.split(' ').enumerate() {
+        if at > 0 {
+            code.text(" ");
+        }
+        match word.starts_with("--") {
+            true => code.element("span").class("option").text(word),
+            false => code.text(word),
+        }
+    }
+}
+
 /// The command lines that repeat the rows, each once.
 fn commands(section: &mut Markup, rows: &[&Record]) {
     let mut commands: Vec<&str> = Vec::new();
@@ -306,7 +334,9 @@ fn commands(section: &mut Markup, rows: &[&Record]) {
     let (in_view, folded) = commands.split_at(commands.len().min(COMMANDS_IN_VIEW));
     let write = |section: &mut Markup, commands: &[&str]| {
         for command in commands {
-            section.element("pre").class("command").holding(|section| section.element("code").text(command));
+            section.element("pre").class("command").holding(|section| {
+                section.element("code").holding(|code| words(code, command));
+            });
         }
     };
     write(section, in_view);

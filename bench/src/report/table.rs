@@ -143,6 +143,8 @@ const COLUMNS: &[(&str, &str, Column)] = &[
     ("link", "link", Column::Words),
     ("queue", "queue", Column::Octets),
     ("buffers", "buffers", Column::Given),
+    ("turns", "turns", Column::Given),
+    ("stalled", "stalled", Column::Given),
     ("operations", "operations", Column::Given),
     ("position", "position", Column::Words),
     ("objects", "objects", Column::Given),
@@ -229,9 +231,10 @@ fn cells(row: &Record, shown: &[(&str, Column)], ratios: bool, targets: bool) ->
     if ratios {
         let (median, interval) = verdict::ratio(row).unzip();
         cells.push(Cell::number(median.map(number::ratio).unwrap_or_default()));
-        cells.push(Cell::number(
-            interval.flatten().map(|interval| self::interval(&interval)).unwrap_or_default(),
-        ));
+        // A ratio without an interval rests on too few pairs.
+        let unresolved = if median.is_some() { "not resolved" } else { "" };
+        let interval = interval.flatten().map(|interval| self::interval(&interval));
+        cells.push(Cell::number(interval.unwrap_or_else(|| unresolved.to_owned())));
     }
     if targets {
         let target = verdict::target(row);

@@ -17,6 +17,8 @@ mod stacks;
 mod steps;
 
 use super::markup::Markup;
+use super::number;
+use scale::Scale;
 
 pub(super) use lines::{Axis, Lines, Point, Series};
 pub(super) use look::{Look, rank, stylesheet, variables};
@@ -108,4 +110,16 @@ fn text(markup: &mut Markup, class: &str, anchor: &str, x: f64, y: f64, text: &s
 fn line(markup: &mut Markup, class: &str, from: (f64, f64), to: (f64, f64)) {
     let line = markup.element("line").class(class).at("x1", from.0).at("y1", from.1);
     line.at("x2", to.0).at("y2", to.1).end();
+}
+
+/// The axis under bars that begin at zero, with its ticks. Gives the drawing's height.
+fn axis_below(markup: &mut Markup, scale: &Scale, right: f64, y: f64) -> f64 {
+    let y = y + 2.0;
+    line(markup, "axis", (0.0, y), (right, y));
+    for (index, tick) in scale.ticks.iter().enumerate() {
+        let anchor = if index == 0 { "begin" } else { "middle" };
+        line(markup, "axis", (scale.at(*tick), y), (scale.at(*tick), y + 4.0));
+        text(markup, "tick", anchor, scale.at(*tick), y + 17.0, &number::tick(*tick));
+    }
+    y + 24.0
 }

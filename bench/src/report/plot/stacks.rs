@@ -11,7 +11,7 @@
 
 use super::label::{self, LINE};
 use super::scale::Scale;
-use super::{Markup, Plot, WIDTH, line, text};
+use super::{Markup, Plot, WIDTH, axis_below, text};
 use crate::report::number;
 
 /// A part of each bar: its name, and the class that paints it.
@@ -70,14 +70,7 @@ impl Stacks {
             text(markup, "value", "begin", scale.at(sum) + 6.0, y + 12.0, &number::figure(bar.sum()));
             y += 19.0;
         }
-        y += 2.0;
-        line(markup, "axis", (0.0, y), (right, y));
-        for (index, tick) in scale.ticks.iter().enumerate() {
-            let anchor = if index == 0 { "begin" } else { "middle" };
-            line(markup, "axis", (scale.at(*tick), y), (scale.at(*tick), y + 4.0));
-            text(markup, "tick", anchor, scale.at(*tick), y + 17.0, &number::tick(*tick));
-        }
-        y + 24.0
+        axis_below(markup, &scale, right, y)
     }
 
     /// The parts' names, in as many lines as they need.

@@ -5,7 +5,7 @@
 
 use super::label::{self, LINE};
 use super::scale::Scale;
-use super::{Markup, Plot, WIDTH, line, text};
+use super::{Markup, Plot, WIDTH, axis_below, text};
 use crate::report::number;
 
 /// Where the request has left and where the reply comes back: steps 1 to 7 are the client's way out, 8 to 12 the
@@ -93,14 +93,7 @@ impl Steps {
             text(markup, "value", "begin", scale.at(sum) + 6.0, y + 14.0, &value(bar));
             y += 23.0;
         }
-        y += 2.0;
-        line(markup, "axis", (0.0, y), (right, y));
-        for (index, tick) in scale.ticks.iter().enumerate() {
-            let anchor = if index == 0 { "begin" } else { "middle" };
-            line(markup, "axis", (scale.at(*tick), y), (scale.at(*tick), y + 4.0));
-            text(markup, "tick", anchor, scale.at(*tick), y + 17.0, &number::tick(*tick));
-        }
-        y + 24.0
+        axis_below(markup, &scale, right, y)
     }
 }
 

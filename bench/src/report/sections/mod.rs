@@ -73,8 +73,8 @@ pub(super) const EXPERIMENTS: &[Experiment] = &[
         title: "Where a call's time goes",
         about: "Time stamps at eighteen points of a call; the numbers are those of the steps in ARCHITECTURE.md, of \
                 which some have more than one and the stub and the server's read lie within their neighbours. \
-                Each side's steps begin at that side's own zero; what the client waits for its reply is among \
-                its steps.",
+                Each side's steps begin at that side's own zero. What the client waits for its reply is among \
+                its steps; what lies between is that wait less the server's steps: the kernel on both ways, and waking.",
         draw: whitebox::draw,
     },
     Experiment {

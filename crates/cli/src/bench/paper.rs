@@ -41,6 +41,10 @@ pub(crate) struct Arguments {
     #[arg(long, value_delimiter = ',', value_name = "NAMES")]
     peers: Option<Vec<String>>,
 
+    /// A zorb built with time probes, which measures the step that needs them (the white box); nothing else then has any.
+    #[arg(long, value_name = "PROGRAM")]
+    probes: Option<PathBuf>,
+
     /// Measure everything anew: what DIR holds of another run is removed.
     #[arg(long)]
     again: bool,
@@ -62,8 +66,10 @@ const HELP: &str = "\
 A peer that fails is left out of the rest of its step; the others go on.
 Ctrl-C ends the run and draws what was measured.
 
-The white box (where a call's time goes) needs time probes, built in by
-  cargo run --release --features probes -- bench paper DIR
+The white box (where a call's time goes) needs time probes, which cost zorb a
+little. A program of its own has them:
+  cargo build --release --features probes --target-dir target/probes
+  zorb bench paper --probes target/probes/release/zorb DIR
 
 Examples:
   zorb bench paper --list
@@ -86,7 +92,11 @@ pub(crate) fn run(arguments: &Arguments) -> Result<(), Failure> {
         (None, Some(head)) => named(&head.peers)?,
         (None, None) => built(Peer::ALL.iter().collect()),
     };
-    let steps = paper::steps(scale, &peers, probes::BUILT_IN);
+    if let Some(program) = arguments.probes.as_deref().filter(|program| !program.is_file()) {
+        return Err(Failure::usage(format!("--probes: there is no program {}", program.display())));
+    }
+    let has_probes = probes::BUILT_IN || arguments.probes.is_some();
+    let steps = paper::steps(scale, &peers, has_probes);
     let Some(path) = directory.filter(|_| !arguments.list) else {
         return Ok(write!(std::io::stdout().lock(), "{}", list(scale, &steps))?);
     };
@@ -102,14 +112,17 @@ pub(crate) fn run(arguments: &Arguments) -> Result<(), Failure> {
         error => error.into(),
     })?;
     write!(std::io::stdout().lock(), "{}", beginning(path, &directory, &steps))?;
-    if !probes::BUILT_IN {
-        eprintln!("note: the white box is left out: {}, and begin a run of its own", probes::NOT_BUILT);
+    if !has_probes {
+        eprint!(
+            "{}",
+            table::wrapped("note: the white box is left out: it needs --probes PROGRAM, see --help", 0)
+        );
     }
     if paper::left(&directory, &steps) > Duration::ZERO {
         tell_if_busy(false)?;
     }
     let ended = surrounded("measuring", Duration::from_secs(arguments.patience), None, |lab| {
-        paper::run(&mut directory, &steps, lab)
+        paper::run(&mut directory, &steps, &Lab { probes: arguments.probes.clone(), ..lab.clone() })
     });
     write!(std::io::stdout().lock(), "\n{}\n", ending(&directory, &steps))?;
     // Also of a run that was stopped, or whose disk is full: then the first failure is the one to tell.

@@ -51,6 +51,7 @@ pub(crate) fn surrounded<R>(
         server: &server_command,
         carrier: &carrier_command,
         peers: peers_folder(),
+        probes: None,
         patience,
         lifetime: LIFETIME,
         progress: &display,
