@@ -17,11 +17,13 @@ use crate::system::{
 /// The longest fault that a receiver's report may have: a line.
 const LONGEST_FAULT: usize = 1_000;
 
-/// Has a connection for round trips of one kind, and another for floods.
+/// Has a connection for round trips of each kind, and another for floods.
 pub(super) struct RawClient<S> {
     system: Raw,
     to: Target,
-    exchange: Option<RawExchange<S>>,
+    /// One of each kind that was prepared; the last of them is to be made. Kinds that alternate find their connections warm,
+    /// as one that could tell them apart would be.
+    pub(super) exchanges: Vec<RawExchange<S>>,
     flooding: Option<S>,
     /// The buffers of the last flood: the next one often has the same.
     buffers: Option<((Element, usize), Windows<u8>)>,
@@ -29,7 +31,7 @@ pub(super) struct RawClient<S> {
 
 impl<S: Stream> RawClient<S> {
     pub(super) fn new(system: Raw, to: Target) -> RawClient<S> {
-        RawClient { system, to, exchange: None, flooding: None, buffers: None }
+        RawClient { system, to, exchanges: Vec::new(), flooding: None, buffers: None }
     }
 
     fn open(&self) -> Result<S, BenchError> {
@@ -106,12 +108,17 @@ impl<S: Stream> Client for RawClient<S> {
         if self.system == Raw::Framed {
             return Err(BenchError::unsupported(self.system(), "round trips"));
         }
-        self.exchange = Some(RawExchange::new(self.system, self.open()?, call.messages)?);
+        let known = self.exchanges.iter().position(|exchange| exchange.messages() == call.messages);
+        let exchange = match known {
+            Some(at) => self.exchanges.remove(at),
+            None => RawExchange::new(self.system, self.open()?, call.messages)?,
+        };
+        self.exchanges.push(exchange);
         Ok(())
     }
 
     fn burst(&mut self, calls: usize, times: &mut Vec<Duration>) -> Result<(), BenchError> {
-        let exchange = self.exchange.as_mut().map(|exchange| exchange as &mut dyn Exchange);
+        let exchange = self.exchanges.last_mut().map(|exchange| exchange as &mut dyn Exchange);
         burst(self.system.name(), exchange, calls, times)
     }
 
@@ -129,13 +136,13 @@ impl<S: Stream> Client for RawClient<S> {
 
     /// With the prepared messages.
     fn connect_anew(&mut self) -> Result<Duration, BenchError> {
-        let Some(exchange) = &self.exchange else {
+        let Some(exchange) = self.exchanges.last() else {
             return Err(BenchError::System {
                 system: self.system.name(),
                 what: "a call that was not prepared".to_owned(),
             });
         };
-        let messages = MessageSizes { request: exchange.sent.len(), reply: exchange.received.len() };
+        let messages = exchange.messages();
         let start = Instant::now();
         let mut exchange = RawExchange::new(self.system, self.open()?, messages)?;
         exchange.round_trip()?;
@@ -176,6 +183,10 @@ impl<S: Stream> RawExchange<S> {
         let mut sent = vec![0; request];
         fill(&mut sent);
         Ok(RawExchange { system, stream, sent, received: vec![0; reply], number: 0 })
+    }
+
+    fn messages(&self) -> MessageSizes {
+        MessageSizes { request: self.sent.len(), reply: self.received.len() }
     }
 }
 

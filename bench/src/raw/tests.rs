@@ -36,12 +36,14 @@ fn echoes<S: super::stream::Stream>(system: Raw) {
         let mut client = RawClient::<S>::new(system, to);
         let mut times = Vec::new();
         assert!(matches!(client.burst(1, &mut times), Err(BenchError::System { .. })));
-        for (request, reply) in [(64, 24), (24, 64), (1, 1), (70_000, 65_600)] {
+        let kinds = [(64, 24), (24, 64), (1, 1), (70_000, 65_600)];
+        for (request, reply) in kinds.into_iter().chain(kinds) {
             let messages = MessageSizes { request, reply };
             client.prepare(Call { payload: Payload::Null, messages }).unwrap();
             client.burst(3, &mut times).unwrap();
         }
-        assert_eq!(times.len(), 12);
+        assert_eq!(times.len(), 24);
+        assert_eq!(client.exchanges.len(), 4, "each kind keeps its connection");
     });
 }
 
