@@ -26,8 +26,9 @@ pub(crate) const WARM_UP_PART: u32 = 8;
 /// The fewest buffers of a flood that is shortened, and those of a first one that tells how long it would take.
 pub const TASTE: u32 = 16;
 
-/// A system whose flood took so many times the longest, for all that it was shortened, has no further turn.
-const STALLED: u32 = 20;
+/// A system whose turns have taken so many times what all of them should, for all that they were shortened, has no further
+/// one. One turn that waited, for a timer or for the machine, is no more than an outlier.
+const STALLED: u32 = 5;
 
 /// So many times the quickest turn is no scatter: somebody has waited for a timer, or for the machine.
 const FAR_LONGER: u32 = 5;
@@ -241,8 +242,9 @@ impl Side {
 
     /// Whether its turns take far longer than they should.
     fn has_stalled(&self, plan: &Plan) -> bool {
-        let longest = plan.longest.map(|longest| Duration::from_millis(longest.into()) * STALLED);
-        longest.zip(self.turns.last()).is_some_and(|(longest, turn)| turn.confirmed >= longest)
+        let taken: Duration = self.turns.iter().map(|turn| turn.confirmed).sum();
+        let all = |longest: u32| Duration::from_millis(longest.into()) * plan.repeat as u32 * STALLED;
+        plan.longest.is_some_and(|longest| taken >= all(longest))
     }
 
     /// Turns that took far longer than the quickest.

@@ -157,7 +157,7 @@ fn floods(plan: &ttcp::Plan, cost: &Cost, version: &dyn System, most: f64) -> f6
         let waits = if plan.queue.is_some() && most.is_infinite() { 2.0 } else { 1.0 };
         let seconds = f64::from(flood.count) * cost.message * 1e-6 + flood.total() as f64 * 8e-9 / rate;
         let longest = plan.longest.map_or(f64::INFINITY, |longest| f64::from(longest) / 1e3);
-        (seconds * waits).min(longest) + BETWEEN_FLOODS
+        seconds.min(longest) * waits + BETWEEN_FLOODS
     };
     let sizes =
         |&element: &Element| plan.buffers.iter().map(move |&octets| flood(plan.flood(element, octets)));

@@ -199,7 +199,7 @@ fn powers(first: usize, last: usize) -> Vec<usize> {
     std::iter::successors(Some(first), |size| Some(size * 2)).take_while(|&size| size <= last).collect()
 }
 
-fn floods(scale: Scale, elements: &[Element], buffers: Vec<usize>, total: u64, repeat: usize) -> ttcp::Plan {
+fn floods(elements: &[Element], buffers: Vec<usize>, total: u64, repeat: usize) -> ttcp::Plan {
     ttcp::Plan {
         transport: Transport::Tcp,
         pin: Pin::Split,
@@ -207,7 +207,7 @@ fn floods(scale: Scale, elements: &[Element], buffers: Vec<usize>, total: u64, r
         buffers,
         total,
         most: None,
-        longest: Some(scale.of(LONGEST, 60, LONGEST)),
+        longest: Some(LONGEST),
         queue: None,
         repeat,
         seed: 1,
@@ -218,12 +218,13 @@ fn floods(scale: Scale, elements: &[Element], buffers: Vec<usize>, total: u64, r
 fn typed_floods(scale: Scale, queue: usize) -> ttcp::Plan {
     let narrow = queue < (64 << 10);
     let elements = match scale {
-        Scale::Full => &Element::SEQUENCES[..],
+        // What a narrow queue costs, each type pays alike.
+        Scale::Full if narrow => &[Element::Octet, Element::Long, Element::Struct][..],
         _ if narrow => &[Element::Octet, Element::Struct],
-        _ => &Element::SEQUENCES,
+        _ => &Element::SEQUENCES[..],
     };
     let buffers = scale.of(powers(1 << 10, 128 << 10), vec![1 << 10, 8 << 10, 128 << 10], vec![1 << 10]);
-    let plan = floods(scale, elements, buffers, scale.of(64 << 20, 16 << 20, 1 << 10), scale.of(20, 10, 1));
+    let plan = floods(elements, buffers, scale.of(64 << 20, 16 << 20, 1 << 10), scale.of(20, 10, 1));
     // The field's 64 MiB are 65,536 buffers of 1 KiB, whose rate a quarter of them tells as well. In queues as narrow as a
     // buffer a sender can wait for acknowledgements that TCP delays, buffer after buffer.
     let most = if narrow { scale.of(2_000, 500, 1) } else { scale.of(16_384, 2_000, 1) };
@@ -231,7 +232,7 @@ fn typed_floods(scale: Scale, queue: usize) -> ttcp::Plan {
 }
 
 /// About the longest flood, in milliseconds: what is far slower than a socket is known as well from fewer buffers.
-const LONGEST: u32 = 100;
+const LONGEST: u32 = 60;
 
 /// The links that steps measure across: the field's, which was an ATM network, and one of today's.
 const LINKS: [(&str, Spec); 2] = [
@@ -249,7 +250,7 @@ fn typed_floods_across(scale: Scale, total: u64) -> ttcp::Plan {
 /// Where the time goes: 64 MiB in buffers of 128 KiB, one scalar for all.
 fn profiled_floods(scale: Scale) -> ttcp::Plan {
     let total = scale.of(64 << 20, 64 << 20, 1 << 10);
-    floods(scale, &[Element::Long, Element::Struct], vec![128 << 10], total, scale.of(20, 5, 1))
+    floods(&[Element::Long, Element::Struct], vec![128 << 10], total, scale.of(20, 5, 1))
 }
 
 /// Untyped bytes, as a sequence and as a string, from a buffer of one on.
@@ -257,7 +258,7 @@ fn byte_floods(scale: Scale) -> ttcp::Plan {
     let quick = (0..=8).map(|power| 1 << (2 * power)).chain([128 << 10]).collect();
     let buffers = scale.of(powers(1, 128 << 10), quick, vec![64, 4 << 10]);
     let total = scale.of(64 << 20, 16 << 20, 64 << 10);
-    let plan = floods(scale, &[Element::Octet, Element::String], buffers, total, scale.of(20, 5, 1));
+    let plan = floods(&[Element::Octet, Element::String], buffers, total, scale.of(20, 5, 1));
     // A flood of single bytes up to the total would last minutes.
     ttcp::Plan { most: Some(scale.of(20_000, 2_000, 10)), ..plan }
 }
@@ -267,7 +268,7 @@ fn block_floods(scale: Scale) -> ttcp::Plan {
     let full = [powers(4 << 10, 16 << 20), powers(12 << 10, 12 << 20)].concat();
     let quick = powers(4 << 10, 16 << 20).into_iter().step_by(2).collect();
     let blocks = scale.of(full, quick, vec![4 << 10]);
-    floods(scale, &[Element::Octet], blocks, scale.of(256 << 20, 32 << 20, 4 << 10), scale.of(20, 10, 1))
+    floods(&[Element::Octet], blocks, scale.of(256 << 20, 32 << 20, 4 << 10), scale.of(20, 10, 1))
 }
 
 /// A call among 1 to 1,000 operations; one among up to a million objects.
