@@ -135,7 +135,7 @@ mod resolver;
 mod tcp;
 mod wake;
 
-pub use address::{Address, AddressParseError};
+pub use address::{Address, AddressParseError, LONGEST_UNIX_NAME, MulticastGroup, UnixAddress, VsockAddress};
 pub use cores::{allowed_cores, pin_to_core};
 pub use counts::system_calls;
 pub use cycles::cycles;
