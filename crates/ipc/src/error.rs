@@ -8,11 +8,10 @@ use crate::Address;
 use rustix::io::Errno;
 use std::fmt;
 use std::io;
-use std::net::SocketAddr;
 
 /// A failed operation: its step, whom it concerned, and why.
 ///
-/// Making one allocates nothing unless a host name has to be kept, so "nothing there yet" stays cheap.
+/// Making one allocates nothing unless a name has to be kept, so "nothing there yet" stays cheap.
 ///
 /// ```
 /// # use std::time::{Duration, Instant};
@@ -94,9 +93,17 @@ impl Error {
         Self { step, subject: Subject::None, cause: Cause::Said(text.into()), transferred: 0 }
     }
 
-    pub(crate) fn with_address(mut self, address: SocketAddr) -> Self {
-        self.subject = Subject::Address(Address::Tcp(address));
+    pub(crate) fn with(mut self, address: Address) -> Self {
+        self.subject = Subject::Address(address);
         self
+    }
+
+    /// Names the address, unless another one is named already.
+    pub(crate) fn or_with(self, address: impl FnOnce() -> Address) -> Self {
+        match self.subject {
+            Subject::None => self.with(address()),
+            _ => self,
+        }
     }
 
     pub(crate) fn with_host(mut self, host: &str) -> Self {
@@ -314,7 +321,7 @@ mod tests {
     #[test]
     fn the_text_names_step_address_progress_and_cause() {
         let error =
-            Error::out_of_time(Step::Send).with_address("[::1]:2809".parse().unwrap()).with_transferred(7);
+            Error::out_of_time(Step::Send).with("tcp:[::1]:2809".parse().unwrap()).with_transferred(7);
         assert_eq!(error.to_string(), "send to tcp:[::1]:2809 after 7 octets: out of time");
         let error = Error::said(Step::Resolve, "no such name").with_host("nowhere");
         assert_eq!(error.to_string(), "resolve \"nowhere\": no such name");

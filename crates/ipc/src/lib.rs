@@ -132,7 +132,9 @@ mod interfaces;
 mod ready;
 mod resolve;
 mod resolver;
+mod stream;
 mod tcp;
+mod unix;
 mod wake;
 
 pub use address::{Address, AddressParseError, LONGEST_UNIX_NAME, MulticastGroup, UnixAddress, VsockAddress};
@@ -146,5 +148,9 @@ pub use interfaces::{Interface, interfaces};
 pub use ready::wait_readable;
 pub use resolve::resolve;
 pub use resolver::{Resolver, ResolverOptions};
-pub use tcp::{AcceptorOptions, Idle, QueueSizes, TcpAcceptor, TcpConnector, TcpStream};
+pub use stream::{
+    Acceptor, AcceptorOptions, Completion, Connecting, Connector, Idle, QueueSizes, Stream, StreamFamily,
+};
+pub use tcp::{Tcp, TcpAcceptor, TcpConnector, TcpStream};
+pub use unix::{Unix, UnixAcceptor, UnixConnector, UnixStream};
 pub use wake::Wake;

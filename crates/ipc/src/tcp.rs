@@ -1,50 +1,123 @@
-//! TCP: a listener, a way to connect, and a connection are three types.
+//! TCP.
 
-mod acceptor;
-mod connector;
-mod stream;
-
-pub use acceptor::{AcceptorOptions, TcpAcceptor};
-pub use connector::TcpConnector;
-pub use stream::{Idle, TcpStream};
-
-use crate::{Error, Step};
-use rustix::net::sockopt;
 use std::net::{IpAddr, SocketAddr};
+use std::ops::RangeInclusive;
 use std::os::fd::{BorrowedFd, OwnedFd};
 
-/// How many octets the kernel may hold for a connection in each direction; `None` leaves it to the kernel,
-/// which adapts the size to the traffic and is right for nearly everyone.
-///
-/// Linux doubles the figure for its own bookkeeping, caps it by `net.core.wmem_max` and `rmem_max`, and stops
-/// adapting once it is set.
-#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
-pub struct QueueSizes {
-    /// Octets accepted from this side and not yet acknowledged by the peer.
-    pub send: Option<usize>,
-    /// Octets received and not yet taken.
-    pub receive: Option<usize>,
+use rustix::io::Errno;
+use rustix::net::{
+    AddressFamily, SocketAddrAny, SocketFlags, SocketType, bind, connect, ipproto, socket_with, sockopt,
+};
+
+use crate::stream::{Acceptor, AcceptorOptions, Begun, Calls, Connector, Stream};
+use crate::{Address, Error, Step, counts};
+
+/// The family of TCP's stream sockets, IPv4 and IPv6; see [`StreamFamily`](crate::StreamFamily).
+#[derive(Debug)]
+pub enum Tcp {}
+
+/// A listening TCP socket.
+pub type TcpAcceptor = Acceptor<Tcp>;
+/// How to make TCP connections.
+pub type TcpConnector = Connector<Tcp>;
+/// A TCP connection.
+pub type TcpStream = Stream<Tcp>;
+
+/// What only TCP's acceptors are told.
+#[derive(Clone, Debug)]
+pub struct Listening {
+    reuse_address: bool,
+    v6_only: bool,
+    no_delay: bool,
 }
 
-impl QueueSizes {
-    fn apply(self, fd: BorrowedFd<'_>) -> Result<(), Error> {
-        if let Some(octets) = self.send {
-            sockopt::set_socket_send_buffer_size(fd, octets).map_err(|e| Error::os(Step::Configure, e))?;
-        }
-        if let Some(octets) = self.receive {
-            sockopt::set_socket_recv_buffer_size(fd, octets).map_err(|e| Error::os(Step::Configure, e))?;
-        }
-        Ok(())
+impl Default for Listening {
+    fn default() -> Self {
+        Self { reuse_address: true, v6_only: false, no_delay: true }
     }
 }
 
-/// A socket of the family of `address`, close-on-exec, not blocking until it is connected or for good.
-fn open(address: SocketAddr) -> Result<OwnedFd, Error> {
-    use rustix::net::{AddressFamily, SocketFlags, SocketType, ipproto, socket_with};
-    let family = if address.is_ipv4() { AddressFamily::INET } else { AddressFamily::INET6 };
-    let flags = SocketFlags::CLOEXEC | SocketFlags::NONBLOCK;
-    socket_with(family, SocketType::STREAM, flags, Some(ipproto::TCP))
-        .map_err(|e| Error::os(Step::Open, e).with_address(address))
+/// What only TCP's connectors are told.
+#[derive(Clone, Debug)]
+pub struct Connecting {
+    no_delay: bool,
+    local: Option<SocketAddr>,
+}
+
+impl Default for Connecting {
+    fn default() -> Self {
+        Self { no_delay: true, local: None }
+    }
+}
+
+impl Calls for Tcp {
+    type Address = SocketAddr;
+    type Peer = SocketAddr;
+    type Listening = Listening;
+    type Connecting = Connecting;
+    type Held = ();
+
+    fn open(address: &SocketAddr) -> Result<OwnedFd, Errno> {
+        let family = if address.is_ipv4() { AddressFamily::INET } else { AddressFamily::INET6 };
+        let flags = SocketFlags::CLOEXEC | SocketFlags::NONBLOCK;
+        socket_with(family, SocketType::STREAM, flags, Some(ipproto::TCP))
+    }
+
+    fn prepare_listening(fd: BorrowedFd<'_>, at: &SocketAddr, own: &Listening) -> Result<(), Error> {
+        let prepare = || {
+            sockopt::set_socket_reuseaddr(fd, own.reuse_address)?;
+            if at.is_ipv6() {
+                sockopt::set_ipv6_v6only(fd, own.v6_only)?;
+            }
+            // Accepted sockets inherit it, which saves a system call a peer.
+            sockopt::set_tcp_nodelay(fd, own.no_delay)
+        };
+        prepare().map_err(|errno| Error::os(Step::Configure, errno))
+    }
+
+    fn bind(fd: BorrowedFd<'_>, at: &SocketAddr, _: &Listening) -> Result<(), Error> {
+        bind(fd, at).map_err(|errno| Error::os(Step::Bind, errno))
+    }
+
+    fn prepare_connecting(fd: BorrowedFd<'_>, own: &Connecting) -> Result<(), Error> {
+        sockopt::set_tcp_nodelay(fd, own.no_delay).map_err(|errno| Error::os(Step::Configure, errno))?;
+        match own.local {
+            Some(local) => {
+                let named = |errno| Error::os(Step::Bind, errno).with(Address::Tcp(local));
+                bind(fd, &local).map_err(named)
+            }
+            None => Ok(()),
+        }
+    }
+
+    fn begin(fd: BorrowedFd<'_>, to: &SocketAddr) -> Result<Begun, Errno> {
+        match connect(fd, to) {
+            Ok(()) => Ok(Begun::Connected),
+            // An interrupted connect goes on in the background, just as one in progress.
+            Err(Errno::INPROGRESS | Errno::INTR) => Ok(Begun::Pending),
+            Err(errno) => Err(errno),
+        }
+    }
+
+    fn local(fd: BorrowedFd<'_>) -> Result<Option<SocketAddr>, Errno> {
+        rustix::net::getsockname(fd).and_then(SocketAddr::try_from).map(Some)
+    }
+
+    fn connected(to: &SocketAddr) -> SocketAddr {
+        canonical(*to)
+    }
+
+    fn accepted(from: Option<SocketAddrAny>) -> Result<Option<SocketAddr>, Errno> {
+        from.map(|from| SocketAddr::try_from(from).map(canonical)).transpose()
+    }
+
+    fn address(address: &SocketAddr) -> Address {
+        Address::Tcp(*address)
+    }
+
+    fn peer(peer: &SocketAddr) -> Option<Address> {
+        Some(Address::Tcp(*peer))
+    }
 }
 
 /// An IPv4 address that a dual-stack socket shows as `::ffff:a.b.c.d`, as what it is: equal peers compare
@@ -56,6 +129,118 @@ fn canonical(address: SocketAddr) -> SocketAddr {
     }
 }
 
-fn local_address(fd: BorrowedFd<'_>) -> Result<SocketAddr, Error> {
-    rustix::net::getsockname(fd).and_then(SocketAddr::try_from).map_err(|e| Error::os(Step::Configure, e))
+impl AcceptorOptions<Tcp> {
+    /// Whether a port may be taken whose earlier owner's connections still linger (`SO_REUSEADDR`), which is
+    /// what lets a server restart at once. A port that somebody listens on stays refused. Default: yes.
+    pub fn reuse_address(mut self, yes: bool) -> Self {
+        self.own.reuse_address = yes;
+        self
+    }
+
+    /// Whether an acceptor on an IPv6 address refuses IPv4 peers (`IPV6_V6ONLY`). Set in either case, so that
+    /// the host's settings do not decide. Default: no, `[::]` serves both.
+    pub fn v6_only(mut self, yes: bool) -> Self {
+        self.own.v6_only = yes;
+        self
+    }
+
+    /// Whether accepted streams send small messages at once ([`TcpStream::set_no_delay`]). Default: yes.
+    pub fn no_delay(mut self, yes: bool) -> Self {
+        self.own.no_delay = yes;
+        self
+    }
+}
+
+impl Acceptor<Tcp> {
+    /// Listens on the first free port of a range, in its order.
+    ///
+    /// # Errors
+    /// As [`bind`](Self::bind). Ports that are taken, or that this process may not use, are passed over; if
+    /// none is left, the last one's error is returned, and for an empty range an invalid-argument error at
+    /// [`Step::Bind`].
+    pub fn bind_in(
+        host: IpAddr,
+        ports: RangeInclusive<u16>,
+        options: &AcceptorOptions<Tcp>,
+    ) -> Result<Self, Error> {
+        let none = Address::Tcp(SocketAddr::new(host, *ports.start()));
+        let mut last = Error::os(Step::Bind, Errno::INVAL).with(none);
+        for port in ports {
+            match Self::bind(SocketAddr::new(host, port), options) {
+                // Two processes may both bind a reusable address; the second then fails to listen.
+                Err(error) if error.is_address_in_use() || error.is_permission_denied() => last = error,
+                done => return done,
+            }
+        }
+        Err(last)
+    }
+
+    /// Where it listens, with the port in force. A wildcard stays a wildcard; see
+    /// [`reachable_address`](Self::reachable_address).
+    pub fn local_address(&self) -> SocketAddr {
+        *self.local()
+    }
+
+    /// Where others reach it, never a wildcard: [`reachable_address`](crate::reachable_address) with the port
+    /// in force.
+    ///
+    /// # Errors
+    /// At [`Step::Inspect`].
+    pub fn reachable_address(&self) -> Result<SocketAddr, Error> {
+        let local = self.local_address();
+        if !local.ip().is_unspecified() {
+            return Ok(local);
+        }
+        let host = crate::reachable_address(local.ip(), self.own().v6_only)?;
+        Ok(SocketAddr::new(host, local.port()))
+    }
+}
+
+impl Connector<Tcp> {
+    /// Whether small messages are sent at once ([`TcpStream::set_no_delay`]). Default: yes.
+    pub fn no_delay(mut self, yes: bool) -> Self {
+        self.own.no_delay = yes;
+        self
+    }
+
+    /// The local address to connect from; port 0 for any. Default: the system's choice.
+    pub fn from(mut self, local: SocketAddr) -> Self {
+        self.own.local = Some(local);
+        self
+    }
+}
+
+impl Stream<Tcp> {
+    /// Whether a small message leaves at once (`TCP_NODELAY`) instead of waiting for the acknowledgement of
+    /// the one before. Streams are born with yes, since whoever waits for an answer gains nothing by the
+    /// delay.
+    ///
+    /// # Errors
+    /// At [`Step::Configure`].
+    pub fn set_no_delay(&self, yes: bool) -> Result<(), Error> {
+        counts::enter();
+        sockopt::set_tcp_nodelay(self, yes).map_err(|e| self.failed(Step::Configure, e))
+    }
+
+    /// Whether small messages leave at once.
+    ///
+    /// # Errors
+    /// At [`Step::Configure`].
+    pub fn no_delay(&self) -> Result<bool, Error> {
+        sockopt::tcp_nodelay(self).map_err(|e| self.failed(Step::Configure, e))
+    }
+
+    /// The peer's address, an IPv4 one as such also where an IPv6 socket accepted it. No system call.
+    pub fn peer_address(&self) -> SocketAddr {
+        *self.peer()
+    }
+
+    /// This end's address.
+    ///
+    /// # Errors
+    /// At [`Step::Configure`].
+    pub fn local_address(&self) -> Result<SocketAddr, Error> {
+        let local = rustix::net::getsockname(self).and_then(SocketAddr::try_from);
+        local.map(canonical).map_err(|e| self.failed(Step::Configure, e))
+    }
 }

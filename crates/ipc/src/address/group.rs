@@ -75,14 +75,10 @@ impl FromStr for MulticastGroup {
             _ => (text, None),
         };
         let number = |name: &str| {
-            let index = match name.parse() {
-                Ok(index) => Some(index),
-                Err(_) => {
-                    let all = crate::interfaces().ok()?;
-                    NonZeroU32::new(all.iter().find(|one| one.name == name)?.index)
-                }
-            };
-            index
+            name.parse().ok().or_else(|| {
+                let all = crate::interfaces().ok()?;
+                NonZeroU32::new(all.iter().find(|one| one.name == name)?.index)
+            })
         };
         let interface = match interface {
             Some(name) => Some(number(name).ok_or(wrong)?),

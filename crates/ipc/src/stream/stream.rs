@@ -8,15 +8,16 @@
 //! …_by  …_all  …_exact   wait until a deadline; the last two repeat until all is through
 //! ```
 
-use super::{QueueSizes, TcpConnector, canonical, local_address};
+use super::queues::{self, QueueSizes};
+use super::{Connector, StreamFamily};
 use crate::ready::ready_by;
 use crate::{Error, Step, counts};
 use rustix::event::PollFlags;
 use rustix::io::Errno;
 use rustix::net::sockopt::{self, Timeout};
 use rustix::net::{RecvFlags, SendAncillaryBuffer, SendFlags, Shutdown, recv, send, sendmsg, shutdown};
+use std::fmt;
 use std::io::IoSlice;
-use std::net::SocketAddr;
 use std::os::fd::{AsFd, BorrowedFd, OwnedFd};
 use std::time::{Duration, Instant};
 
@@ -24,18 +25,16 @@ use std::time::{Duration, Instant};
 /// these and says how much that was.
 const MOST_SLICES: usize = 1024;
 
-/// A connected TCP socket, in blocking mode.
+/// A connected socket, in blocking mode.
 ///
-/// It is born connected, from [`TcpStream::connect`], a [`TcpConnector`] or a
-/// [`TcpAcceptor`](crate::TcpAcceptor). All calls take `&self`: one thread may send while another receives.
+/// It is born connected, from [`Stream::connect`], a [`Connector`] or an [`Acceptor`](super::Acceptor). All calls take `&self`: one thread may send while another receives.
 /// Of two threads that send at once each call's octets stay together only if they all fit, so take turns.
-#[derive(Debug)]
-pub struct TcpStream {
+pub struct Stream<F: StreamFamily> {
     fd: OwnedFd,
-    peer: SocketAddr,
+    peer: F::Peer,
 }
 
-/// What an idle connection's peer has been up to; see [`TcpStream::idle`].
+/// What an idle connection's peer has been up to; see [`Stream::idle`].
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Idle {
     /// Connected, and nothing to receive.
@@ -46,17 +45,17 @@ pub enum Idle {
     Closed,
 }
 
-impl TcpStream {
-    /// Connects to `address` by `deadline`, with the options of [`TcpConnector::new`].
+impl<F: StreamFamily> Stream<F> {
+    /// Connects to `address` by `deadline`, with the options of [`Connector::new`].
     ///
     /// # Errors
-    /// As [`TcpConnector::connect`].
-    pub fn connect(address: SocketAddr, deadline: Instant) -> Result<Self, Error> {
-        TcpConnector::new().connect(address, deadline)
+    /// As [`Connector::connect`].
+    pub fn connect(address: F::Address, deadline: Instant) -> Result<Self, Error> {
+        Connector::new().connect(address, deadline)
     }
 
-    /// `fd` is a connected TCP socket in blocking mode: what tells a timeout from "nothing right now".
-    pub(super) fn new(fd: OwnedFd, peer: SocketAddr) -> Self {
+    /// `fd` is a connected socket in blocking mode: what tells a timeout from "nothing right now".
+    pub(super) fn new(fd: OwnedFd, peer: F::Peer) -> Self {
         Self { fd, peer }
     }
 
@@ -280,33 +279,14 @@ impl TcpStream {
         sockopt::set_socket_timeout(&self.fd, which, timeout).map_err(|e| self.failed(Step::Configure, e))
     }
 
-    /// Whether a small message leaves at once (`TCP_NODELAY`) instead of waiting for the acknowledgement of
-    /// the one before. Streams are born with yes, since whoever waits for an answer gains nothing by the
-    /// delay.
-    ///
-    /// # Errors
-    /// At [`Step::Configure`].
-    pub fn set_no_delay(&self, yes: bool) -> Result<(), Error> {
-        counts::enter();
-        sockopt::set_tcp_nodelay(&self.fd, yes).map_err(|e| self.failed(Step::Configure, e))
-    }
-
-    /// Whether small messages leave at once.
-    ///
-    /// # Errors
-    /// At [`Step::Configure`].
-    pub fn no_delay(&self) -> Result<bool, Error> {
-        sockopt::tcp_nodelay(&self.fd).map_err(|e| self.failed(Step::Configure, e))
-    }
-
-    /// Sets the kernel's buffers of a live connection. The handshake is over, so a receive buffer beyond 64
-    /// KiB may not be used to the full: better set them on the [`TcpConnector`] or the
+    /// Sets the kernel's buffers of a live connection. TCP's handshake is over, so a receive buffer beyond 64
+    /// KiB may not be used to the full: better set them on the [`Connector`] or the
     /// [`AcceptorOptions`](crate::AcceptorOptions).
     ///
     /// # Errors
     /// At [`Step::Configure`].
     pub fn set_queue_sizes(&self, sizes: QueueSizes) -> Result<(), Error> {
-        sizes.apply(self.as_fd()).map_err(|e| e.with_address(self.peer))
+        sizes.apply(self.as_fd()).map_err(|e| self.naming(e))
     }
 
     /// The kernel's buffers as they are, bookkeeping included.
@@ -314,24 +294,12 @@ impl TcpStream {
     /// # Errors
     /// At [`Step::Configure`].
     pub fn queue_sizes(&self) -> Result<QueueSizes, Error> {
-        let failed = |e| self.failed(Step::Configure, e);
-        Ok(QueueSizes {
-            send: Some(sockopt::socket_send_buffer_size(&self.fd).map_err(failed)?),
-            receive: Some(sockopt::socket_recv_buffer_size(&self.fd).map_err(failed)?),
-        })
+        queues::sizes(self.as_fd()).map_err(|e| self.failed(Step::Configure, e))
     }
 
-    /// The peer's address, an IPv4 one as such also where an IPv6 socket accepted it. No system call.
-    pub fn peer_address(&self) -> SocketAddr {
-        self.peer
-    }
-
-    /// This end's address.
-    ///
-    /// # Errors
-    /// At [`Step::Configure`].
-    pub fn local_address(&self) -> Result<SocketAddr, Error> {
-        local_address(self.as_fd()).map(canonical).map_err(|e| e.with_address(self.peer))
+    /// The other end. No system call.
+    pub fn peer(&self) -> &F::Peer {
+        &self.peer
     }
 
     // ---- failing ----
@@ -339,27 +307,42 @@ impl TcpStream {
     fn wait(&self, step: Step, what: PollFlags, deadline: Instant) -> Result<(), Error> {
         match ready_by(self.as_fd(), what, Some(deadline)) {
             Ok(true) => Ok(()),
-            Ok(false) => Err(Error::out_of_time(step).with_address(self.peer)),
+            Ok(false) => Err(self.naming(Error::out_of_time(step))),
             Err(errno) => Err(self.failed(step, errno)),
         }
     }
 
     #[cold]
-    fn failed(&self, step: Step, errno: Errno) -> Error {
-        Error::os(step, errno).with_address(self.peer)
+    pub(crate) fn failed(&self, step: Step, errno: Errno) -> Error {
+        self.naming(Error::os(step, errno))
+    }
+
+    /// Names the peer, where it has a name.
+    #[cold]
+    pub(crate) fn naming(&self, error: Error) -> Error {
+        match F::peer(&self.peer) {
+            Some(address) => error.with(address),
+            None => error,
+        }
     }
 
     /// In blocking mode `EAGAIN` has one meaning left: the timeout set on the stream has passed.
     #[cold]
     fn failed_waiting(&self, step: Step, errno: Errno) -> Error {
         match errno {
-            Errno::AGAIN => Error::out_of_time(step).with_address(self.peer),
+            Errno::AGAIN => self.naming(Error::out_of_time(step)),
             errno => self.failed(step, errno),
         }
     }
 }
 
-impl AsFd for TcpStream {
+impl<F: StreamFamily> fmt::Debug for Stream<F> {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.debug_struct("Stream").field("fd", &self.fd).field("peer", &self.peer).finish()
+    }
+}
+
+impl<F: StreamFamily> AsFd for Stream<F> {
     fn as_fd(&self) -> BorrowedFd<'_> {
         self.fd.as_fd()
     }

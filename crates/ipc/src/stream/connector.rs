@@ -1,0 +1,219 @@
+//! Making connections: by an absolute deadline, or begun now and completed later.
+//!
+//! The socket connects in non-blocking mode and `poll` waits with what is left of the deadline, since the
+//! system's own limit (about two minutes) is nobody's choice; a connected stream is then put into blocking
+//! mode.
+
+use super::queues::QueueSizes;
+use super::{Begun, Stream, StreamFamily};
+use crate::ready::ready_by;
+use crate::{Error, Step};
+use rustix::event::PollFlags;
+use rustix::io::Errno;
+use rustix::net::sockopt;
+use std::fmt;
+use std::os::fd::{AsFd, BorrowedFd, OwnedFd};
+use std::thread;
+use std::time::{Duration, Instant};
+
+/// From one attempt to the next where nothing tells when a peer's full queue has room again.
+const AGAIN_AFTER: Duration = Duration::from_millis(1);
+
+/// How to connect: options that every stream it yields is born with. Holds no descriptor.
+pub struct Connector<F: StreamFamily> {
+    queue_sizes: QueueSizes,
+    /// The family's own.
+    pub(crate) own: F::Connecting,
+}
+
+impl<F: StreamFamily> Connector<F> {
+    /// The defaults, each stated at its method.
+    pub fn new() -> Self {
+        Self { queue_sizes: QueueSizes::default(), own: F::Connecting::default() }
+    }
+
+    /// The kernel's buffers, set before TCP's handshake, which announces them. Default: the kernel's choice.
+    pub fn queue_sizes(mut self, sizes: QueueSizes) -> Self {
+        self.queue_sizes = sizes;
+        self
+    }
+
+    /// Connects to `address` by `deadline`.
+    ///
+    /// # Errors
+    /// At [`Step::Open`], [`Step::Configure`], [`Step::Bind`] or [`Step::Connect`], naming the address:
+    /// [`Error::is_connection_refused`], [`Error::is_timeout`], [`Error::is_descriptors_exhausted`].
+    pub fn connect(&self, address: F::Address, deadline: Instant) -> Result<Stream<F>, Error> {
+        self.begin(address)?.complete_by(deadline)
+    }
+
+    /// Begins to connect to `address`, and does not wait.
+    ///
+    /// # Errors
+    /// As [`connect`](Self::connect), but for a deadline: what is known at once.
+    pub fn begin(&self, address: F::Address) -> Result<Connecting<F>, Error> {
+        let named = |error: Error| error.or_with(|| F::address(&address));
+        let fd = F::open(&address).map_err(|errno| named(Error::os(Step::Open, errno)))?;
+        F::prepare_connecting(fd.as_fd(), &self.own).map_err(named)?;
+        self.queue_sizes.apply(fd.as_fd()).map_err(named)?;
+        let begun = F::begin(fd.as_fd(), &address);
+        let begun = begun.map_err(|errno| named(Error::os(Step::Connect, errno)))?;
+        Ok(Connecting { fd, address, begun })
+    }
+
+    /// Connects to the first of `addresses` that answers, in their order, all by one deadline.
+    ///
+    /// The time left is shared equally by the addresses left, so that a first one that swallows packets does
+    /// not keep the second from being tried.
+    ///
+    /// # Errors
+    /// The last address's, as [`connect`](Self::connect); for no addresses an invalid-argument error.
+    /// Descriptors exhausted ends the attempts, as no other address would help.
+    pub fn connect_any(&self, addresses: &[F::Address], deadline: Instant) -> Result<Stream<F>, Error> {
+        let mut last = Error::os(Step::Connect, Errno::INVAL);
+        for (index, address) in addresses.iter().enumerate() {
+            let now = Instant::now();
+            let remaining = u32::try_from(addresses.len() - index).unwrap_or(u32::MAX);
+            let share = now + deadline.saturating_duration_since(now) / remaining;
+            match self.connect(address.clone(), share) {
+                Err(error) if !error.is_descriptors_exhausted() => last = error,
+                done => return done,
+            }
+        }
+        Err(last)
+    }
+}
+
+impl<F: StreamFamily> Default for Connector<F> {
+    fn default() -> Self {
+        Self::new()
+    }
+}
+
+impl<F: StreamFamily> Clone for Connector<F> {
+    fn clone(&self) -> Self {
+        Self { queue_sizes: self.queue_sizes, own: self.own.clone() }
+    }
+}
+
+impl<F: StreamFamily> fmt::Debug for Connector<F> {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.debug_struct("Connector").field("queue_sizes", &self.queue_sizes).field("own", &self.own).finish()
+    }
+}
+
+/// A connection under way. It cannot send or receive yet; [`complete_now`](Self::complete_now) turns it into a stream that can.
+///
+/// It may wait in an [`Epoll`](crate::Epoll) set, with the interest to send. Dropping it gives the connection up.
+pub struct Connecting<F: StreamFamily> {
+    fd: OwnedFd,
+    address: F::Address,
+    begun: Begun,
+}
+
+/// What became of a connection under way.
+#[derive(Debug)]
+pub enum Completion<F: StreamFamily> {
+    /// It is there.
+    Connected(Stream<F>),
+    /// It is not decided yet.
+    Pending(Connecting<F>),
+}
+
+impl<F: StreamFamily> Connecting<F> {
+    /// Where to.
+    pub fn address(&self) -> &F::Address {
+        &self.address
+    }
+
+    /// The stream, if the connection is there by now.
+    ///
+    /// A Unix socket whose peer's queue is full is tried again by this, and becomes ready in no
+    /// [`Epoll`](crate::Epoll) set: ask from time to time.
+    ///
+    /// # Errors
+    /// At [`Step::Connect`], naming the address.
+    pub fn complete_now(mut self) -> Result<Completion<F>, Error> {
+        self.look()?;
+        match self.begun {
+            Begun::Connected => self.stream().map(Completion::Connected),
+            Begun::Pending | Begun::Full => Ok(Completion::Pending(self)),
+        }
+    }
+
+    /// The stream, if the connection is there by `deadline`.
+    ///
+    /// # Errors
+    /// At [`Step::Connect`], naming the address; [`Error::is_timeout`].
+    pub fn complete_by(mut self, deadline: Instant) -> Result<Stream<F>, Error> {
+        loop {
+            match self.begun {
+                Begun::Connected => return self.stream(),
+                Begun::Pending => {
+                    let ready = ready_by(self.fd.as_fd(), PollFlags::OUT, Some(deadline));
+                    if !ready.map_err(|errno| self.failed(errno))? {
+                        return Err(self.out_of_time());
+                    }
+                }
+                Begun::Full => {
+                    let left = deadline.saturating_duration_since(Instant::now());
+                    if left.is_zero() {
+                        return Err(self.out_of_time());
+                    }
+                    thread::sleep(left.min(AGAIN_AFTER));
+                }
+            }
+            self.look()?;
+        }
+    }
+
+    /// Finds out how it stands, without waiting.
+    fn look(&mut self) -> Result<(), Error> {
+        let found = match self.begun {
+            Begun::Connected => Ok(Begun::Connected),
+            Begun::Full => F::begin(self.fd.as_fd(), &self.address),
+            Begun::Pending => match ready_by(self.fd.as_fd(), PollFlags::OUT, Some(Instant::now())) {
+                Ok(false) => Ok(Begun::Pending),
+                Ok(true) => {
+                    sockopt::socket_error(&self.fd).and_then(|error| error).map(|()| Begun::Connected)
+                }
+                Err(errno) => Err(errno),
+            },
+        };
+        self.begun = found.map_err(|errno| self.failed(errno))?;
+        Ok(())
+    }
+
+    fn stream(self) -> Result<Stream<F>, Error> {
+        let named = |error: Error| error.with(F::address(&self.address));
+        let at = |step| move |errno| named(Error::os(step, errno));
+        // A port of the ephemeral range that nobody listens on can be chosen as the local port of its own
+        // connection: TCP then connects the socket to itself.
+        if F::local(self.fd.as_fd()).map_err(at(Step::Configure))?.as_ref() == Some(&self.address) {
+            return Err(at(Step::Connect)(Errno::CONNREFUSED));
+        }
+        rustix::io::ioctl_fionbio(&self.fd, false).map_err(at(Step::Configure))?;
+        let peer = F::connected(&self.address);
+        Ok(Stream::new(self.fd, peer))
+    }
+
+    fn failed(&self, errno: Errno) -> Error {
+        Error::os(Step::Connect, errno).with(F::address(&self.address))
+    }
+
+    fn out_of_time(&self) -> Error {
+        Error::out_of_time(Step::Connect).with(F::address(&self.address))
+    }
+}
+
+impl<F: StreamFamily> fmt::Debug for Connecting<F> {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.debug_struct("Connecting").field("fd", &self.fd).field("address", &self.address).finish()
+    }
+}
+
+impl<F: StreamFamily> AsFd for Connecting<F> {
+    fn as_fd(&self) -> BorrowedFd<'_> {
+        self.fd.as_fd()
+    }
+}

@@ -1,0 +1,40 @@
+//! How much the kernel holds for a connection.
+
+use std::os::fd::BorrowedFd;
+
+use rustix::net::sockopt;
+
+use crate::{Error, Step};
+
+/// How many octets the kernel may hold for a connection in each direction; `None` leaves it to the kernel,
+/// which adapts the size to the traffic and is right for nearly everyone.
+///
+/// Linux doubles the figure for its own bookkeeping, caps it by `net.core.wmem_max` and `rmem_max`, and stops
+/// adapting once it is set.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub struct QueueSizes {
+    /// Octets accepted from this side and not yet acknowledged by the peer.
+    pub send: Option<usize>,
+    /// Octets received and not yet taken.
+    pub receive: Option<usize>,
+}
+
+impl QueueSizes {
+    pub(crate) fn apply(self, fd: BorrowedFd<'_>) -> Result<(), Error> {
+        if let Some(octets) = self.send {
+            sockopt::set_socket_send_buffer_size(fd, octets).map_err(|e| Error::os(Step::Configure, e))?;
+        }
+        if let Some(octets) = self.receive {
+            sockopt::set_socket_recv_buffer_size(fd, octets).map_err(|e| Error::os(Step::Configure, e))?;
+        }
+        Ok(())
+    }
+}
+
+/// The sizes in force, bookkeeping included.
+pub(crate) fn sizes(fd: BorrowedFd<'_>) -> Result<QueueSizes, rustix::io::Errno> {
+    Ok(QueueSizes {
+        send: Some(sockopt::socket_send_buffer_size(fd)?),
+        receive: Some(sockopt::socket_recv_buffer_size(fd)?),
+    })
+}

@@ -1,0 +1,184 @@
+//! Unix stream sockets: connections within a machine, by a file or by a name that the kernel keeps.
+
+use std::fs;
+use std::os::fd::{BorrowedFd, OwnedFd};
+use std::os::unix::fs::{MetadataExt, PermissionsExt};
+use std::path::{Path, PathBuf};
+
+use rustix::io::Errno;
+use rustix::net::{
+    AddressFamily, SocketAddrAny, SocketAddrUnix, SocketFlags, SocketType, bind, connect, socket_with,
+};
+
+use crate::stream::{Acceptor, AcceptorOptions, Begun, Calls, Connector, Stream};
+use crate::{Address, Error, Step, UnixAddress};
+
+/// The family of Unix stream sockets; see [`StreamFamily`](crate::StreamFamily).
+#[derive(Debug)]
+pub enum Unix {}
+
+/// A listening Unix socket. Its file, if it has one, is removed when this is dropped.
+pub type UnixAcceptor = Acceptor<Unix>;
+/// How to make connections to Unix sockets.
+pub type UnixConnector = Connector<Unix>;
+/// A connection between two processes of this machine.
+pub type UnixStream = Stream<Unix>;
+
+/// What only Unix acceptors are told.
+#[derive(Clone, Debug, Default)]
+pub struct Listening {
+    replace_abandoned: bool,
+    mode: Option<u32>,
+}
+
+/// Nothing is told to Unix connectors alone.
+#[derive(Clone, Debug, Default)]
+pub struct Connecting;
+
+/// The file of a listening socket: removed with it, unless another has taken its place.
+#[derive(Debug)]
+pub struct SocketFile {
+    path: PathBuf,
+    /// Device and inode.
+    identity: (u64, u64),
+}
+
+impl SocketFile {
+    /// Of the socket that was just bound there.
+    fn at(path: &Path) -> Result<SocketFile, Errno> {
+        // Relative paths mean another file once the working directory has changed.
+        let path = std::path::absolute(path).map_err(|error| errno(&error))?;
+        let identity = identity(&path).map_err(|error| errno(&error))?;
+        Ok(SocketFile { path, identity })
+    }
+}
+
+impl Drop for SocketFile {
+    fn drop(&mut self) {
+        if identity(&self.path).is_ok_and(|found| found == self.identity) {
+            // Who may bind there may remove it; if that has changed the file is refused to the next one, who is told.
+            let _ = fs::remove_file(&self.path);
+        }
+    }
+}
+
+fn identity(path: &Path) -> std::io::Result<(u64, u64)> {
+    fs::symlink_metadata(path).map(|file| (file.dev(), file.ino()))
+}
+
+fn errno(error: &std::io::Error) -> Errno {
+    Errno::from_io_error(error).unwrap_or(Errno::IO)
+}
+
+fn socket(flags: SocketFlags) -> Result<OwnedFd, Errno> {
+    socket_with(AddressFamily::UNIX, SocketType::STREAM, flags | SocketFlags::CLOEXEC, None)
+}
+
+/// Whether the file of a socket is there that nobody listens on any more.
+fn is_abandoned(at: &UnixAddress) -> Result<bool, Errno> {
+    let probe = socket(SocketFlags::NONBLOCK)?;
+    Ok(connect(&probe, &at.to_kernel()?) == Err(Errno::CONNREFUSED))
+}
+
+impl Calls for Unix {
+    type Address = UnixAddress;
+    /// `None` of one that has no name, as those that connect usually have none.
+    type Peer = Option<UnixAddress>;
+    type Listening = Listening;
+    type Connecting = Connecting;
+    type Held = Option<SocketFile>;
+
+    fn open(_: &UnixAddress) -> Result<OwnedFd, Errno> {
+        socket(SocketFlags::NONBLOCK)
+    }
+
+    fn prepare_listening(_: BorrowedFd<'_>, _: &UnixAddress, _: &Listening) -> Result<(), Error> {
+        Ok(())
+    }
+
+    fn bind(fd: BorrowedFd<'_>, at: &UnixAddress, own: &Listening) -> Result<Option<SocketFile>, Error> {
+        let failed = |errno| Error::os(Step::Bind, errno);
+        let address = at.to_kernel().map_err(failed)?;
+        let mut bound = bind(fd, &address);
+        if let (Err(Errno::ADDRINUSE), true, Some(path)) = (bound, own.replace_abandoned, at.as_path())
+            && is_abandoned(at).map_err(failed)?
+        {
+            fs::remove_file(path).map_err(|error| failed(errno(&error)))?;
+            bound = bind(fd, &address);
+        }
+        bound.map_err(failed)?;
+        let Some(path) = at.as_path() else { return Ok(None) };
+        let file = SocketFile::at(path).map_err(failed)?;
+        if let Some(mode) = own.mode {
+            // Nobody can connect yet: it does not listen.
+            let permissions = fs::Permissions::from_mode(mode);
+            fs::set_permissions(path, permissions)
+                .map_err(|error| Error::os(Step::Configure, errno(&error)))?;
+        }
+        Ok(Some(file))
+    }
+
+    fn prepare_connecting(_: BorrowedFd<'_>, _: &Connecting) -> Result<(), Error> {
+        Ok(())
+    }
+
+    fn begin(fd: BorrowedFd<'_>, to: &UnixAddress) -> Result<Begun, Errno> {
+        loop {
+            match connect(fd, &to.to_kernel()?) {
+                Ok(()) => return Ok(Begun::Connected),
+                Err(Errno::AGAIN) => return Ok(Begun::Full),
+                Err(Errno::INTR) => {}
+                Err(errno) => return Err(errno),
+            }
+        }
+    }
+
+    fn local(fd: BorrowedFd<'_>) -> Result<Option<UnixAddress>, Errno> {
+        let local = rustix::net::getsockname(fd).and_then(SocketAddrUnix::try_from)?;
+        Ok(UnixAddress::of_kernel(&local))
+    }
+
+    fn connected(to: &UnixAddress) -> Option<UnixAddress> {
+        Some(to.clone())
+    }
+
+    fn accepted(from: Option<SocketAddrAny>) -> Result<Option<Option<UnixAddress>>, Errno> {
+        // Without a name there is no address at all, or an empty one.
+        let named = from.map(SocketAddrUnix::try_from).transpose()?;
+        Ok(Some(named.and_then(|address| UnixAddress::of_kernel(&address))))
+    }
+
+    fn address(address: &UnixAddress) -> Address {
+        Address::Unix(address.clone())
+    }
+
+    fn peer(peer: &Option<UnixAddress>) -> Option<Address> {
+        peer.clone().map(Address::Unix)
+    }
+}
+
+impl AcceptorOptions<Unix> {
+    /// Whether the file of a socket that nobody listens on any more, because its process died, is replaced. Otherwise it is
+    /// in the way ([`Error::is_address_in_use`](crate::Error::is_address_in_use)) until somebody removes it. A file that is no
+    /// socket, or that somebody listens on, stays. Default: no.
+    ///
+    /// Two that replace the same file at the same moment may both believe to listen: only the later one is reached.
+    pub fn replace_abandoned(mut self, yes: bool) -> Self {
+        self.own.replace_abandoned = yes;
+        self
+    }
+
+    /// Who may connect, as permissions of the socket's file: to write is to connect (unix(7)). In force before anybody can.
+    /// Default: what the process's mask leaves of `0o777`.
+    pub fn mode(mut self, mode: u32) -> Self {
+        self.own.mode = Some(mode);
+        self
+    }
+}
+
+impl Stream<Unix> {
+    /// The address that the peer listens on, if this end made the connection, or one that it chose to have.
+    pub fn peer_address(&self) -> Option<&UnixAddress> {
+        self.peer().as_ref()
+    }
+}
