@@ -73,6 +73,8 @@ enum Cause {
     Os(Errno),
     /// The caller's deadline or timeout, as opposed to one of the system's own.
     OutOfTime,
+    /// A datagram of this length, of which only a part was received.
+    Truncated(usize),
     /// The name service's answer has no error number, only a text.
     Said(Box<str>),
 }
@@ -86,6 +88,12 @@ impl Error {
     #[cold]
     pub(crate) fn out_of_time(step: Step) -> Self {
         Self { step, subject: Subject::None, cause: Cause::OutOfTime, transferred: 0 }
+    }
+
+    #[cold]
+    pub(crate) fn truncated(length: usize, room: usize) -> Self {
+        let cause = Cause::Truncated(length);
+        Self { step: Step::Receive, subject: Subject::None, cause, transferred: room }
     }
 
     #[cold]
@@ -160,7 +168,7 @@ impl Error {
         match self.cause {
             Cause::OutOfTime => true,
             Cause::Os(errno) => errno == Errno::TIMEDOUT && self.step == Step::Connect,
-            Cause::Said(_) => false,
+            Cause::Truncated(_) | Cause::Said(_) => false,
         }
     }
 
@@ -216,6 +224,30 @@ impl Error {
         self.is_os(&[Errno::NODATA])
     }
 
+    /// A datagram is larger than the system sends, or than fits the sender's queue (`EMSGSIZE`): nothing of it was sent.
+    pub fn is_too_large(&self) -> bool {
+        self.is_os(&[Errno::MSGSIZE])
+    }
+
+    /// A datagram was longer than the memory for it: [`transferred`](Self::transferred) octets of it are there, the rest is
+    /// lost.
+    pub fn is_truncated(&self) -> bool {
+        matches!(self.cause, Cause::Truncated(_))
+    }
+
+    /// How long the datagram was that [`is_truncated`](Self::is_truncated).
+    pub fn whole_length(&self) -> Option<usize> {
+        match self.cause {
+            Cause::Truncated(length) => Some(length),
+            _ => None,
+        }
+    }
+
+    /// There is no way to that address: no route, or somebody on the way said so.
+    pub fn is_unreachable(&self) -> bool {
+        self.is_os(&[Errno::NETUNREACH, Errno::HOSTUNREACH, Errno::NETDOWN, Errno::HOSTDOWN])
+    }
+
     fn is_os(&self, which: &[Errno]) -> bool {
         matches!(self.cause, Cause::Os(errno) if which.contains(&errno))
     }
@@ -236,6 +268,7 @@ impl fmt::Display for Error {
             Cause::OutOfTime => f.write_str(": out of time"),
             Cause::Os(Errno::NODATA) => f.write_str(": the peer ended the connection"),
             Cause::Os(errno) => write!(f, ": {}", io::Error::from(*errno)),
+            Cause::Truncated(length) => write!(f, ": the datagram has {length}"),
             Cause::Said(text) => write!(f, ": {text}"),
         }
     }
@@ -249,6 +282,7 @@ impl From<Error> for io::Error {
             Cause::OutOfTime => io::ErrorKind::TimedOut,
             Cause::Os(Errno::NODATA) => io::ErrorKind::UnexpectedEof,
             Cause::Os(errno) => io::Error::from(*errno).kind(),
+            Cause::Truncated(_) => io::ErrorKind::InvalidData,
             Cause::Said(_) => io::ErrorKind::Other,
         };
         io::Error::new(kind, error)

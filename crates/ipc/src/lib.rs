@@ -125,6 +125,7 @@ mod address;
 mod cores;
 mod counts;
 mod cycles;
+mod datagram;
 mod epoll;
 mod error;
 mod generic;
@@ -135,6 +136,7 @@ mod resolve;
 mod resolver;
 mod stream;
 mod tcp;
+mod udp;
 mod unix;
 mod wake;
 
@@ -142,6 +144,7 @@ pub use address::{Address, AddressParseError, LONGEST_UNIX_NAME, MulticastGroup,
 pub use cores::{allowed_cores, pin_to_core};
 pub use counts::system_calls;
 pub use cycles::cycles;
+pub use datagram::{ConnectedDatagramSocket, DatagramFamily, DatagramSocket, Received};
 pub use epoll::{Epoll, Event, Events, Interest, Trigger};
 pub use error::{Error, Step};
 pub use generic::{ByteStream, StreamTransport};
@@ -154,5 +157,6 @@ pub use stream::{
     Acceptor, AcceptorOptions, Completion, Connecting, Connector, Idle, QueueSizes, Stream, StreamFamily,
 };
 pub use tcp::{Tcp, TcpAcceptor, TcpConnector, TcpStream};
+pub use udp::{ConnectedUdpSocket, Udp, UdpSocket};
 pub use unix::{Unix, UnixAcceptor, UnixConnector, UnixStream};
 pub use wake::Wake;

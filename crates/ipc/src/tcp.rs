@@ -122,7 +122,7 @@ impl Calls for Tcp {
 
 /// An IPv4 address that a dual-stack socket shows as `::ffff:a.b.c.d`, as what it is: equal peers compare
 /// equal whichever socket met them.
-fn canonical(address: SocketAddr) -> SocketAddr {
+pub(crate) fn canonical(address: SocketAddr) -> SocketAddr {
     match address.ip().to_canonical() {
         ip @ IpAddr::V4(_) => SocketAddr::new(ip, address.port()),
         IpAddr::V6(_) => address,

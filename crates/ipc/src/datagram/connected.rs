@@ -1,0 +1,162 @@
+//! Datagrams to and from one peer.
+
+use super::{DatagramFamily, received};
+use crate::ready::ready_by;
+use crate::{Error, Step, counts};
+use rustix::event::PollFlags;
+use rustix::io::Errno;
+use rustix::net::{RecvFlags, SendAncillaryBuffer, SendFlags, connect, recv, send, sendmsg};
+use std::fmt;
+use std::io::IoSlice;
+use std::os::fd::{AsFd, BorrowedFd, OwnedFd};
+use std::time::Instant;
+
+/// A socket that sends to one peer and receives from it: a datagram takes no address.
+///
+/// The system tells it what came back instead of an answer: that nobody receives there
+/// ([`Error::is_connection_refused`]), that there is no way there ([`Error::is_unreachable`]). Such an error belongs to an
+/// earlier datagram, and is told once, by whichever call comes next.
+pub struct ConnectedDatagramSocket<F: DatagramFamily> {
+    fd: OwnedFd,
+    peer: F::Address,
+    _held: Option<F::Held>,
+}
+
+impl<F: DatagramFamily> ConnectedDatagramSocket<F> {
+    /// From an address that the system chooses, to `peer`.
+    ///
+    /// # Errors
+    /// At [`Step::Open`] or [`Step::Connect`], naming the address.
+    pub fn connect(peer: F::Address) -> Result<Self, Error> {
+        let fd = F::open(&peer).map_err(|errno| Error::os(Step::Open, errno).with(F::address(&peer)))?;
+        Self::of(fd, None, peer)
+    }
+
+    pub(super) fn of(fd: OwnedFd, held: Option<F::Held>, peer: F::Address) -> Result<Self, Error> {
+        let connected = F::to_kernel(&peer).and_then(|address| connect(&fd, &address));
+        connected.map_err(|errno| Error::os(Step::Connect, errno).with(F::address(&peer)))?;
+        Ok(Self { fd, peer, _held: held })
+    }
+
+    /// The peer's address.
+    pub fn peer(&self) -> &F::Address {
+        &self.peer
+    }
+
+    /// This end's address; `None` if it has none.
+    ///
+    /// # Errors
+    /// At [`Step::Configure`].
+    pub fn local(&self) -> Result<Option<F::Address>, Error> {
+        F::local(self.as_fd()).map_err(|errno| self.failed(Step::Configure, errno))
+    }
+
+    // ---- receiving ----
+
+    /// Receives the next datagram, and waits for it as long as it takes: how many octets it has, at the beginning of `into`.
+    ///
+    /// # Errors
+    /// At [`Step::Receive`]: [`Error::is_truncated`], and what was reported of an earlier datagram.
+    #[inline]
+    pub fn receive(&self, into: &mut [u8]) -> Result<usize, Error> {
+        self.receive_with(into, RecvFlags::TRUNC)
+    }
+
+    /// Receives the next datagram if one is there.
+    ///
+    /// # Errors
+    /// As [`receive`](Self::receive), and [`Error::is_would_block`].
+    #[inline]
+    pub fn receive_now(&self, into: &mut [u8]) -> Result<usize, Error> {
+        self.receive_with(into, RecvFlags::TRUNC.union(RecvFlags::DONTWAIT))
+    }
+
+    /// Receives the next datagram, and waits for it until `deadline`.
+    ///
+    /// # Errors
+    /// As [`receive`](Self::receive), and [`Error::is_timeout`].
+    pub fn receive_by(&self, into: &mut [u8], deadline: Instant) -> Result<usize, Error> {
+        loop {
+            match self.receive_now(into) {
+                Err(error) if error.is_would_block() => {}
+                done => return done,
+            }
+            match ready_by(self.as_fd(), PollFlags::IN, Some(deadline)) {
+                Ok(true) => {}
+                Ok(false) => return Err(Error::out_of_time(Step::Receive).with(F::address(&self.peer))),
+                Err(errno) => return Err(self.failed(Step::Receive, errno)),
+            }
+        }
+    }
+
+    #[inline]
+    fn receive_with(&self, into: &mut [u8], flags: RecvFlags) -> Result<usize, Error> {
+        let room = into.len();
+        loop {
+            counts::enter();
+            match recv(&self.fd, &mut *into, flags) {
+                // The second number is the datagram's whole length.
+                Ok((_, length)) if length <= room => return Ok(length),
+                Ok((_, length)) => {
+                    return received(length, room).map_err(|error| error.with(F::address(&self.peer)));
+                }
+                Err(Errno::INTR) => {}
+                Err(errno) => return Err(self.failed(Step::Receive, errno)),
+            }
+        }
+    }
+
+    // ---- sending ----
+
+    /// Sends the slices as one datagram, and waits for room in the queue as long as it takes.
+    ///
+    /// # Errors
+    /// At [`Step::Send`]: [`Error::is_too_large`], and what was reported of an earlier datagram.
+    #[inline]
+    pub fn send(&self, slices: &[IoSlice<'_>]) -> Result<(), Error> {
+        self.send_with(slices, SendFlags::NOSIGNAL)
+    }
+
+    /// Sends the slices as one datagram if there is room.
+    ///
+    /// # Errors
+    /// As [`send`](Self::send), and [`Error::is_would_block`].
+    #[inline]
+    pub fn send_now(&self, slices: &[IoSlice<'_>]) -> Result<(), Error> {
+        self.send_with(slices, SendFlags::NOSIGNAL.union(SendFlags::DONTWAIT))
+    }
+
+    #[inline]
+    fn send_with(&self, slices: &[IoSlice<'_>], flags: SendFlags) -> Result<(), Error> {
+        loop {
+            counts::enter();
+            let sent = match slices {
+                [slice] => send(&self.fd, slice, flags),
+                slices => sendmsg(&self.fd, slices, &mut SendAncillaryBuffer::default(), flags),
+            };
+            match sent {
+                // A datagram goes whole.
+                Ok(_) => return Ok(()),
+                Err(Errno::INTR) => {}
+                Err(errno) => return Err(self.failed(Step::Send, errno)),
+            }
+        }
+    }
+
+    #[cold]
+    fn failed(&self, step: Step, errno: Errno) -> Error {
+        Error::os(step, errno).with(F::address(&self.peer))
+    }
+}
+
+impl<F: DatagramFamily> fmt::Debug for ConnectedDatagramSocket<F> {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.debug_struct("ConnectedDatagramSocket").field("fd", &self.fd).field("peer", &self.peer).finish()
+    }
+}
+
+impl<F: DatagramFamily> AsFd for ConnectedDatagramSocket<F> {
+    fn as_fd(&self) -> BorrowedFd<'_> {
+        self.fd.as_fd()
+    }
+}

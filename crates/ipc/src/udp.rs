@@ -1,0 +1,57 @@
+//! UDP.
+
+use std::net::SocketAddr;
+use std::os::fd::{BorrowedFd, OwnedFd};
+
+use rustix::io::Errno;
+use rustix::net::{
+    AddressFamily, SocketAddrAny, SocketFlags, SocketType, bind, ipproto, socket_with, sockopt,
+};
+
+use crate::datagram::{Calls, ConnectedDatagramSocket, DatagramSocket};
+use crate::tcp::canonical;
+use crate::{Address, Error, Step};
+
+/// The family of UDP sockets, IPv4 and IPv6; see [`DatagramFamily`](crate::DatagramFamily).
+#[derive(Debug)]
+pub enum Udp {}
+
+/// A UDP socket that sends to anybody.
+pub type UdpSocket = DatagramSocket<Udp>;
+/// A UDP socket that sends to one peer.
+pub type ConnectedUdpSocket = ConnectedDatagramSocket<Udp>;
+
+impl Calls for Udp {
+    type Address = SocketAddr;
+    type Held = ();
+
+    fn open(like: &SocketAddr) -> Result<OwnedFd, Errno> {
+        let family = if like.is_ipv4() { AddressFamily::INET } else { AddressFamily::INET6 };
+        socket_with(family, SocketType::DGRAM, SocketFlags::CLOEXEC, Some(ipproto::UDP))
+    }
+
+    fn bind(fd: BorrowedFd<'_>, at: &SocketAddr) -> Result<(), Error> {
+        if at.is_ipv6() {
+            // The host's settings do not decide: `[::]` serves both.
+            let set = sockopt::set_ipv6_v6only(fd, false);
+            set.map_err(|errno| Error::os(Step::Configure, errno))?;
+        }
+        bind(fd, at).map_err(|errno| Error::os(Step::Bind, errno))
+    }
+
+    fn local(fd: BorrowedFd<'_>) -> Result<Option<SocketAddr>, Errno> {
+        rustix::net::getsockname(fd).and_then(SocketAddr::try_from).map(canonical).map(Some)
+    }
+
+    fn sender(from: Option<SocketAddrAny>) -> Result<Option<SocketAddr>, Errno> {
+        from.map(|from| SocketAddr::try_from(from).map(canonical)).transpose()
+    }
+
+    fn to_kernel(address: &SocketAddr) -> Result<SocketAddrAny, Errno> {
+        Ok((*address).into())
+    }
+
+    fn address(address: &SocketAddr) -> Address {
+        Address::Udp(*address)
+    }
+}
