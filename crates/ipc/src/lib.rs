@@ -158,5 +158,8 @@ pub use stream::{
 };
 pub use tcp::{Tcp, TcpAcceptor, TcpConnector, TcpStream};
 pub use udp::{ConnectedUdpSocket, Udp, UdpSocket};
-pub use unix::{Unix, UnixAcceptor, UnixConnector, UnixStream};
+pub use unix::{
+    ConnectedUnixDatagramSocket, Unix, UnixAcceptor, UnixConnector, UnixDatagram, UnixDatagramSocket,
+    UnixStream,
+};
 pub use wake::Wake;

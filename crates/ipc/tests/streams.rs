@@ -1,15 +1,16 @@
 //! Every stream transport does the same: the conformance suite, a line for each.
 
+#[allow(dead_code, unused_macros, reason = "the other suites are for other files")]
 #[macro_use]
 mod conformance;
 
 use std::net::{Ipv4Addr, SocketAddr};
 use std::os::fd::OwnedFd;
-use std::sync::atomic::{AtomicU32, Ordering::Relaxed};
 
 use zorb_ipc::{Acceptor, AcceptorOptions, Tcp, Unix, UnixAddress};
 
-use conformance::Tried;
+use conformance::streams::Tried;
+use conformance::unused_path;
 
 stream_transport!(tcp: zorb_ipc::Tcp);
 stream_transport!(unix_file: zorb_ipc::Unix);
@@ -33,13 +34,6 @@ impl Tried for Tcp {
     fn listen_for_few() -> Acceptor<Tcp> {
         Acceptor::bind(Tcp::fresh(), &AcceptorOptions::new().backlog(0)).unwrap()
     }
-}
-
-/// A path that nobody else has.
-fn unused_path() -> UnixAddress {
-    static NEXT: AtomicU32 = AtomicU32::new(0);
-    let name = format!("zorb-ipc-{}-{}", std::process::id(), NEXT.fetch_add(1, Relaxed));
-    UnixAddress::path(std::env::temp_dir().join(name)).unwrap()
 }
 
 impl Tried for Unix {

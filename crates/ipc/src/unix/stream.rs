@@ -1,15 +1,15 @@
-//! Unix stream sockets: connections within a machine, by a file or by a name that the kernel keeps.
+//! Unix stream sockets: connections within a machine.
 
 use std::fs;
 use std::os::fd::{BorrowedFd, OwnedFd};
-use std::os::unix::fs::{MetadataExt, PermissionsExt};
-use std::path::{Path, PathBuf};
+use std::os::unix::fs::PermissionsExt;
 
 use rustix::io::Errno;
 use rustix::net::{
-    AddressFamily, SocketAddrAny, SocketAddrUnix, SocketFlags, SocketType, bind, connect, socket_with,
+    AddressFamily, SocketAddrAny, SocketAddrUnix, SocketFlags, SocketType, connect, socket_with,
 };
 
+use super::file::{SocketFile, bind_file, errno};
 use crate::stream::{Acceptor, AcceptorOptions, Begun, Calls, Connector, Stream};
 use crate::{Address, Error, Step, UnixAddress};
 
@@ -34,41 +34,6 @@ pub struct Listening {
 /// Nothing is told to Unix connectors alone.
 #[derive(Clone, Debug, Default)]
 pub struct Connecting;
-
-/// The file of a listening socket: removed with it, unless another has taken its place.
-#[derive(Debug)]
-pub struct SocketFile {
-    path: PathBuf,
-    /// Device and inode.
-    identity: (u64, u64),
-}
-
-impl SocketFile {
-    /// Of the socket that was just bound there.
-    fn at(path: &Path) -> Result<SocketFile, Errno> {
-        // Relative paths mean another file once the working directory has changed.
-        let path = std::path::absolute(path).map_err(|error| errno(&error))?;
-        let identity = identity(&path).map_err(|error| errno(&error))?;
-        Ok(SocketFile { path, identity })
-    }
-}
-
-impl Drop for SocketFile {
-    fn drop(&mut self) {
-        if identity(&self.path).is_ok_and(|found| found == self.identity) {
-            // Who may bind there may remove it; if that has changed the file is refused to the next one, who is told.
-            let _ = fs::remove_file(&self.path);
-        }
-    }
-}
-
-fn identity(path: &Path) -> std::io::Result<(u64, u64)> {
-    fs::symlink_metadata(path).map(|file| (file.dev(), file.ino()))
-}
-
-fn errno(error: &std::io::Error) -> Errno {
-    Errno::from_io_error(error).unwrap_or(Errno::IO)
-}
 
 fn socket(flags: SocketFlags) -> Result<OwnedFd, Errno> {
     socket_with(AddressFamily::UNIX, SocketType::STREAM, flags | SocketFlags::CLOEXEC, None)
@@ -97,25 +62,14 @@ impl Calls for Unix {
     }
 
     fn bind(fd: BorrowedFd<'_>, at: &UnixAddress, own: &Listening) -> Result<Option<SocketFile>, Error> {
-        let failed = |errno| Error::os(Step::Bind, errno);
-        let address = at.to_kernel().map_err(failed)?;
-        let mut bound = bind(fd, &address);
-        if let (Err(Errno::ADDRINUSE), true, Some(path)) = (bound, own.replace_abandoned, at.as_path())
-            && is_abandoned(at).map_err(failed)?
-        {
-            fs::remove_file(path).map_err(|error| failed(errno(&error)))?;
-            bound = bind(fd, &address);
-        }
-        bound.map_err(failed)?;
-        let Some(path) = at.as_path() else { return Ok(None) };
-        let file = SocketFile::at(path).map_err(failed)?;
-        if let Some(mode) = own.mode {
+        let held = bind_file(fd, at, || Ok(own.replace_abandoned && is_abandoned(at)?))?;
+        if let (Some(mode), Some(path)) = (own.mode, at.as_path()) {
             // Nobody can connect yet: it does not listen.
             let permissions = fs::Permissions::from_mode(mode);
             fs::set_permissions(path, permissions)
                 .map_err(|error| Error::os(Step::Configure, errno(&error)))?;
         }
-        Ok(Some(file))
+        Ok(held)
     }
 
     fn prepare_connecting(_: BorrowedFd<'_>, _: &Connecting) -> Result<(), Error> {

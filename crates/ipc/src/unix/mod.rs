@@ -1,0 +1,8 @@
+//! Unix sockets: within a machine, by a file or by a name that the kernel keeps.
+
+mod datagram;
+mod file;
+mod stream;
+
+pub use datagram::{ConnectedUnixDatagramSocket, UnixDatagram, UnixDatagramSocket};
+pub use stream::{Unix, UnixAcceptor, UnixConnector, UnixStream};
