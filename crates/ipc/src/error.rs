@@ -243,6 +243,12 @@ impl Error {
         }
     }
 
+    /// More descriptors are on their way in messages that nobody has received than the system allows this user
+    /// (`ETOOMANYREFS`): nothing was sent.
+    pub fn is_too_many_in_flight(&self) -> bool {
+        self.is_os(&[Errno::TOOMANYREFS])
+    }
+
     /// There is no way to that address: no route, or somebody on the way said so.
     pub fn is_unreachable(&self) -> bool {
         self.is_os(&[Errno::NETUNREACH, Errno::HOSTUNREACH, Errno::NETDOWN, Errno::HOSTDOWN])

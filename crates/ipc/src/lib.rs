@@ -159,7 +159,7 @@ pub use stream::{
 pub use tcp::{Tcp, TcpAcceptor, TcpConnector, TcpStream};
 pub use udp::{ConnectedUdpSocket, Udp, UdpSocket};
 pub use unix::{
-    ConnectedUnixDatagramSocket, Unix, UnixAcceptor, UnixConnector, UnixDatagram, UnixDatagramSocket,
+    ConnectedUnixDatagramSocket, Passed, Unix, UnixAcceptor, UnixConnector, UnixDatagram, UnixDatagramSocket,
     UnixStream,
 };
 pub use wake::Wake;

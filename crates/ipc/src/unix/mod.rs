@@ -2,7 +2,9 @@
 
 mod datagram;
 mod file;
+mod passing;
 mod stream;
 
 pub use datagram::{ConnectedUnixDatagramSocket, UnixDatagram, UnixDatagramSocket};
+pub use passing::Passed;
 pub use stream::{Unix, UnixAcceptor, UnixConnector, UnixStream};

@@ -1,0 +1,133 @@
+//! Descriptors on their way to another process: they ride on octets of a Unix stream.
+
+use std::io::{IoSlice, IoSliceMut};
+use std::mem::MaybeUninit;
+use std::os::fd::{AsFd, BorrowedFd, OwnedFd};
+use std::time::Instant;
+
+use rustix::cmsg_space;
+use rustix::event::PollFlags;
+use rustix::io::Errno;
+use rustix::net::{
+    RecvAncillaryBuffer, RecvAncillaryMessage, RecvFlags, ReturnFlags, SendAncillaryBuffer,
+    SendAncillaryMessage, SendFlags, recvmsg, sendmsg,
+};
+
+use super::UnixStream;
+use crate::ready::ready_by;
+use crate::{Error, Step, counts};
+
+/// The most that the kernel takes with one message (`SCM_MAX_FD`).
+const AT_ONCE: usize = 253;
+
+/// What was received together.
+#[derive(Debug)]
+pub struct Passed {
+    /// Octets of it, at the beginning of the caller's memory. 0: the peer has ended its direction.
+    pub octets: usize,
+    /// The descriptors that rode on them, in their order, each close-on-exec.
+    pub descriptors: Vec<OwnedFd>,
+}
+
+impl UnixStream {
+    /// Sends the octets to their end by `deadline`, and descriptors with them: any number, of which the first 253 ride on the
+    /// first octet, the next 253 on the second, and so on, as the kernel takes no more at once. The peer gets descriptors
+    /// of its own to what these lead to; this end keeps its own.
+    ///
+    /// # Errors
+    /// At [`Step::Send`]: [`Error::is_timeout`], [`Error::is_connection_reset`], with [`Error::transferred`]; an invalid argument, of
+    /// which nothing is sent, if there are fewer octets than it takes; [`Error::is_too_many_in_flight`].
+    pub fn send_passing(
+        &self,
+        octets: &[u8],
+        descriptors: &[BorrowedFd<'_>],
+        deadline: Instant,
+    ) -> Result<(), Error> {
+        let groups = descriptors.len().div_ceil(AT_ONCE);
+        if octets.len() < groups {
+            return Err(self.failed(Step::Send, Errno::INVAL));
+        }
+        for (at, group) in descriptors.chunks(AT_ONCE).enumerate() {
+            // The last group rides on all that is left.
+            let riding = if at + 1 == groups { &octets[at..] } else { &octets[at..=at] };
+            let sent =
+                self.send_group(riding, group, deadline).map_err(|error| error.with_transferred(at))?;
+            if at + 1 == groups {
+                let mut rest = [IoSlice::new(&riding[sent..])];
+                return self.send_all(&mut rest, deadline).map_err(|error| {
+                    let transferred = at + sent + error.transferred();
+                    error.with_transferred(transferred)
+                });
+            }
+        }
+        self.send_all(&mut [IoSlice::new(octets)], deadline)
+    }
+
+    /// Sends at least one octet, with all of the descriptors.
+    fn send_group(
+        &self,
+        octets: &[u8],
+        descriptors: &[BorrowedFd<'_>],
+        deadline: Instant,
+    ) -> Result<usize, Error> {
+        let mut space = [MaybeUninit::uninit(); cmsg_space!(ScmRights(AT_ONCE))];
+        loop {
+            let mut riding = SendAncillaryBuffer::new(&mut space);
+            // There is space for as many.
+            riding.push(SendAncillaryMessage::ScmRights(descriptors));
+            counts::enter();
+            let flags = SendFlags::NOSIGNAL | SendFlags::DONTWAIT;
+            match sendmsg(self, &[IoSlice::new(octets)], &mut riding, flags) {
+                Ok(sent) => return Ok(sent),
+                Err(Errno::INTR) => {}
+                Err(Errno::AGAIN) => match ready_by(self.as_fd(), PollFlags::OUT, Some(deadline)) {
+                    Ok(true) => {}
+                    Ok(false) => return Err(self.naming(Error::out_of_time(Step::Send))),
+                    Err(errno) => return Err(self.failed(Step::Send, errno)),
+                },
+                Err(errno) => return Err(self.failed(Step::Send, errno)),
+            }
+        }
+    }
+
+    /// Receives what is there, at least one octet, with the descriptors that ride on it, and waits for it until `deadline`.
+    /// Octets that carry descriptors are never joined with later ones, so each call brings those of one message at most.
+    ///
+    /// Descriptors that are received without being wanted, by [`receive`](Self::receive) and the other calls, are closed by the
+    /// kernel.
+    ///
+    /// # Errors
+    /// At [`Step::Receive`]: [`Error::is_timeout`], [`Error::is_connection_reset`]; [`Error::is_descriptors_exhausted`] if this process could not
+    /// take all of them. [`Error::transferred`] octets of `into` are then valid; descriptors that did arrive have been
+    /// closed again, the others by the kernel: none is left open anywhere.
+    pub fn receive_passed(&self, into: &mut [u8], deadline: Instant) -> Result<Passed, Error> {
+        let mut space = [MaybeUninit::uninit(); cmsg_space!(ScmRights(AT_ONCE))];
+        loop {
+            let mut riding = RecvAncillaryBuffer::new(&mut space);
+            counts::enter();
+            let flags = RecvFlags::CMSG_CLOEXEC | RecvFlags::DONTWAIT;
+            let mut slices = [IoSliceMut::new(into)];
+            match recvmsg(self, &mut slices, &mut riding, flags) {
+                Ok(message) => {
+                    let rights = riding.drain().filter_map(|riding| match riding {
+                        RecvAncillaryMessage::ScmRights(rights) => Some(rights),
+                        _ => None,
+                    });
+                    let descriptors: Vec<OwnedFd> = rights.flatten().collect();
+                    if message.flags.contains(ReturnFlags::CTRUNC) {
+                        // There is space for all that can come: what the kernel left out it could not make.
+                        return Err(self.failed(Step::Receive, Errno::MFILE).with_transferred(message.bytes));
+                    }
+                    return Ok(Passed { octets: message.bytes, descriptors });
+                }
+                Err(Errno::INTR) => {}
+                Err(Errno::AGAIN) => match ready_by(self.as_fd(), PollFlags::IN, Some(deadline)) {
+                    Ok(true) => {}
+                    Ok(false) => return Err(self.naming(Error::out_of_time(Step::Receive))),
+                    Err(errno) => return Err(self.failed(Step::Receive, errno)),
+                },
+                Err(errno) => return Err(self.failed(Step::Receive, errno)),
+            }
+        }
+    }
+}
