@@ -3,8 +3,11 @@
 //! Everything runs on one thread and in memory, so that a count is the same on every run. A case sets itself up, warms
 //! up, is named on standard output, and then makes its calls in [`measured`], the only function that is counted:
 //! callgrind writes a profile whenever that ends, so that one run counts all cases. What stands for the kernel in it is
-//! left out: the pipe in memory, and `messages::carry`.
+//! left out: the pipe in memory, and `messages::carry`. The cases of handles do make system calls, of which callgrind
+//! counts nothing; what the other end of their connection does is left out too.
 
+mod floor;
+mod handles;
 mod messages;
 mod whole;
 
@@ -42,6 +45,24 @@ const CASES: &[(&str, Prepare)] = &[
     ("call/1KiB-octets", || whole::octets(octets())),
     ("call/100-structs", || whole::structs(structs())),
     ("probe/on", probe),
+    // Beside each operation of a handle the same loop over libc.
+    ("ipc/send", handles::send),
+    ("libc/send", handles::floors_send),
+    ("ipc/send-gathered", handles::send_gathered),
+    ("libc/send-gathered", handles::floors_send_gathered),
+    ("ipc/send-all", handles::send_all),
+    ("libc/send-all", handles::floors_send_all),
+    ("ipc/receive", handles::receive),
+    ("libc/receive", handles::floors_receive),
+    ("ipc/receive-exact", handles::receive_exact),
+    ("ipc/receive-generic", handles::receive_generic),
+    ("libc/receive-exact", handles::floors_receive_exact),
+    ("ipc/datagram-send", handles::datagram_send),
+    ("libc/datagram-send", handles::floors_datagram_send),
+    ("ipc/datagram-receive", handles::datagram_receive),
+    ("libc/datagram-receive", handles::floors_datagram_receive),
+    ("ipc/datagram-send-to", handles::datagram_send_to),
+    ("libc/datagram-send-to", handles::floors_datagram_send_to),
     ("growth/1000-operations", whole::large),
     (MANY_OBJECTS, || whole::small(1_000_000)),
 ];

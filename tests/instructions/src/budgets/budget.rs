@@ -4,6 +4,7 @@
 //! # what   case          budget       lowest      raised because
 //! client   null            1140         1120      replies carry a context since …
 //! growth   1000-operations call/null+2% call/null+2%
+//! ipc      send          libc/send+10  libc/send+10
 //! ```
 
 /// The most that one call may take, in one of its parts.
@@ -29,6 +30,21 @@ pub(crate) enum Amount {
         figure: String,
         percent: u64,
     },
+    /// So many instructions more than another figure was counted at.
+    Beyond {
+        figure: String,
+        instructions: u64,
+    },
+}
+
+impl Amount {
+    /// The other figure that this one is measured by.
+    pub(crate) fn figure(&self) -> Option<&str> {
+        match self {
+            Amount::Instructions(_) => None,
+            Amount::Above { figure, .. } | Amount::Beyond { figure, .. } => Some(figure),
+        }
+    }
 }
 
 impl Budget {
@@ -61,9 +77,12 @@ fn budget(line: &str) -> Option<Budget> {
 fn amount(word: &str) -> Option<Amount> {
     match word.split_once('+') {
         None => word.parse().ok().map(Amount::Instructions),
-        Some((figure, percent)) => {
-            let percent = percent.strip_suffix('%')?.parse().ok()?;
-            Some(Amount::Above { figure: figure.to_owned(), percent })
+        Some((figure, more)) => {
+            let figure = figure.to_owned();
+            match more.strip_suffix('%') {
+                Some(percent) => Some(Amount::Above { figure, percent: percent.parse().ok()? }),
+                None => Some(Amount::Beyond { figure, instructions: more.parse().ok()? }),
+            }
         }
     }
 }
@@ -74,18 +93,21 @@ mod tests {
 
     #[test]
     fn lines_are_read() {
-        let text = "# why\n\nclient null 20 10 because of it\ngrowth many call/null+2% call/null+1%\n";
+        let text = "# why\n\nclient null 20 10 because of it\ngrowth many call/null+2% call/null+1%\nipc send libc/send+10 9\n";
         let above = |percent| Amount::Above { figure: "call/null".to_owned(), percent };
-        let budgets = parse(text).expect("two lines");
+        let budgets = parse(text).expect("three lines");
         assert_eq!(budgets[0].figure(), "client/null");
         assert_eq!((&budgets[0].most, &*budgets[0].reason), (&Amount::Instructions(20), "because of it"));
         assert_eq!((&budgets[1].most, &budgets[1].lowest), (&above(2), &above(1)));
         assert_eq!(budgets[1].reason, "");
+        let beyond = Amount::Beyond { figure: "libc/send".to_owned(), instructions: 10 };
+        assert_eq!((&budgets[2].most, budgets[2].most.figure()), (&beyond, Some("libc/send")));
     }
 
     #[test]
     fn what_is_no_budget_is_named_with_its_line() {
-        for line in ["call", "call null", "call null 3000", "call null few 3000", "call null call/null+2 1"] {
+        for line in ["call", "call null", "call null 3000", "call null few 3000", "call null call/null+2x 1"]
+        {
             let error = parse(&format!("# one\n{line}\n")).expect_err(line);
             assert!(error.starts_with("line 2 ") && error.ends_with(line), "{error}");
         }

@@ -67,7 +67,9 @@ pub(crate) fn report(now: &[Budget], earlier: &[Vec<Budget>], figures: &Figures,
     // The sum of two that have budgets of their own needs none.
     let is_sum =
         |name: &str| name.strip_prefix("call/").is_some_and(|load| has_budget(&format!("client/{load}")));
-    let without = figures.names().filter(|name| !has_budget(name) && !is_sum(name));
+    // And what others are measured by is no work of ours.
+    let is_floor = |name: &str| now.iter().any(|budget| budget.most.figure() == Some(name));
+    let without = figures.names().filter(|name| !has_budget(name) && !is_sum(name) && !is_floor(name));
     faults.extend(without.map(|name| format!("{name} has no budget")));
     Report { table, faults }
 }
@@ -85,6 +87,7 @@ fn number(amount: &Amount, figures: &Figures) -> Option<u64> {
     match amount {
         Amount::Instructions(number) => Some(*number),
         Amount::Above { figure, percent } => Some(figures.of(figure)? * (100 + percent) / 100),
+        Amount::Beyond { figure, instructions } => Some(figures.of(figure)? + instructions),
     }
 }
 
