@@ -133,6 +133,36 @@ the text of \"Emma\"
     assert_eq!(Process::start(env!("CARGO_BIN_EXE_adapters"), &[]).output(), expected);
 }
 
+/// The C compiler that links Rust programs is there.
+fn compiled(source: &str) -> String {
+    let program = Path::new(env!("CARGO_TARGET_TMPDIR")).join("echo-in-c");
+    let source = Path::new(env!("CARGO_MANIFEST_DIR")).join(source);
+    let compiler = std::env::var("CC").unwrap_or("cc".to_owned());
+    let mut command = Command::new(compiler);
+    command.args(["-Wall", "-Wextra", "-Werror", "-O2", "-o"]).arg(&program).arg(source);
+    assert!(command.status().expect("a C compiler").success());
+    program.to_str().expect("cargo's folder is text").to_owned()
+}
+
+#[test]
+fn echo_over_handles_and_over_raw_sockets() {
+    let over_handles = env!("CARGO_BIN_EXE_echo-server");
+    let path = Path::new(env!("CARGO_TARGET_TMPDIR")).join(format!("echo-{}", std::process::id()));
+    let unix = format!("unix:{}", path.to_str().expect("cargo's folder is text"));
+    let in_c = compiled("07_echo/echo.c");
+    for (server, arguments) in [(over_handles, &[][..]), (over_handles, &[&*unix]), (&*in_c, &[])] {
+        let mut server = Process::start(server, arguments);
+        let address = server.first_line();
+        for words in [&["any", "words"][..], &["again"]] {
+            let client = [&[&*address], words].concat();
+            let echoed = Process::start(env!("CARGO_BIN_EXE_echo-client"), &client).output();
+            assert_eq!(echoed.trim_end(), words.join(" "), "{address}");
+        }
+    }
+    // The server was killed, and could not.
+    let _ = fs::remove_file(path);
+}
+
 /// Without a naming service it says how to start one.
 #[test]
 fn naming() {
