@@ -12,7 +12,7 @@ use rustix::net::SocketAddrAny;
 
 use crate::{Address, Error};
 
-/// A kind of stream sockets: [`Tcp`](crate::Tcp), [`Unix`](crate::Unix), [`Vsock`](crate::Vsock).
+/// A kind of stream sockets: [`Tcp`](crate::Tcp) and [`Unix`](crate::Unix).
 ///
 /// It is only ever named, in `Stream<Tcp>` or in a function that is generic over it; there are no values to be had.
 pub trait StreamFamily: Calls {}
