@@ -8,6 +8,7 @@ use crate::Address;
 use rustix::io::Errno;
 use std::fmt;
 use std::io;
+use std::path::Path;
 
 /// A failed operation: its step, whom it concerned, and why.
 ///
@@ -59,6 +60,12 @@ pub enum Step {
     Wake,
     /// Asking this machine about itself: its interfaces, its cores.
     Inspect,
+    /// Making a handle of a descriptor that came from elsewhere.
+    Adopt,
+    /// Giving memory a place in this process.
+    Map,
+    /// Reading or writing memory that processes share.
+    Access,
 }
 
 #[derive(Clone, Debug, PartialEq, Eq)]
@@ -66,6 +73,7 @@ enum Subject {
     None,
     Address(Address),
     Host(Box<str>),
+    Path(Box<Path>),
 }
 
 #[derive(Clone, Debug, PartialEq, Eq)]
@@ -77,6 +85,14 @@ enum Cause {
     Truncated(usize),
     /// The name service's answer has no error number, only a text.
     Said(Box<str>),
+    /// What was wanted, and what was there instead.
+    Unlike(Box<str>, Box<str>),
+    /// So many octets at this offset of so many in all.
+    Outside {
+        octets: usize,
+        at: usize,
+        of: usize,
+    },
 }
 
 impl Error {
@@ -101,6 +117,18 @@ impl Error {
         Self { step, subject: Subject::None, cause: Cause::Said(text.into()), transferred: 0 }
     }
 
+    #[cold]
+    pub(crate) fn unlike(step: Step, wanted: impl Into<Box<str>>, found: impl Into<Box<str>>) -> Self {
+        let cause = Cause::Unlike(wanted.into(), found.into());
+        Self { step, subject: Subject::None, cause, transferred: 0 }
+    }
+
+    #[cold]
+    pub(crate) fn outside(step: Step, octets: usize, at: usize, of: usize) -> Self {
+        let cause = Cause::Outside { octets, at, of };
+        Self { step, subject: Subject::None, cause, transferred: 0 }
+    }
+
     pub(crate) fn with(mut self, address: Address) -> Self {
         self.subject = Subject::Address(address);
         self
@@ -116,6 +144,11 @@ impl Error {
 
     pub(crate) fn with_host(mut self, host: &str) -> Self {
         self.subject = Subject::Host(host.into());
+        self
+    }
+
+    pub(crate) fn with_path(mut self, path: &Path) -> Self {
+        self.subject = Subject::Path(path.into());
         self
     }
 
@@ -145,6 +178,14 @@ impl Error {
         }
     }
 
+    /// The file it concerned, of a FIFO; the name of memory that was to be made.
+    pub fn path(&self) -> Option<&Path> {
+        match &self.subject {
+            Subject::Path(path) => Some(path),
+            _ => None,
+        }
+    }
+
     /// The operating system's error number, where the cause is one: a deadline that passed has none.
     pub fn raw_os_error(&self) -> Option<i32> {
         match self.cause {
@@ -168,7 +209,7 @@ impl Error {
         match self.cause {
             Cause::OutOfTime => true,
             Cause::Os(errno) => errno == Errno::TIMEDOUT && self.step == Step::Connect,
-            Cause::Truncated(_) | Cause::Said(_) => false,
+            Cause::Truncated(_) | Cause::Said(_) | Cause::Unlike(..) | Cause::Outside { .. } => false,
         }
     }
 
@@ -203,14 +244,14 @@ impl Error {
             ])
     }
 
-    /// Nobody listens at that address.
+    /// Nobody listens at that address, or reads from that FIFO.
     pub fn is_connection_refused(&self) -> bool {
-        self.is_os(&[Errno::CONNREFUSED])
+        self.is_os(&[Errno::CONNREFUSED]) || self.step == Step::Open && self.is_os(&[Errno::NXIO])
     }
 
-    /// The local address is taken.
+    /// The local address, or the FIFO's path, is taken.
     pub fn is_address_in_use(&self) -> bool {
-        self.is_os(&[Errno::ADDRINUSE])
+        self.is_os(&[Errno::ADDRINUSE]) || self.step == Step::Open && self.is_os(&[Errno::EXIST])
     }
 
     /// This process may not do that: a port below 1024, a filter.
@@ -249,6 +290,17 @@ impl Error {
         self.is_os(&[Errno::TOOMANYREFS])
     }
 
+    /// A descriptor, a file or a piece of memory is not what it has to be here; the text says what was wanted
+    /// and what was found.
+    pub fn is_of_another_kind(&self) -> bool {
+        matches!(self.cause, Cause::Unlike(..))
+    }
+
+    /// An offset, or it and a length together, lies beyond the end of the memory. Nothing of it was touched.
+    pub fn is_out_of_bounds(&self) -> bool {
+        matches!(self.cause, Cause::Outside { .. })
+    }
+
     /// There is no way to that address: no route, or somebody on the way said so.
     pub fn is_unreachable(&self) -> bool {
         self.is_os(&[Errno::NETUNREACH, Errno::HOSTUNREACH, Errno::NETDOWN, Errno::HOSTDOWN])
@@ -266,6 +318,7 @@ impl fmt::Display for Error {
             Subject::None => {}
             Subject::Address(address) => write!(f, " {}{address}", self.step.preposition())?,
             Subject::Host(host) => write!(f, " {host:?}")?,
+            Subject::Path(path) => write!(f, " {}{path:?}", self.step.preposition())?,
         }
         if self.transferred > 0 {
             write!(f, " after {} octets", self.transferred)?;
@@ -276,6 +329,10 @@ impl fmt::Display for Error {
             Cause::Os(errno) => write!(f, ": {}", io::Error::from(*errno)),
             Cause::Truncated(length) => write!(f, ": the datagram has {length}"),
             Cause::Said(text) => write!(f, ": {text}"),
+            Cause::Unlike(wanted, found) => write!(f, ": wanted {wanted}, found {found}"),
+            Cause::Outside { octets, at, of } => {
+                write!(f, ": {octets} octets at offset {at} of a memory of {of}")
+            }
         }
     }
 }
@@ -289,6 +346,7 @@ impl From<Error> for io::Error {
             Cause::Os(Errno::NODATA) => io::ErrorKind::UnexpectedEof,
             Cause::Os(errno) => io::Error::from(*errno).kind(),
             Cause::Truncated(_) => io::ErrorKind::InvalidData,
+            Cause::Unlike(..) | Cause::Outside { .. } => io::ErrorKind::InvalidInput,
             Cause::Said(_) => io::ErrorKind::Other,
         };
         io::Error::new(kind, error)
@@ -311,13 +369,16 @@ impl Step {
             Step::Wait => "wait",
             Step::Wake => "wake",
             Step::Inspect => "inspect this machine",
+            Step::Adopt => "adopt a descriptor",
+            Step::Map => "map memory",
+            Step::Access => "access memory",
         }
     }
 
     fn preposition(self) -> &'static str {
         match self {
             Step::Bind | Step::Connect | Step::Send => "to ",
-            Step::Open | Step::Wait => "for ",
+            Step::Open | Step::Wait | Step::Map => "for ",
             Step::Listen | Step::Accept => "on ",
             Step::Receive => "from ",
             _ => "",
@@ -365,6 +426,19 @@ mod tests {
         assert_eq!(error.to_string(), "send to tcp:[::1]:2809 after 7 octets: out of time");
         let error = Error::said(Step::Resolve, "no such name").with_host("nowhere");
         assert_eq!(error.to_string(), "resolve \"nowhere\": no such name");
+        let error = at(Step::Open, Errno::NXIO).with_path("/run/orders".as_ref());
+        assert_eq!(
+            error.to_string(),
+            "open a descriptor for \"/run/orders\": No such device or address (os error 6)"
+        );
+        assert!(error.is_connection_refused());
+        let error = Error::unlike(Step::Adopt, "a pipe's reading end", "a regular file");
+        assert_eq!(
+            error.to_string(),
+            "adopt a descriptor: wanted a pipe's reading end, found a regular file"
+        );
+        let error = Error::outside(Step::Access, 8, 4090, 4096);
+        assert_eq!(error.to_string(), "access memory: 8 octets at offset 4090 of a memory of 4096");
     }
 
     #[test]

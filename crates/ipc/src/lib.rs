@@ -104,24 +104,32 @@
 //! # What holds everywhere
 //!
 //! * Descriptors are close-on-exec from birth and closed when their handle is dropped, on every path.
-//! * Writing to a connection whose peer has gone is an error, never `SIGPIPE`.
+//! * Writing to a connection whose peer has gone is an error, never `SIGPIPE`. Three exceptions, since the
+//!   system has no flag for them: splicing, gifts of pages, and before Linux 6.18 sending into pipes. Rust
+//!   programs ignore the signal from their start; others that use these have to.
 //! * A call interrupted by a signal is resumed.
+//! * A descriptor that came from elsewhere becomes a handle by `adopt`, which looks at what it is first, says
+//!   what it found if that is something else, and then gives it back. `as_fd` lends a handle's descriptor to
+//!   any other call.
 //! * Streams are in blocking mode; the calls that must not block end in `_now`. Deadlines are absolute, so
 //!   that many short transfers cannot add up to an endless one.
 //! * Sending and receiving are one system call with nothing around it: no allocation, no lock, no copy.
 //!
 //! # Portability
 //!
-//! Linux. The crate uses `epoll`, `eventfd` and `rtnetlink`, and has no substitute for them elsewhere.
+//! Linux. The crate uses `epoll`, `eventfd`, `timerfd`, `futex`, memory with seals, `splice` and `rtnetlink`, and
+//! has no substitute for them elsewhere.
 //!
 //! # Dependencies
 //!
 //! `rustix`: system calls on owned and borrowed descriptors. It carries the unsafe code, reviewed and used
-//! widely; this crate denies it except where a module states its reason: reading the cycle counter.
+//! widely; this crate denies it except where a module states its reason: reading the cycle counter, mapping
+//! memory and copying to and from it, and giving pages to a pipe.
 
 #![deny(unsafe_code)]
 
 mod address;
+mod adopt;
 mod cores;
 mod counts;
 mod cycles;
@@ -131,7 +139,10 @@ mod error;
 mod generic;
 mod host;
 mod interfaces;
+mod kind;
+mod named_file;
 mod ready;
+mod refused;
 mod resolve;
 mod resolver;
 mod stream;
@@ -151,6 +162,7 @@ pub use generic::{ByteStream, StreamTransport};
 pub use host::{host_name, reachable_address};
 pub use interfaces::{Interface, interfaces};
 pub use ready::wait_readable;
+pub use refused::Refused;
 pub use resolve::resolve;
 pub use resolver::{Resolver, ResolverOptions};
 pub use stream::{

@@ -38,6 +38,18 @@ pub(crate) fn ready_by(
     }
 }
 
+/// Makes a system call, and makes it again if a signal interrupted it.
+#[inline]
+pub(crate) fn resumed<T>(mut call: impl FnMut() -> Result<T, Errno>) -> Result<T, Errno> {
+    loop {
+        counts::enter();
+        match call() {
+            Err(Errno::INTR) => {}
+            done => return done,
+        }
+    }
+}
+
 /// A duration as the kernel takes it; one beyond its range becomes the longest it can wait.
 pub(crate) fn timespec(duration: Duration) -> Timespec {
     Timespec::try_from(duration).unwrap_or(Timespec { tv_sec: i64::MAX, tv_nsec: 0 })

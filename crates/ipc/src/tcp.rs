@@ -37,6 +37,13 @@ impl Default for Listening {
     }
 }
 
+impl Listening {
+    /// Of a socket that was not made here: what is asked of it later.
+    pub(crate) fn made_elsewhere(v6_only: bool) -> Self {
+        Self { v6_only, ..Self::default() }
+    }
+}
+
 /// What only TCP's connectors are told.
 #[derive(Clone, Debug)]
 pub struct Connecting {

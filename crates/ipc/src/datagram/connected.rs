@@ -38,6 +38,11 @@ impl<F: DatagramFamily> ConnectedDatagramSocket<F> {
         Ok(Self { fd, peer, _held: held })
     }
 
+    /// `fd` is a socket that is connected to `peer`, in blocking mode.
+    pub(crate) fn adopted(fd: OwnedFd, peer: F::Address) -> Self {
+        Self { fd, peer, _held: None }
+    }
+
     /// The peer's address.
     pub fn peer(&self) -> &F::Address {
         &self.peer

@@ -55,6 +55,11 @@ impl<F: DatagramFamily> DatagramSocket<F> {
         Ok(Self { fd, local: Some(local.unwrap_or(address)), held: Some(held) })
     }
 
+    /// `fd` is a socket without a peer, in blocking mode.
+    pub(crate) fn of(fd: OwnedFd, local: Option<F::Address>) -> Self {
+        Self { fd, local, held: None }
+    }
+
     /// Where it receives, with what the system chose.
     pub fn local(&self) -> Option<&F::Address> {
         self.local.as_ref()

@@ -97,6 +97,11 @@ impl<F: StreamFamily> Acceptor<F> {
         Ok(Self { fd, local: local.unwrap_or(address), own: options.own.clone(), _held: held })
     }
 
+    /// `fd` is a listening socket, not blocking.
+    pub(crate) fn of(fd: OwnedFd, local: F::Address, own: F::Listening, held: F::Held) -> Self {
+        Self { fd, local, own, _held: held }
+    }
+
     /// Where it listens, with what the system chose.
     pub fn local(&self) -> &F::Address {
         &self.local

@@ -1,0 +1,49 @@
+//! A file that stands for a socket or a pipe: it comes with that and stays behind unless somebody removes it.
+
+use std::fs;
+use std::io;
+use std::os::unix::fs::MetadataExt;
+use std::path::{Path, PathBuf};
+
+use rustix::io::Errno;
+
+/// A file that was made here: removed with what holds this, unless another has taken its place.
+#[derive(Debug)]
+pub struct NamedFile {
+    path: PathBuf,
+    /// Device and inode.
+    identity: (u64, u64),
+}
+
+impl NamedFile {
+    /// Of what was just made there.
+    pub(crate) fn at(path: &Path) -> io::Result<Self> {
+        // Relative paths mean another file once the working directory has changed.
+        let path = std::path::absolute(path)?;
+        let identity = identity(&path)?;
+        Ok(Self { path, identity })
+    }
+
+    /// Where it is, absolute.
+    pub(crate) fn path(&self) -> &Path {
+        &self.path
+    }
+}
+
+impl Drop for NamedFile {
+    fn drop(&mut self) {
+        if identity(&self.path).is_ok_and(|found| found == self.identity) {
+            // Who may make one there may remove it; if that has changed the file is refused to the next one,
+            // who is told.
+            let _ = fs::remove_file(&self.path);
+        }
+    }
+}
+
+fn identity(path: &Path) -> io::Result<(u64, u64)> {
+    fs::symlink_metadata(path).map(|file| (file.dev(), file.ino()))
+}
+
+pub(crate) fn errno(error: &io::Error) -> Errno {
+    Errno::from_io_error(error).unwrap_or(Errno::IO)
+}
