@@ -9,6 +9,8 @@
 //! | [`TcpAcceptor`] | listen on an address, and yield a [`TcpStream`] per peer |
 //! | [`TcpConnector`] | hold how to connect, and yield a [`TcpStream`] by a deadline |
 //! | [`TcpStream`] | send and receive: it is connected from the moment it exists |
+//! | [`EventCounter`], [`EventSemaphore`] | numbers to wait on that are taken whole, or by one |
+//! | [`Timer`], [`WallClockTimer`] | expire once or again and again |
 //! | [`Resolver`], [`resolve`] | turn a host name into all of its addresses |
 //! | [`Epoll`], [`Wake`] | wait for many descriptors at once, and be woken by another thread |
 //! | [`Address`] | any of these addresses as text: `tcp:127.0.0.1:2809` |
@@ -136,6 +138,7 @@ mod cycles;
 mod datagram;
 mod epoll;
 mod error;
+mod eventfd;
 mod generic;
 mod host;
 mod interfaces;
@@ -147,6 +150,7 @@ mod resolve;
 mod resolver;
 mod stream;
 mod tcp;
+mod timer;
 mod udp;
 mod unix;
 mod wake;
@@ -158,6 +162,7 @@ pub use cycles::cycles;
 pub use datagram::{ConnectedDatagramSocket, DatagramFamily, DatagramSocket, Received};
 pub use epoll::{Epoll, Event, Events, Interest, Trigger};
 pub use error::{Error, Step};
+pub use eventfd::{EventCounter, EventSemaphore};
 pub use generic::{ByteStream, StreamTransport};
 pub use host::{host_name, reachable_address};
 pub use interfaces::{Interface, interfaces};
@@ -169,6 +174,7 @@ pub use stream::{
     Acceptor, AcceptorOptions, Completion, Connecting, Connector, Idle, QueueSizes, Stream, StreamFamily,
 };
 pub use tcp::{Tcp, TcpAcceptor, TcpConnector, TcpStream};
+pub use timer::{Expired, OnClockChange, Timer, WallClockTimer};
 pub use udp::{ConnectedUdpSocket, Udp, UdpSocket};
 pub use unix::{
     ConnectedUnixDatagramSocket, Passed, Unix, UnixAcceptor, UnixConnector, UnixDatagram, UnixDatagramSocket,

@@ -1,0 +1,47 @@
+//! A clock that somebody sets. Alone in its process, since it does so: by one microsecond forth and back.
+
+use std::time::{Duration, Instant, SystemTime};
+
+use zorb_ipc::{Expired, OnClockChange, WallClockTimer};
+
+const LONG: Duration = Duration::from_secs(30);
+
+/// Sets the wall clock by so many microseconds (adjtimex(2)), if this process may.
+fn set_by(microseconds: i64) -> bool {
+    // SAFETY: a zeroed structure is a valid one without changes; the call reads and fills it and keeps no
+    // reference to it.
+    let state = unsafe {
+        let mut change: libc::timex = std::mem::zeroed();
+        change.modes = libc::ADJ_SETOFFSET;
+        // The fraction counts upwards from the second before.
+        change.time.tv_sec = microseconds.div_euclid(1_000_000);
+        change.time.tv_usec = microseconds.rem_euclid(1_000_000);
+        libc::adjtimex(&mut change)
+    };
+    state >= 0
+}
+
+#[test]
+fn a_clock_that_is_set_is_told_to_who_asked() {
+    let follow = WallClockTimer::new().unwrap();
+    let tell = WallClockTimer::new().unwrap();
+    let at = SystemTime::now() + Duration::from_secs(3600);
+    follow.fire_at(at, OnClockChange::Follow).unwrap();
+    tell.fire_at(at, OnClockChange::Tell).unwrap();
+    if !set_by(1) {
+        assert!(
+            std::env::var_os("ZORB_REQUIRE_PEERS").is_none(),
+            "this process may not set the clock, and nothing may be left out"
+        );
+        eprintln!("skipped: this process may not set the clock");
+        return;
+    }
+    assert!(set_by(-1));
+    let deadline = Instant::now() + LONG;
+    assert_eq!(tell.expirations_by(deadline).unwrap(), Expired::ClockSet);
+    assert!(tell.expirations_now().unwrap_err().is_would_block(), "told once");
+    assert!(tell.remaining().unwrap().is_some(), "it goes on waiting");
+    assert!(follow.expirations_now().unwrap_err().is_would_block());
+    tell.fire_at(SystemTime::now(), OnClockChange::Tell).unwrap();
+    assert_eq!(tell.expirations_by(deadline).unwrap(), Expired::Times(1));
+}
