@@ -9,8 +9,11 @@
 //! | [`TcpAcceptor`] | listen on an address, and yield a [`TcpStream`] per peer |
 //! | [`TcpConnector`] | hold how to connect, and yield a [`TcpStream`] by a deadline |
 //! | [`TcpStream`] | send and receive: it is connected from the moment it exists |
+//! | [`Memfd`], [`SizedMemfd`], [`SealedMemfd`] | memory to pass on: nothing, its size, all is final |
+//! | [`Segment`], [`SealedBytes`] | such memory in place: others may write it, nobody can |
 //! | [`EventCounter`], [`EventSemaphore`] | numbers to wait on that are taken whole, or by one |
 //! | [`Timer`], [`WallClockTimer`] | expire once or again and again |
+//! | [`PrivateFutex`], [`SharedFutex`] | wait on a word of memory, and wake who does |
 //! | [`Resolver`], [`resolve`] | turn a host name into all of its addresses |
 //! | [`Epoll`], [`Wake`] | wait for many descriptors at once, and be woken by another thread |
 //! | [`Address`] | any of these addresses as text: `tcp:127.0.0.1:2809` |
@@ -139,10 +142,12 @@ mod datagram;
 mod epoll;
 mod error;
 mod eventfd;
+mod futex;
 mod generic;
 mod host;
 mod interfaces;
 mod kind;
+mod memory;
 mod named_file;
 mod ready;
 mod refused;
@@ -163,9 +168,11 @@ pub use datagram::{ConnectedDatagramSocket, DatagramFamily, DatagramSocket, Rece
 pub use epoll::{Epoll, Event, Events, Interest, Trigger};
 pub use error::{Error, Step};
 pub use eventfd::{EventCounter, EventSemaphore};
+pub use futex::{Futex, FutexScope, Private, PrivateFutex, Shared, SharedFutex, Waited};
 pub use generic::{ByteStream, StreamTransport};
 pub use host::{host_name, reachable_address};
 pub use interfaces::{Interface, interfaces};
+pub use memory::{Memfd, SealedBytes, SealedMemfd, Segment, SegmentOptions, SizedMemfd};
 pub use ready::wait_readable;
 pub use refused::Refused;
 pub use resolve::resolve;
