@@ -9,6 +9,8 @@
 //! | [`TcpAcceptor`] | listen on an address, and yield a [`TcpStream`] per peer |
 //! | [`TcpConnector`] | hold how to connect, and yield a [`TcpStream`] by a deadline |
 //! | [`TcpStream`] | send and receive: it is connected from the moment it exists |
+//! | [`PipeReader`], [`PipeWriter`], [`Fifo`] | octets in one direction, without and with a file |
+//! | [`SpliceStream`], [`Pages`] | octets that go on without being copied |
 //! | [`Memfd`], [`SizedMemfd`], [`SealedMemfd`] | memory to pass on: nothing, its size, all is final |
 //! | [`Segment`], [`SealedBytes`] | such memory in place: others may write it, nobody can |
 //! | [`EventCounter`], [`EventSemaphore`] | numbers to wait on that are taken whole, or by one |
@@ -149,6 +151,7 @@ mod interfaces;
 mod kind;
 mod memory;
 mod named_file;
+mod pipe;
 mod ready;
 mod refused;
 mod resolve;
@@ -173,6 +176,7 @@ pub use generic::{ByteStream, StreamTransport};
 pub use host::{host_name, reachable_address};
 pub use interfaces::{Interface, interfaces};
 pub use memory::{Memfd, SealedBytes, SealedMemfd, Segment, SegmentOptions, SizedMemfd};
+pub use pipe::{Fifo, Pages, PipeReader, PipeWriter, SpliceFile, SpliceStream, pipe};
 pub use ready::wait_readable;
 pub use refused::Refused;
 pub use resolve::resolve;

@@ -196,6 +196,9 @@ fn what_is_no_socket_is_refused() {
     let mut magic = [0; 4];
     std::fs::File::from(file).read_exact(&mut magic).unwrap();
     assert_eq!(&magic, b"\x7fELF", "it is as usable as before");
+    let (reader, _writer) = zorb_ipc::pipe().unwrap();
+    let (error, _) = refused(UdpSocket::adopt(reader.into_descriptor().unwrap()));
+    assert!(error.to_string().ends_with("found a pipe's reading end"), "{error}");
 }
 
 #[test]

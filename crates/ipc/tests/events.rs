@@ -120,6 +120,9 @@ fn one_that_came_from_elsewhere_is_adopted_as_what_it_is() {
     let timer = zorb_ipc::Timer::new().unwrap();
     let refused = EventCounter::adopt(duplicate(&timer)).unwrap_err();
     assert!(refused.to_string().ends_with("found a descriptor of the kind [timerfd]"), "{refused}");
+    let (reader, _writer) = zorb_ipc::pipe().unwrap();
+    let refused = EventSemaphore::adopt(duplicate(&reader)).unwrap_err();
+    assert!(refused.to_string().ends_with("found a pipe's reading end"), "{refused}");
 }
 
 #[test]

@@ -123,6 +123,7 @@ fn received_memory_is_looked_at_before_it_is_taken() {
         (foreign(65, SIZE), "wanted memory of 16 to 64 octets, found 65 octets"),
         (foreign(15, SIZE), "wanted memory of 16 to 64 octets, found 15 octets"),
         (foreign(1 << 62, SIZE), "found 4611686018427387904 octets"),
+        (zorb_ipc::pipe().unwrap().0.into_descriptor().unwrap(), "found a pipe's reading end"),
         (File::open("/proc/self/exe").unwrap().into(), "found a regular file"),
     ];
     for (fd, found) in wrong_as_sized {

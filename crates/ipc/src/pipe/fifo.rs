@@ -1,0 +1,160 @@
+//! Pipes with a name in the file system.
+
+use std::fs::{self, Permissions};
+use std::os::fd::{AsFd, OwnedFd};
+use std::os::unix::fs::{FileTypeExt, PermissionsExt};
+use std::path::{Path, PathBuf};
+use std::thread;
+use std::time::{Duration, Instant};
+
+use rustix::fs::{CWD, FileType, Mode, OFlags, fstat, mkfifoat, open};
+
+use super::end::End;
+use super::{PipeReader, PipeWriter};
+use crate::named_file::{NamedFile, errno};
+use crate::ready::resumed;
+use crate::{Error, Step};
+
+/// From one attempt to the next while nobody reads: nothing tells when somebody does.
+const AGAIN_AFTER: Duration = Duration::from_millis(1);
+
+/// A pipe's place in the file system. It is neither end: each is opened by itself, in any process that has
+/// permission.
+///
+/// Who made it removes it: the file goes when this is dropped, unless another has taken its place. Ends that
+/// are open stay connected.
+///
+/// There is nothing to read or write before:
+///
+/// ```compile_fail,E0599
+/// # fn wrong(fifo: &zorb_ipc::Fifo) {
+/// fifo.receive_now(&mut [0; 16]); // no method `receive_now`: open an end first
+/// # }
+/// ```
+#[derive(Debug)]
+pub struct Fifo {
+    path: PathBuf,
+    /// If it was made here.
+    _made: Option<Made>,
+}
+
+/// A FIFO's file, removed first, and a descriptor that keeps the system from giving its number to another
+/// file before.
+#[derive(Debug)]
+struct Made {
+    _file: NamedFile,
+    _kept: OwnedFd,
+}
+
+impl Fifo {
+    /// Makes one, with these permissions exactly: to open an end is to read or to write (fifo(7)).
+    ///
+    /// # Errors
+    /// At [`Step::Open`], naming the path: [`Error::is_address_in_use`] if something is there, whatever it
+    /// is.
+    pub fn create(path: impl AsRef<Path>, mode: u32) -> Result<Self, Error> {
+        let path = path.as_ref();
+        let failed = |errno| Error::os(Step::Open, errno).with_path(path);
+        // What the process's mask leaves of it, first, so that it is never open to more than was asked for.
+        resumed(|| mkfifoat(CWD, path, Mode::from_raw_mode(mode))).map_err(failed)?;
+        let file = NamedFile::at(path).map_err(|error| failed(errno(&error)))?;
+        let flags = OFlags::PATH | OFlags::NOFOLLOW | OFlags::CLOEXEC;
+        let kept = resumed(|| open(path, flags, Mode::empty())).map_err(failed)?;
+        fs::set_permissions(path, Permissions::from_mode(mode)).map_err(|error| failed(errno(&error)))?;
+        Ok(Self { path: file.path().to_owned(), _made: Some(Made { _file: file, _kept: kept }) })
+    }
+
+    /// Finds the one that is there, and makes one if nothing is. One that was found keeps its permissions,
+    /// and stays when this is dropped.
+    ///
+    /// # Errors
+    /// At [`Step::Open`], naming the path: [`Error::is_of_another_kind`] if there is something else.
+    pub fn create_or_find(path: impl AsRef<Path>, mode: u32) -> Result<Self, Error> {
+        match Self::create(&path, mode) {
+            Err(error) if error.is_address_in_use() => Self::find(path),
+            done => done,
+        }
+    }
+
+    /// Finds one that is there, which stays when this is dropped.
+    ///
+    /// # Errors
+    /// At [`Step::Open`], naming the path: there is nothing; [`Error::is_of_another_kind`] if it is something
+    /// else.
+    pub fn find(path: impl AsRef<Path>) -> Result<Self, Error> {
+        let path = path.as_ref();
+        let absolute = std::path::absolute(path);
+        let absolute = absolute.map_err(|error| Error::os(Step::Open, errno(&error)).with_path(path))?;
+        check(&absolute)?;
+        Ok(Self { path: absolute, _made: None })
+    }
+
+    /// Where it is, absolute.
+    pub fn path(&self) -> &Path {
+        &self.path
+    }
+
+    /// Opens the end that reads, at once: it need not wait for a writer, as receiving waits for the first.
+    /// Once the last writer has closed, receiving gives the end (0) until another one opens.
+    ///
+    /// # Errors
+    /// At [`Step::Open`], naming the path: [`Error::is_permission_denied`], [`Error::is_of_another_kind`].
+    pub fn reader(&self) -> Result<PipeReader, Error> {
+        Ok(PipeReader(End::new(self.open(OFlags::RDONLY)?, Some(&self.path))))
+    }
+
+    /// Opens the end that writes, if somebody reads.
+    ///
+    /// # Errors
+    /// As [`reader`](Self::reader), and [`Error::is_connection_refused`] if nobody reads.
+    pub fn writer_now(&self) -> Result<PipeWriter, Error> {
+        Ok(PipeWriter(End::new(self.open(OFlags::WRONLY)?, Some(&self.path))))
+    }
+
+    /// Opens the end that writes, and waits for somebody to read until `deadline`.
+    ///
+    /// # Errors
+    /// As [`reader`](Self::reader), and [`Error::is_timeout`].
+    pub fn writer_by(&self, deadline: Instant) -> Result<PipeWriter, Error> {
+        loop {
+            match self.writer_now() {
+                Err(error) if error.is_connection_refused() => {}
+                done => return done,
+            }
+            let left = deadline.saturating_duration_since(Instant::now());
+            if left.is_zero() {
+                return Err(Error::out_of_time(Step::Open).with_path(&self.path));
+            }
+            thread::sleep(left.min(AGAIN_AFTER));
+        }
+    }
+
+    fn open(&self, role: OFlags) -> Result<OwnedFd, Error> {
+        let failed = |errno| Error::os(Step::Open, errno).with_path(&self.path);
+        // Before, since to open a device can do something to it, and a socket is refused as a FIFO without
+        // readers is.
+        check(&self.path)?;
+        let flags = role | OFlags::NONBLOCK | OFlags::CLOEXEC | OFlags::NOCTTY;
+        let fd = resumed(|| open(&self.path, flags, Mode::empty())).map_err(failed)?;
+        // And after, since something else may have come in between.
+        let status = fstat(fd.as_fd()).map_err(failed)?;
+        if FileType::from_raw_mode(status.st_mode) != FileType::Fifo {
+            return Err(Error::unlike(Step::Open, "a FIFO", "another file").with_path(&self.path));
+        }
+        Ok(fd)
+    }
+}
+
+/// Whether it is a FIFO that is there.
+fn check(path: &Path) -> Result<(), Error> {
+    let file = fs::metadata(path);
+    let kind = file.map_err(|error| Error::os(Step::Open, errno(&error)).with_path(path))?.file_type();
+    let found = match kind {
+        kind if kind.is_fifo() => return Ok(()),
+        kind if kind.is_file() => "a regular file",
+        kind if kind.is_dir() => "a directory",
+        kind if kind.is_socket() => "a socket",
+        _ => "a device",
+    };
+    Err(Error::unlike(Step::Open, "a FIFO", found).with_path(path))
+}

@@ -1,0 +1,177 @@
+//! The end of a pipe that writes.
+//!
+//! Writing to a pipe that nobody reads raises `SIGPIPE`, which ends a process that has not asked otherwise,
+//! besides the error. Sockets have a flag against that; pipes have one since Linux 6.18 (`RWF_NOSIGNAL`,
+//! pwritev2(2)), which is used where there is one. On older systems it is up to the process: Rust programs
+//! ignore the signal from their start, others have to do so (`signal(SIGPIPE, SIG_IGN)`) before they call in
+//! here. Blocking it around each write would take three more system calls.
+
+use std::io::IoSlice;
+use std::os::fd::{AsFd, BorrowedFd, OwnedFd};
+use std::sync::atomic::{AtomicBool, Ordering::Relaxed};
+use std::time::Instant;
+
+use rustix::event::PollFlags;
+use rustix::fs::OFlags;
+use rustix::io::{Errno, ReadWriteFlags, pwritev2, writev};
+
+use super::end::End;
+use crate::ready::resumed;
+use crate::{Error, Refused, Step};
+
+/// The end of a pipe or a FIFO that writes. It cannot receive.
+///
+/// Calls are named as those of a [`Stream`](crate::Stream) are. All take `&self`. Of several threads or
+/// processes that send at once, what one call sends stays together up to [`TOGETHER`](Self::TOGETHER) octets.
+///
+/// It cannot be read:
+///
+/// ```compile_fail,E0599
+/// # fn wrong(writer: &zorb_ipc::PipeWriter) {
+/// writer.receive_now(&mut [0; 16]); // no method `receive_now`
+/// # }
+/// ```
+#[derive(Debug)]
+pub struct PipeWriter(pub(super) End);
+
+impl PipeWriter {
+    /// So many octets of one call are sent all or none, and are not mixed with those of others (`PIPE_BUF`,
+    /// pipe(7)).
+    pub const TOGETHER: usize = rustix::pipe::PIPE_BUF;
+
+    /// Takes over a descriptor that came from elsewhere, such as standard output. The descriptor no longer
+    /// blocks, for whoever shares it either, and is not inherited by other programs.
+    ///
+    /// # Errors
+    /// At [`Step::Adopt`], with the descriptor: [`Error::is_of_another_kind`] if it is not the writing end of
+    /// a pipe or FIFO.
+    pub fn adopt(fd: OwnedFd) -> Result<Self, Refused<OwnedFd>> {
+        End::adopt(fd, OFlags::WRONLY, "a pipe's writing end").map(Self)
+    }
+
+    /// The descriptor, in blocking mode, as other programs expect what they inherit.
+    ///
+    /// # Errors
+    /// At [`Step::Configure`].
+    pub fn into_descriptor(self) -> Result<OwnedFd, Error> {
+        self.0.into_descriptor()
+    }
+
+    /// Sends as much of the slices as there is room for, without waiting, and says how many octets that was.
+    /// Of no more than [`TOGETHER`](Self::TOGETHER) octets all are sent or none.
+    ///
+    /// # Errors
+    /// At [`Step::Send`], when nothing was taken: [`Error::is_would_block`]; [`Error::is_connection_reset`]
+    /// if nobody reads any more.
+    #[inline]
+    pub fn send_now(&self, slices: &[IoSlice<'_>]) -> Result<usize, Error> {
+        write_without_signal(self.as_fd(), slices).map_err(|errno| self.0.failed(Step::Send, errno))
+    }
+
+    /// The same, and waits for room until `deadline`.
+    ///
+    /// # Errors
+    /// At [`Step::Send`]: [`Error::is_timeout`], [`Error::is_connection_reset`].
+    #[inline]
+    pub fn send_by(&self, slices: &[IoSlice<'_>], deadline: Instant) -> Result<usize, Error> {
+        loop {
+            match self.send_now(slices) {
+                Err(error) if error.is_would_block() => self.wait_for_room(deadline)?,
+                done => return done,
+            }
+        }
+    }
+
+    /// Sends the slices to their end by `deadline`. The slices are used up as they are sent.
+    ///
+    /// # Errors
+    /// As [`send_by`](Self::send_by); [`Error::transferred`] says how many octets had gone.
+    pub fn send_all(&self, mut slices: &mut [IoSlice<'_>], deadline: Instant) -> Result<(), Error> {
+        let mut total = 0;
+        // Leaves out empty ones in the beginning.
+        IoSlice::advance_slices(&mut slices, 0);
+        while !slices.is_empty() {
+            let sent = self.send_by(slices, deadline).map_err(|error| error.with_transferred(total))?;
+            total += sent;
+            IoSlice::advance_slices(&mut slices, sent);
+        }
+        Ok(())
+    }
+
+    /// Whether nobody reads any more.
+    ///
+    /// # Errors
+    /// At [`Step::Send`].
+    pub fn is_closed_by_peer(&self) -> Result<bool, Error> {
+        let found = self.0.look(PollFlags::OUT).map_err(|errno| self.0.failed(Step::Send, errno))?;
+        Ok(found.contains(PollFlags::ERR))
+    }
+
+    /// How many octets the pipe holds at most. It keeps them in pages, so that many small pieces may fill it
+    /// sooner.
+    ///
+    /// # Errors
+    /// At [`Step::Configure`].
+    pub fn capacity(&self) -> Result<usize, Error> {
+        self.0.capacity()
+    }
+
+    /// Changes how many octets the pipe holds, and says what came of it: the kernel rounds up, to a power of
+    /// two of pages.
+    ///
+    /// # Errors
+    /// At [`Step::Configure`]: fewer than are queued, or more than `fs.pipe-max-size` allows this user
+    /// ([`Error::is_permission_denied`]).
+    pub fn set_capacity(&self, octets: usize) -> Result<usize, Error> {
+        self.0.set_capacity(octets)
+    }
+
+    pub(super) fn wait_for_room(&self, deadline: Instant) -> Result<(), Error> {
+        self.0.wait(Step::Send, PollFlags::OUT, deadline)
+    }
+}
+
+impl AsFd for PipeWriter {
+    fn as_fd(&self) -> BorrowedFd<'_> {
+        self.0.as_fd()
+    }
+}
+
+/// `RWF_NOSIGNAL`, which rustix does not name yet (linux/fs.h).
+const NO_SIGNAL: ReadWriteFlags = ReadWriteFlags::from_bits_retain(0x100);
+
+/// Whether this kernel knows it, as far as known.
+static HAS_NO_SIGNAL: AtomicBool = AtomicBool::new(true);
+
+#[inline]
+fn write_without_signal(fd: BorrowedFd<'_>, slices: &[IoSlice<'_>]) -> Result<usize, Errno> {
+    if HAS_NO_SIGNAL.load(Relaxed) {
+        // The offset says that there is none.
+        match resumed(|| pwritev2(fd, slices, u64::MAX, NO_SIGNAL)) {
+            Err(Errno::OPNOTSUPP | Errno::NOSYS) => HAS_NO_SIGNAL.store(false, Relaxed),
+            done => return done,
+        }
+    }
+    resumed(|| writev(fd, slices))
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::pipe;
+    use std::time::Duration;
+
+    #[test]
+    fn kernels_without_the_flag_are_served_too() {
+        HAS_NO_SIGNAL.store(false, Relaxed);
+        let (reader, writer) = pipe().expect("a pipe");
+        let sent = writer.send_now(&[IoSlice::new(b"ab"), IoSlice::new(b""), IoSlice::new(b"c")]);
+        assert_eq!(sent, Ok(3));
+        let mut text = [0; 3];
+        reader.receive_exact(&mut text, Instant::now() + Duration::from_secs(30)).expect("it was sent");
+        assert_eq!(&text, b"abc");
+        drop(reader);
+        assert!(writer.send_now(&[IoSlice::new(b"x")]).is_err_and(|error| error.is_connection_reset()));
+        HAS_NO_SIGNAL.store(true, Relaxed);
+    }
+}
