@@ -7,7 +7,7 @@ use rustix::io::Errno;
 use std::fmt;
 use std::mem::MaybeUninit;
 use std::os::fd::{AsFd, BorrowedFd, OwnedFd};
-use std::time::Duration;
+use std::time::{Duration, Instant};
 
 /// A set of descriptors to wait on, shared by any number of threads.
 ///
@@ -29,7 +29,10 @@ impl Interest {
     pub const RECEIVE: Self = Self(EventFlags::IN.union(EventFlags::RDHUP));
     /// There is room to send into.
     pub const SEND: Self = Self(EventFlags::OUT);
-    /// Either.
+    /// Nothing but that the peer is gone or has ended its direction, of a pipe also that nobody reads it any
+    /// more.
+    pub const HANG_UP: Self = Self(EventFlags::RDHUP);
+    /// Either to receive or to send.
     pub const BOTH: Self = Self(Self::RECEIVE.0.union(Self::SEND.0));
 }
 
@@ -66,6 +69,11 @@ impl Event {
     /// The peer has ended its direction or the connection is gone; something may be left to receive.
     pub fn is_hang_up(&self) -> bool {
         self.flags.intersects(EventFlags::RDHUP | EventFlags::HUP | EventFlags::ERR)
+    }
+
+    /// There is an error to be had from the next call; of a pipe's writing end, that nobody reads.
+    pub fn is_error(&self) -> bool {
+        self.flags.contains(EventFlags::ERR)
     }
 }
 
@@ -145,6 +153,21 @@ impl Epoll {
     pub fn remove(&self, member: impl AsFd) -> Result<(), Error> {
         counts::enter();
         epoll::delete(&self.fd, member).map_err(failed)
+    }
+
+    /// Waits until a member has something to report, or until `deadline`, and puts the reports into `events`
+    /// in place of the earlier ones: none only if the deadline came first.
+    ///
+    /// # Errors
+    /// At [`Step::Wait`].
+    pub fn wait_by(&self, events: &mut Events, deadline: Instant) -> Result<(), Error> {
+        loop {
+            let left = deadline.saturating_duration_since(Instant::now());
+            self.wait(events, Some(left))?;
+            if !events.is_empty() || left.is_zero() {
+                return Ok(());
+            }
+        }
     }
 
     /// Waits until a member has something to report, at the longest for `timeout` (`None`: as long as it

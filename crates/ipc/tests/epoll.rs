@@ -1,10 +1,12 @@
 //! The descriptor set and the wake-up.
 
 use std::io::IoSlice;
+use std::os::fd::AsFd;
 use std::thread;
 use std::time::{Duration, Instant};
 use zorb_ipc::{
-    AcceptorOptions, Epoll, Event, Events, Interest, Step, TcpAcceptor, TcpStream, Trigger, Wake,
+    AcceptorOptions, Epoll, Event, EventCounter, EventSemaphore, Events, Fifo, Interest, Memfd, SpliceStream,
+    Step, TcpAcceptor, TcpStream, Timer, Trigger, Wake, WallClockTimer, pipe,
 };
 
 const SHORT: Duration = Duration::from_millis(20);
@@ -146,4 +148,97 @@ fn more_reports_than_room_come_with_the_next_wait() {
     }
     tokens.sort_unstable();
     assert_eq!(tokens, [0, 1, 2, 3, 4]);
+}
+
+#[test]
+fn waiting_ends_by_the_deadline_or_with_something_to_report() {
+    let (epoll, wake) = (Epoll::new().unwrap(), Wake::new().unwrap());
+    epoll.add(&wake, 3, Interest::RECEIVE, Trigger::Level).unwrap();
+    let mut events = Events::with_capacity(4);
+    let begun = Instant::now();
+    epoll.wait_by(&mut events, begun + SHORT).unwrap();
+    assert!(events.is_empty() && begun.elapsed() >= SHORT);
+    thread::scope(|scope| {
+        scope.spawn(|| {
+            thread::sleep(SHORT);
+            wake.wake().unwrap();
+        });
+        epoll.wait_by(&mut events, Instant::now() + LONG).unwrap();
+    });
+    assert_eq!(events.iter().map(|event| event.token).collect::<Vec<_>>(), [3]);
+    epoll.wait_by(&mut events, begun).unwrap();
+    assert_eq!(events.len(), 1, "a deadline in the past still looks");
+}
+
+/// Whether a member becomes readable by what `make` does, and is not before.
+fn becomes_readable(member: impl AsFd, make: impl FnOnce()) {
+    let epoll = Epoll::new().unwrap();
+    epoll.add(&member, 1, Interest::RECEIVE, Trigger::Level).unwrap();
+    assert!(is_quiet(&epoll));
+    make();
+    let event = next(&epoll);
+    assert!(event.can_receive() && !event.can_send());
+    epoll.remove(&member).unwrap();
+    assert!(is_quiet(&epoll));
+}
+
+#[test]
+fn every_kind_of_handle_is_reported_when_it_is_ready() {
+    let (reader, writer) = pipe().unwrap();
+    becomes_readable(&reader, || assert_eq!(writer.send_now(&[IoSlice::new(b"x")]).unwrap(), 1));
+    let path = std::env::temp_dir().join(format!("zorb-ipc-epoll-{}", std::process::id()));
+    let fifo = Fifo::create(path, 0o600).unwrap();
+    let reader = fifo.reader().unwrap();
+    let mut writer = None;
+    becomes_readable(&reader, || {
+        writer = Some(fifo.writer_now().unwrap());
+        writer.as_ref().unwrap().send_now(&[IoSlice::new(b"x")]).unwrap();
+    });
+    let timer = Timer::new().unwrap();
+    becomes_readable(&timer, || timer.fire_after(Duration::ZERO).unwrap());
+    let timer = WallClockTimer::new().unwrap();
+    let fire = || timer.fire_at(std::time::UNIX_EPOCH, zorb_ipc::OnClockChange::Tell).unwrap();
+    becomes_readable(&timer, fire);
+    let (client, server) = pair();
+    let server = SpliceStream::of(server).unwrap();
+    becomes_readable(&server, || assert_eq!(client.send(&[IoSlice::new(b"x")]).unwrap(), 1));
+    let (inner, wake) = (Epoll::new().unwrap(), Wake::new().unwrap());
+    inner.add(&wake, 1, Interest::RECEIVE, Trigger::Level).unwrap();
+    becomes_readable(&inner, || wake.wake().unwrap());
+
+    // There is always room in these.
+    let (counter, semaphore) = (EventCounter::new(0).unwrap(), EventSemaphore::new(0).unwrap());
+    let epoll = Epoll::new().unwrap();
+    epoll.add(&counter, 1, Interest::BOTH, Trigger::Level).unwrap();
+    let event = next(&epoll);
+    assert!(event.can_send() && !event.can_receive());
+    becomes_readable(&counter, || counter.add_now(1).unwrap());
+    becomes_readable(&semaphore, || semaphore.add_now(1).unwrap());
+}
+
+#[test]
+fn the_other_end_of_a_pipe_is_missed() {
+    let epoll = Epoll::new().unwrap();
+    let (reader, writer) = pipe().unwrap();
+    epoll.add(&writer, 1, Interest::HANG_UP, Trigger::Level).unwrap();
+    assert!(is_quiet(&epoll), "there is room, but nobody asked");
+    drop(reader);
+    let event = next(&epoll);
+    assert!(event.token == 1 && event.is_error() && event.is_hang_up());
+    drop(writer);
+
+    let (reader, writer) = pipe().unwrap();
+    epoll.add(&reader, 2, Interest::HANG_UP, Trigger::Level).unwrap();
+    writer.send_now(&[IoSlice::new(b"x")]).unwrap();
+    assert!(is_quiet(&epoll));
+    drop(writer);
+    let event = next(&epoll);
+    assert!(event.token == 2 && event.is_hang_up() && !event.is_error());
+}
+
+#[test]
+fn memory_is_never_waited_for() {
+    let memory = Memfd::create("memory", 1).unwrap();
+    let error = Epoll::new().unwrap().add(&memory, 1, Interest::RECEIVE, Trigger::Level).unwrap_err();
+    assert!(error.is_permission_denied() && error.step() == Step::Wait, "{error}");
 }
