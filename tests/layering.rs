@@ -12,7 +12,7 @@ use zorb_tests::root;
 const NORMAL: &[(&str, &[&str])] = &[
     ("zorb-cdr", &["bytes", "bytemuck"]),
     ("zorb-giop", &["zorb-cdr", "bytes"]),
-    ("zorb-ipc", &["rustix"]),
+    ("zorb-ipc", &["libc", "rustix"]),
     ("zorb-idl", &["annotate-snippets", "rustc_apfloat"]),
     ("zorb-build", &["zorb-idl", "proc-macro2", "quote", "prettyplease", "syn"]),
     ("zorb-orb", &["zorb-cdr", "zorb-giop", "zorb-ipc", "bytes", "parking_lot", "tracing"]),

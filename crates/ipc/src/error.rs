@@ -83,6 +83,8 @@ enum Cause {
     OutOfTime,
     /// A datagram of this length, of which only a part was received.
     Truncated(usize),
+    /// An option's value that the kernel would refuse or take for another; this says what may be.
+    OutOfRange(&'static str),
     /// The name service's answer has no error number, only a text.
     Said(Box<str>),
     /// What was wanted, and what was there instead.
@@ -110,6 +112,13 @@ impl Error {
     pub(crate) fn truncated(length: usize, room: usize) -> Self {
         let cause = Cause::Truncated(length);
         Self { step: Step::Receive, subject: Subject::None, cause, transferred: room }
+    }
+
+    /// `allowed` names the option and what it may be.
+    #[cold]
+    pub(crate) fn out_of_range(allowed: &'static str) -> Self {
+        let cause = Cause::OutOfRange(allowed);
+        Self { step: Step::Configure, subject: Subject::None, cause, transferred: 0 }
     }
 
     #[cold]
@@ -209,7 +218,11 @@ impl Error {
         match self.cause {
             Cause::OutOfTime => true,
             Cause::Os(errno) => errno == Errno::TIMEDOUT && self.step == Step::Connect,
-            Cause::Truncated(_) | Cause::Said(_) | Cause::Unlike(..) | Cause::Outside { .. } => false,
+            Cause::Truncated(_)
+            | Cause::OutOfRange(_)
+            | Cause::Said(_)
+            | Cause::Unlike(..)
+            | Cause::Outside { .. } => false,
         }
     }
 
@@ -301,6 +314,11 @@ impl Error {
         matches!(self.cause, Cause::Outside { .. })
     }
 
+    /// An option was given a value that it cannot have; the text says which it can.
+    pub fn is_out_of_range(&self) -> bool {
+        matches!(self.cause, Cause::OutOfRange(_))
+    }
+
     /// There is no way to that address: no route, or somebody on the way said so.
     pub fn is_unreachable(&self) -> bool {
         self.is_os(&[Errno::NETUNREACH, Errno::HOSTUNREACH, Errno::NETDOWN, Errno::HOSTDOWN])
@@ -328,6 +346,7 @@ impl fmt::Display for Error {
             Cause::Os(Errno::NODATA) => f.write_str(": the peer ended the connection"),
             Cause::Os(errno) => write!(f, ": {}", io::Error::from(*errno)),
             Cause::Truncated(length) => write!(f, ": the datagram has {length}"),
+            Cause::OutOfRange(allowed) => write!(f, ": out of range: {allowed}"),
             Cause::Said(text) => write!(f, ": {text}"),
             Cause::Unlike(wanted, found) => write!(f, ": wanted {wanted}, found {found}"),
             Cause::Outside { octets, at, of } => {
@@ -346,7 +365,7 @@ impl From<Error> for io::Error {
             Cause::Os(Errno::NODATA) => io::ErrorKind::UnexpectedEof,
             Cause::Os(errno) => io::Error::from(*errno).kind(),
             Cause::Truncated(_) => io::ErrorKind::InvalidData,
-            Cause::Unlike(..) | Cause::Outside { .. } => io::ErrorKind::InvalidInput,
+            Cause::OutOfRange(_) | Cause::Unlike(..) | Cause::Outside { .. } => io::ErrorKind::InvalidInput,
             Cause::Said(_) => io::ErrorKind::Other,
         };
         io::Error::new(kind, error)

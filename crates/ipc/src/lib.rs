@@ -16,6 +16,7 @@
 //! | [`EventCounter`], [`EventSemaphore`] | numbers to wait on that are taken whole, or by one |
 //! | [`Timer`], [`WallClockTimer`] | expire once or again and again |
 //! | [`PrivateFutex`], [`SharedFutex`] | wait on a word of memory, and wake who does |
+//! | [`SocketOption`] | what can be set on a socket, each a type: [`NoDelay`], [`KeepAlive`], [`SendQueue`], … |
 //! | [`Resolver`], [`resolve`] | turn a host name into all of its addresses |
 //! | [`Epoll`], [`Wake`] | wait for many descriptors at once, and be woken by another thread |
 //! | [`Address`] | any of these addresses as text: `tcp:127.0.0.1:2809` |
@@ -131,12 +132,15 @@
 //!
 //! `rustix`: system calls on owned and borrowed descriptors. It carries the unsafe code, reviewed and used
 //! widely; this crate denies it except where a module states its reason: reading the cycle counter, mapping
-//! memory and copying to and from it, and giving pages to a pipe.
+//! memory and copying to and from it, giving pages to a pipe, and the few calls that rustix lacks. For these there is `libc`, on Linux: receiving credentials, times and completions beside a message
+//! (rustix has the first, but takes each process for one that has a number here), options that it does not know.
 
 #![deny(unsafe_code)]
 
 mod address;
 mod adopt;
+#[cfg(target_os = "linux")]
+mod control;
 mod cores;
 mod counts;
 mod cycles;
@@ -151,6 +155,7 @@ mod interfaces;
 mod kind;
 mod memory;
 mod named_file;
+mod options;
 mod pipe;
 mod ready;
 mod refused;
@@ -176,6 +181,12 @@ pub use generic::{ByteStream, StreamTransport};
 pub use host::{host_name, reachable_address};
 pub use interfaces::{Interface, interfaces};
 pub use memory::{Memfd, SealedBytes, SealedMemfd, Segment, SegmentOptions, SizedMemfd};
+#[cfg(target_os = "linux")]
+pub use options::{
+    BusyPoll, CongestionControl, Cork, IncomingCore, MaximumSegment, Priority, QuickAck, ReceiveTimestamps,
+    Stamped, TypeOfService, UserTimeout,
+};
+pub use options::{KeepAlive, Linger, NoDelay, Probes, ReceiveQueue, SendQueue, SocketFact, SocketOption};
 pub use pipe::{Fifo, Pages, PipeReader, PipeWriter, SpliceFile, SpliceStream, pipe};
 pub use ready::wait_readable;
 pub use refused::Refused;
@@ -187,8 +198,10 @@ pub use stream::{
 pub use tcp::{Tcp, TcpAcceptor, TcpConnector, TcpStream};
 pub use timer::{Expired, OnClockChange, Timer, WallClockTimer};
 pub use udp::{ConnectedUdpSocket, Udp, UdpSocket};
+#[cfg(target_os = "linux")]
+pub use unix::Passed;
 pub use unix::{
-    ConnectedUnixDatagramSocket, Passed, Unix, UnixAcceptor, UnixConnector, UnixDatagram, UnixDatagramSocket,
+    ConnectedUnixDatagramSocket, Unix, UnixAcceptor, UnixConnector, UnixDatagram, UnixDatagramSocket,
     UnixStream,
 };
 pub use wake::Wake;

@@ -10,7 +10,7 @@ use rustix::net::{
 };
 
 use crate::stream::{Acceptor, AcceptorOptions, Begun, Calls, Connector, Stream};
-use crate::{Address, Error, Step, counts};
+use crate::{Address, Error, NoDelay, Step};
 
 /// The family of TCP's stream sockets, IPv4 and IPv6; see [`StreamFamily`](crate::StreamFamily).
 #[derive(Debug)]
@@ -218,15 +218,12 @@ impl Connector<Tcp> {
 }
 
 impl Stream<Tcp> {
-    /// Whether a small message leaves at once (`TCP_NODELAY`) instead of waiting for the acknowledgement of
-    /// the one before. Streams are born with yes, since whoever waits for an answer gains nothing by the
-    /// delay.
+    /// Whether a small message leaves at once: the option [`NoDelay`].
     ///
     /// # Errors
     /// At [`Step::Configure`].
     pub fn set_no_delay(&self, yes: bool) -> Result<(), Error> {
-        counts::enter();
-        sockopt::set_tcp_nodelay(self, yes).map_err(|e| self.failed(Step::Configure, e))
+        self.set(NoDelay(yes))
     }
 
     /// Whether small messages leave at once.
@@ -234,7 +231,7 @@ impl Stream<Tcp> {
     /// # Errors
     /// At [`Step::Configure`].
     pub fn no_delay(&self) -> Result<bool, Error> {
-        sockopt::tcp_nodelay(self).map_err(|e| self.failed(Step::Configure, e))
+        self.option().map(|NoDelay(yes)| yes)
     }
 
     /// The peer's address, an IPv4 one as such also where an IPv6 socket accepted it. No system call.

@@ -4,7 +4,8 @@ use std::os::fd::BorrowedFd;
 
 use rustix::net::sockopt;
 
-use crate::{Error, Step};
+use crate::Error;
+use crate::options::{set_receive, set_send};
 
 /// How many octets the kernel may hold for a connection in each direction; `None` leaves it to the kernel,
 /// which adapts the size to the traffic and is right for nearly everyone.
@@ -22,10 +23,10 @@ pub struct QueueSizes {
 impl QueueSizes {
     pub(crate) fn apply(self, fd: BorrowedFd<'_>) -> Result<(), Error> {
         if let Some(octets) = self.send {
-            sockopt::set_socket_send_buffer_size(fd, octets).map_err(|e| Error::os(Step::Configure, e))?;
+            set_send(fd, octets)?;
         }
         if let Some(octets) = self.receive {
-            sockopt::set_socket_recv_buffer_size(fd, octets).map_err(|e| Error::os(Step::Configure, e))?;
+            set_receive(fd, octets)?;
         }
         Ok(())
     }

@@ -1,0 +1,153 @@
+//! How Linux's TCP sends and acknowledges.
+
+use std::borrow::Cow;
+use std::os::fd::BorrowedFd;
+use std::time::Duration;
+
+use rustix::net::sockopt;
+
+use super::{Give, Read, SocketFact, failed, option_of, raw};
+use crate::{Acceptor, Error, Stream, Tcp, counts};
+
+/// Whether only full segments leave (`TCP_CORK`, tcp(7)): to be set before the parts of a message that are
+/// sent one by one, and taken off after the last, which sends the rest. What is held back leaves after 200 ms
+/// in any case.
+///
+/// Of TCP streams.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct Cork(pub bool);
+
+option_of!(Cork: Stream<Tcp>);
+
+impl Read for Cork {
+    fn read(fd: BorrowedFd<'_>) -> Result<Self, Error> {
+        counts::enter();
+        sockopt::tcp_cork(fd).map(Cork).map_err(failed)
+    }
+}
+
+impl Give for Cork {
+    type Granted = ();
+
+    fn give(self, fd: BorrowedFd<'_>) -> Result<(), Error> {
+        counts::enter();
+        sockopt::set_tcp_cork(fd, self.0).map_err(failed)
+    }
+}
+
+/// Whether what is received is acknowledged at once (`TCP_QUICKACK`, tcp(7)) instead of together with an
+/// answer. The kernel changes it by itself, so it holds for what comes next only: to be set again after each
+/// message.
+///
+/// Of TCP streams.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct QuickAck(pub bool);
+
+option_of!(QuickAck: Stream<Tcp>);
+
+impl Read for QuickAck {
+    fn read(fd: BorrowedFd<'_>) -> Result<Self, Error> {
+        counts::enter();
+        sockopt::tcp_quickack(fd).map(QuickAck).map_err(failed)
+    }
+}
+
+impl Give for QuickAck {
+    type Granted = ();
+
+    fn give(self, fd: BorrowedFd<'_>) -> Result<(), Error> {
+        counts::enter();
+        sockopt::set_tcp_quickack(fd, self.0).map_err(failed)
+    }
+}
+
+/// How long octets may stay unacknowledged, or unsent since the peer has no room, before the connection is
+/// given up (`TCP_USER_TIMEOUT`, tcp(7)). `None`, the default: by the kernel's count of repetitions, some 15
+/// minutes. 1 to 2,147,483,647 ms; parts of one are rounded up.
+///
+/// Of TCP streams; of TCP acceptors, whose later streams are born with it.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct UserTimeout(pub Option<Duration>);
+
+option_of!(UserTimeout: Stream<Tcp>, Acceptor<Tcp>);
+
+impl Read for UserTimeout {
+    fn read(fd: BorrowedFd<'_>) -> Result<Self, Error> {
+        counts::enter();
+        let milliseconds = sockopt::tcp_user_timeout(fd).map_err(failed)?;
+        Ok(UserTimeout((milliseconds > 0).then(|| Duration::from_millis(milliseconds.into()))))
+    }
+}
+
+impl Give for UserTimeout {
+    type Granted = ();
+
+    fn give(self, fd: BorrowedFd<'_>) -> Result<(), Error> {
+        let milliseconds = match self.0 {
+            None => 0,
+            Some(time) => {
+                let rounded_up = time.as_nanos().div_ceil(1_000_000);
+                let fitting = i32::try_from(rounded_up).ok().filter(|milliseconds| *milliseconds > 0);
+                fitting
+                    .ok_or_else(|| Error::out_of_range("UserTimeout is 1 to 2,147,483,647 milliseconds"))?
+            }
+        };
+        counts::enter();
+        sockopt::set_tcp_user_timeout(fd, milliseconds.unsigned_abs()).map_err(failed)
+    }
+}
+
+/// Which algorithm decides how fast to send (`TCP_CONGESTION`, tcp(7)): `cubic`, `reno`, `bbr` and what else
+/// the kernel has. One that it has not is an error, and so is one that is not among
+/// `net.ipv4.tcp_allowed_congestion_control` for a process without privileges.
+///
+/// ```
+/// # use zorb_ipc::{CongestionControl, Error, TcpStream};
+/// fn modest(stream: &TcpStream) -> Result<(), Error> {
+///     stream.set(CongestionControl("reno".into()))
+/// }
+/// ```
+///
+/// Of TCP streams; of TCP acceptors, whose later streams are born with it.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct CongestionControl(pub Cow<'static, str>);
+
+option_of!(CongestionControl: Stream<Tcp>, Acceptor<Tcp>);
+
+impl Read for CongestionControl {
+    fn read(fd: BorrowedFd<'_>) -> Result<Self, Error> {
+        counts::enter();
+        sockopt::tcp_congestion(fd).map(|name| CongestionControl(name.into())).map_err(failed)
+    }
+}
+
+impl Give for CongestionControl {
+    type Granted = ();
+
+    fn give(self, fd: BorrowedFd<'_>) -> Result<(), Error> {
+        // The kernel would cut a longer one, and might find another algorithm by what is left.
+        if !(1..=15).contains(&self.0.len()) || self.0.contains('\0') {
+            return Err(Error::out_of_range(
+                "the name of a CongestionControl has 1 to 15 octets, none of them NUL",
+            ));
+        }
+        counts::enter();
+        sockopt::set_tcp_congestion(fd, &self.0).map_err(failed)
+    }
+}
+
+/// How many octets a segment to the peer carries at most (`TCP_MAXSEG`, tcp(7)), as the two ends agreed and
+/// the kernel has found out since. It cannot be set.
+///
+/// Of TCP streams.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
+pub struct MaximumSegment(pub u32);
+
+impl SocketFact<Stream<Tcp>> for MaximumSegment {}
+
+impl Read for MaximumSegment {
+    fn read(fd: BorrowedFd<'_>) -> Result<Self, Error> {
+        let octets = raw::int(fd, libc::IPPROTO_TCP, libc::TCP_MAXSEG).map_err(failed)?;
+        Ok(MaximumSegment(octets.unsigned_abs()))
+    }
+}
