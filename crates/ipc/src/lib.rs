@@ -17,6 +17,7 @@
 //! | [`Timer`], [`WallClockTimer`] | expire once or again and again |
 //! | [`PrivateFutex`], [`SharedFutex`] | wait on a word of memory, and wake who does |
 //! | [`SocketOption`] | what can be set on a socket, each a type: [`NoDelay`], [`KeepAlive`], [`SendQueue`], … |
+//! | [`Credentials`] | who is at the other end of a [`UnixStream`], as the kernel vouches for it |
 //! | [`Resolver`], [`resolve`] | turn a host name into all of its addresses |
 //! | [`Epoll`], [`Wake`] | wait for many descriptors at once, and be woken by another thread |
 //! | [`Address`] | any of these addresses as text: `tcp:127.0.0.1:2809` |
@@ -198,10 +199,10 @@ pub use stream::{
 pub use tcp::{Tcp, TcpAcceptor, TcpConnector, TcpStream};
 pub use timer::{Expired, OnClockChange, Timer, WallClockTimer};
 pub use udp::{ConnectedUdpSocket, Udp, UdpSocket};
-#[cfg(target_os = "linux")]
-pub use unix::Passed;
 pub use unix::{
     ConnectedUnixDatagramSocket, Unix, UnixAcceptor, UnixConnector, UnixDatagram, UnixDatagramSocket,
     UnixStream,
 };
+#[cfg(target_os = "linux")]
+pub use unix::{Credentials, Passed, ReceiveCredentials};
 pub use wake::Wake;

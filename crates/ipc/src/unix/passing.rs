@@ -1,24 +1,26 @@
 //! Descriptors on their way to another process: they ride on octets of a Unix stream.
 
-use std::io::{IoSlice, IoSliceMut};
+use std::io::IoSlice;
 use std::mem::MaybeUninit;
-use std::os::fd::{AsFd, BorrowedFd, OwnedFd};
+use std::os::fd::{AsFd, BorrowedFd, OwnedFd, RawFd};
 use std::time::Instant;
 
 use rustix::cmsg_space;
 use rustix::event::PollFlags;
 use rustix::io::Errno;
-use rustix::net::{
-    RecvAncillaryBuffer, RecvAncillaryMessage, RecvFlags, ReturnFlags, SendAncillaryBuffer,
-    SendAncillaryMessage, SendFlags, recvmsg, sendmsg,
-};
+use rustix::net::{RecvFlags, ReturnFlags, SendAncillaryBuffer, SendAncillaryMessage, SendFlags, sendmsg};
 
-use super::UnixStream;
+use super::{Credentials, UnixStream, credentials};
+use crate::control::{self, Space, room};
 use crate::ready::ready_by;
 use crate::{Error, Step, counts};
 
 /// The most that the kernel takes with one message (`SCM_MAX_FD`).
 const AT_ONCE: usize = 253;
+
+/// Octets of all that can come with one message: descriptors, credentials, and a security label, which
+/// somebody may have asked for by the stream's descriptor.
+const BESIDE: usize = room(AT_ONCE * size_of::<RawFd>()) + room(credentials::OCTETS) + 512;
 
 /// What was received together.
 #[derive(Debug)]
@@ -27,6 +29,10 @@ pub struct Passed {
     pub octets: usize,
     /// The descriptors that rode on them, in their order, each close-on-exec.
     pub descriptors: Vec<OwnedFd>,
+    /// Who sent them, if [`ReceiveCredentials`](crate::ReceiveCredentials) asked for it. The kernel has checked
+    /// them: a process without privileges cannot claim to be another. Octets of two senders are never received
+    /// together.
+    pub credentials: Option<Credentials>,
 }
 
 impl UnixStream {
@@ -101,33 +107,16 @@ impl UnixStream {
     /// take all of them. [`Error::transferred`] octets of `into` are then valid; descriptors that did arrive have been
     /// closed again, the others by the kernel: none is left open anywhere.
     pub fn receive_passed(&self, into: &mut [u8], deadline: Instant) -> Result<Passed, Error> {
-        let mut space = [MaybeUninit::uninit(); cmsg_space!(ScmRights(AT_ONCE))];
-        loop {
-            let mut riding = RecvAncillaryBuffer::new(&mut space);
-            counts::enter();
-            let flags = RecvFlags::CMSG_CLOEXEC | RecvFlags::DONTWAIT;
-            let mut slices = [IoSliceMut::new(into)];
-            match recvmsg(self, &mut slices, &mut riding, flags) {
-                Ok(message) => {
-                    let rights = riding.drain().filter_map(|riding| match riding {
-                        RecvAncillaryMessage::ScmRights(rights) => Some(rights),
-                        _ => None,
-                    });
-                    let descriptors: Vec<OwnedFd> = rights.flatten().collect();
-                    if message.flags.contains(ReturnFlags::CTRUNC) {
-                        // There is space for all that can come: what the kernel left out it could not make.
-                        return Err(self.failed(Step::Receive, Errno::MFILE).with_transferred(message.bytes));
-                    }
-                    return Ok(Passed { octets: message.bytes, descriptors });
-                }
-                Err(Errno::INTR) => {}
-                Err(Errno::AGAIN) => match ready_by(self.as_fd(), PollFlags::IN, Some(deadline)) {
-                    Ok(true) => {}
-                    Ok(false) => return Err(self.naming(Error::out_of_time(Step::Receive))),
-                    Err(errno) => return Err(self.failed(Step::Receive, errno)),
-                },
-                Err(errno) => return Err(self.failed(Step::Receive, errno)),
-            }
+        let mut space = Space::<BESIDE>::new();
+        let message = control::receive_by(self.as_fd(), into, &mut space, RecvFlags::empty(), deadline);
+        let message = message.map_err(|error| self.naming(error))?;
+        if message.flags.contains(ReturnFlags::CTRUNC) {
+            // There is space for all that can come: what the kernel left out it could not make.
+            return Err(self.failed(Step::Receive, Errno::MFILE).with_transferred(message.octets));
         }
+        // With an end come the kernel's own, which are nobody's.
+        let mut riders = space.riders().filter(|_| message.octets > 0);
+        let credentials = riders.find_map(|rider| Credentials::riding(&rider));
+        Ok(Passed { octets: message.octets, descriptors: message.descriptors, credentials })
     }
 }

@@ -9,7 +9,9 @@ use rustix::net::{
     AddressFamily, SocketAddrAny, SocketAddrUnix, SocketFlags, SocketType, connect, socket_with,
 };
 
+use super::ReceiveCredentials;
 use super::file::{SocketFile, bind_file, errno};
+use crate::options::Give;
 use crate::stream::{Acceptor, AcceptorOptions, Begun, Calls, Connector, Stream};
 use crate::{Address, Error, Step, UnixAddress};
 
@@ -29,6 +31,8 @@ pub type UnixStream = Stream<Unix>;
 pub struct Listening {
     replace_abandoned: bool,
     mode: Option<u32>,
+    /// See unix/credentials.rs.
+    pub(super) credentials: bool,
 }
 
 /// Nothing is told to Unix connectors alone.
@@ -57,8 +61,8 @@ impl Calls for Unix {
         socket(SocketFlags::NONBLOCK)
     }
 
-    fn prepare_listening(_: BorrowedFd<'_>, _: &UnixAddress, _: &Listening) -> Result<(), Error> {
-        Ok(())
+    fn prepare_listening(fd: BorrowedFd<'_>, _: &UnixAddress, own: &Listening) -> Result<(), Error> {
+        if own.credentials { ReceiveCredentials(true).give(fd) } else { Ok(()) }
     }
 
     fn bind(fd: BorrowedFd<'_>, at: &UnixAddress, own: &Listening) -> Result<Option<SocketFile>, Error> {
