@@ -17,6 +17,7 @@
 //! | [`Timer`], [`WallClockTimer`] | expire once or again and again |
 //! | [`PrivateFutex`], [`SharedFutex`] | wait on a word of memory, and wake who does |
 //! | [`SocketOption`] | what can be set on a socket, each a type: [`NoDelay`], [`KeepAlive`], [`SendQueue`], … |
+//! | [`ZeroCopyStream`] | send memory without copying it, and get it back |
 //! | [`Credentials`] | who is at the other end of a [`UnixStream`], as the kernel vouches for it |
 //! | [`Resolver`], [`resolve`] | turn a host name into all of its addresses |
 //! | [`Epoll`], [`Wake`] | wait for many descriptors at once, and be woken by another thread |
@@ -168,6 +169,8 @@ mod timer;
 mod udp;
 mod unix;
 mod wake;
+#[cfg(target_os = "linux")]
+mod zerocopy;
 
 pub use address::{Address, AddressParseError, LONGEST_UNIX_NAME, MulticastGroup, UnixAddress, VsockAddress};
 pub use cores::{allowed_cores, pin_to_core};
@@ -206,3 +209,5 @@ pub use unix::{
 #[cfg(target_os = "linux")]
 pub use unix::{Credentials, Passed, ReceiveCredentials};
 pub use wake::Wake;
+#[cfg(target_os = "linux")]
+pub use zerocopy::{Completed, StableOctets, ZeroCopyStream};

@@ -18,4 +18,5 @@ pub use connector::{Completion, Connecting, Connector};
 pub use family::StreamFamily;
 pub(crate) use family::{Begun, Calls};
 pub use queues::QueueSizes;
+pub(crate) use stream::retry;
 pub use stream::{Idle, Stream};

@@ -363,8 +363,9 @@ impl<F: StreamFamily> AsFd for Stream<F> {
     }
 }
 
+/// Makes a system call again that a signal interrupted.
 #[inline]
-fn retry<T>(mut call: impl FnMut() -> Result<T, Errno>) -> Result<T, Errno> {
+pub(crate) fn retry<T>(mut call: impl FnMut() -> Result<T, Errno>) -> Result<T, Errno> {
     loop {
         counts::enter();
         match call() {

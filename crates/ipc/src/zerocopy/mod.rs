@@ -1,0 +1,428 @@
+//! Sending memory without copying it (`MSG_ZEROCOPY`; Documentation/networking/msg_zerocopy.rst of Linux).
+//!
+//! The network card reads the program's own memory, after the call has returned, and again if the peer did
+//! not get it. So memory that is sent is handed over, and comes back when the kernel says that it has done
+//! with it:
+//!
+//! ```text
+//! send_all(buffer) ─▶ the kernel holds its pages ─▶ completion in the error queue ─▶ completed…() → buffer
+//! ```
+//!
+//! This pays from some 10 KiB a call on, where copying costs more than holding pages and taking completions.
+//! Where there is no card in between, as on the loopback interface, or the kernel may hold no more pages
+//! (`ulimit -l`), it copies after all, and [`Completed::copied`] says so. Unix sockets cannot do this (they
+//! copy once in any case), so only TCP has it.
+//!
+//! # Why it is sound
+//!
+//! * A buffer is memory that only its owner could change or free ([`StableOctets`]), and from the call that
+//!   hands it over to its completion this crate owns it and does neither; also where the call fails or panics
+//!   half-way.
+//! * Completions have numbers: the kernel counts a socket's calls with the flag that took at least one octet.
+//!   A stream is given away for good to become a [`ZeroCopyStream`], must not have sent in this way before,
+//!   and sends by `&mut self` only, so the count here is the kernel's. (Whoever borrows its descriptor and
+//!   sends by the same flag themselves breaks that, as would closing it; see [`std::os::fd`] on what
+//!   borrowing allows.)
+//! * Dropping it while the kernel still holds buffers keeps those until the program's end: the connection
+//!   outlives its descriptor until all has been acknowledged, and no completion can be received any more.
+//!   Forgetting it leaks them.
+
+mod octets;
+
+pub use octets::StableOctets;
+
+use std::collections::VecDeque;
+use std::fmt;
+use std::mem::{self, ManuallyDrop};
+use std::os::fd::{AsFd, BorrowedFd};
+use std::sync::{Mutex, PoisonError};
+use std::thread;
+use std::time::{Duration, Instant};
+
+use rustix::event::PollFlags;
+use rustix::io::Errno;
+use rustix::net::{RecvFlags, SendFlags, send};
+
+use crate::control::{self, Rider, Space, room};
+use crate::options::raw;
+use crate::ready::ready_by;
+use crate::stream::retry;
+use crate::{Error, Step, TcpStream};
+
+/// A completion and the address that comes with it, and a time, which somebody may have asked for.
+const BESIDE: usize = room(16 + 28) + room(16);
+
+/// The most octets of one call. All that a call offers counts against what a user may have held (`ulimit -l`,
+/// usually 8 MiB), also what does not fit the queue, so a large buffer offered whole would always be copied;
+/// and calls of this size cost nothing beside what they send.
+const AT_ONCE: usize = 1 << 20;
+
+/// Between two looks at a connection that is shut down, of which the kernel still holds something: nothing
+/// tells then.
+const AGAIN_AFTER: Duration = Duration::from_millis(1);
+
+/// What the kernel held when nobody could learn any more when it no longer does. Never taken out.
+static KEPT: Mutex<Vec<Box<dyn Send>>> = Mutex::new(Vec::new());
+
+/// A TCP stream that sends memory without copying it. For all else it is the [stream](Self::stream) that it
+/// was made of.
+///
+/// The kernel reads a buffer after the call has returned, and again if the peer did not get it. So buffers
+/// are handed over, and come back, in their order, when it has done with them; until then nobody can change
+/// or free them. Where copying costs less than that, which is so below some 10 KiB a buffer, and on the
+/// loopback interface, which copies in any case, the usual way of sending serves better. There is none of
+/// this for Unix sockets, which cannot do it.
+///
+/// What is only borrowed cannot be handed over:
+///
+/// ```compile_fail,E0597
+/// # fn wrong(stream: &mut zorb_ipc::ZeroCopyStream<&'static [u8]>, deadline: std::time::Instant) {
+/// let buffer = [0; 100_000];
+/// stream.send_all(&buffer, deadline); // `buffer` does not live long enough
+/// # }
+/// ```
+///
+/// Buffers that the kernel still holds when this is dropped stay allocated to the program's end: take them
+/// back first, by [`completed_by`](Self::completed_by) until it gives `None`. The connection ends as that of
+/// any stream.
+///
+/// ```
+/// use std::sync::Arc;
+/// use std::time::{Duration, Instant};
+/// use zorb_ipc::{AcceptorOptions, TcpAcceptor, TcpStream, ZeroCopyStream};
+///
+/// # fn main() -> Result<(), zorb_ipc::Error> {
+/// let deadline = Instant::now() + Duration::from_secs(60);
+/// let acceptor = TcpAcceptor::bind("127.0.0.1:0".parse().unwrap(), &AcceptorOptions::new())?;
+/// let mut client = ZeroCopyStream::new(TcpStream::connect(acceptor.local_address(), deadline)?)?;
+/// let server = acceptor.accept_by(deadline)?;
+///
+/// let block: Arc<[u8]> = vec![7; 100_000].into();
+/// client.send_all(block.clone(), deadline)?;
+/// server.receive_exact(&mut vec![0; 100_000], deadline)?;
+/// let completed = client.completed_by(deadline)?.expect("one was sent");
+/// assert!(Arc::ptr_eq(&completed.buffer, &block));
+/// assert!(completed.copied, "the loopback interface has no card that could read it");
+/// # Ok(())
+/// # }
+/// ```
+pub struct ZeroCopyStream<B: StableOctets> {
+    stream: TcpStream,
+    /// What the kernel took and has not been told to be done with, in the order of sending.
+    parts: VecDeque<Part<B>>,
+    /// The number that the kernel gives to the next call.
+    next: u32,
+    /// Whether anything was copied of the buffer whose parts are being taken out.
+    copied: bool,
+}
+
+/// What one call sent.
+struct Part<B> {
+    number: u32,
+    /// The kernel holds its pages.
+    held: bool,
+    copied: bool,
+    /// In the last part of each buffer.
+    buffer: Option<B>,
+}
+
+/// A buffer that the kernel has done with.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct Completed<B> {
+    /// What was handed over.
+    pub buffer: B,
+    /// The kernel copied some of it after all: for this connection sending in the usual way costs less.
+    pub copied: bool,
+}
+
+impl<B: StableOctets> ZeroCopyStream<B> {
+    /// Sends by this stream without copying from here on.
+    ///
+    /// # Errors
+    /// At [`Step::Configure`]: a kernel older than 4.14, or an invalid argument if the stream's descriptor
+    /// has been used in this way already.
+    pub fn new(stream: TcpStream) -> Result<Self, Error> {
+        let prepare = || match raw::int(stream.as_fd(), libc::SOL_SOCKET, libc::SO_ZEROCOPY)? {
+            0 => raw::set_int(stream.as_fd(), libc::SOL_SOCKET, libc::SO_ZEROCOPY, 1),
+            // Its count may not begin at zero.
+            _ => Err(Errno::INVAL),
+        };
+        prepare().map_err(|errno| stream.failed(Step::Configure, errno))?;
+        Ok(Self { stream, parts: VecDeque::new(), next: 0, copied: false })
+    }
+
+    /// The stream: to receive by, to end a direction, to send small things in the usual way between two
+    /// buffers.
+    ///
+    /// While completions wait to be taken the kernel reports an error condition of it, so that its calls
+    /// which wait by a deadline do so without rest: take completions first, or use
+    /// [`receive_by`](Self::receive_by) of this type, or [`receive`](TcpStream::receive) with a timeout.
+    pub fn stream(&self) -> &TcpStream {
+        &self.stream
+    }
+
+    /// Sends a buffer to its end by `deadline`. A system call for each MiB where there is room for it. It
+    /// comes back by [`completed_by`](Self::completed_by), also if this fails: after those before it, when
+    /// the kernel has done with what it took of it.
+    ///
+    /// # Errors
+    /// As [`send_all`](TcpStream::send_all) of the stream, with [`Error::transferred`].
+    pub fn send_all(&mut self, buffer: B, deadline: Instant) -> Result<(), Error> {
+        // Should anything panic, it is leaked instead of freed: the kernel may have begun to read.
+        let buffer = ManuallyDrop::new(buffer);
+        let octets = buffer.octets();
+        let mut sent = 0;
+        let done = loop {
+            if sent == octets.len() {
+                break Ok(());
+            }
+            match self.send_part(&octets[sent..octets.len().min(sent + AT_ONCE)]) {
+                Ok(taken) => sent += taken,
+                Err(Errno::AGAIN) => match self.wait(Step::Send, PollFlags::OUT, deadline) {
+                    Ok(()) => {}
+                    Err(error) => break Err(error.with_transferred(sent)),
+                },
+                Err(errno) => break Err(self.stream.failed(Step::Send, errno).with_transferred(sent)),
+            }
+        };
+        let buffer = Some(ManuallyDrop::into_inner(buffer));
+        match self.parts.back_mut() {
+            Some(last) if sent > 0 => last.buffer = buffer,
+            _ => self.parts.push_back(Part { number: self.next, held: false, copied: false, buffer }),
+        }
+        done
+    }
+
+    /// Sends the beginning of `octets`, without waiting: how many the kernel took.
+    fn send_part(&mut self, octets: &[u8]) -> Result<usize, Errno> {
+        // Nothing may fail between the call and the note of it.
+        self.parts.reserve(1);
+        let usual = SendFlags::NOSIGNAL | SendFlags::DONTWAIT;
+        let flags = usual | SendFlags::from_bits_retain(libc::MSG_ZEROCOPY.cast_unsigned());
+        let (taken, held) = match retry(|| send(&self.stream, octets, flags)) {
+            // It may hold no more pages, or announce no more completions. What is copied has no number.
+            Err(Errno::NOBUFS) => (retry(|| send(&self.stream, octets, usual))?, false),
+            taken => (taken?, true),
+        };
+        self.parts.push_back(Part { number: self.next, held, copied: !held, buffer: None });
+        self.next = self.next.wrapping_add(held.into());
+        Ok(taken)
+    }
+
+    /// The buffer that was handed over first of all that have not come back, if the kernel has done with it.
+    ///
+    /// # Errors
+    /// At [`Step::Send`], if the completions cannot be received. That the connection is gone is none of
+    /// these: then the kernel has done with all of its buffers.
+    pub fn completed_now(&mut self) -> Result<Option<Completed<B>>, Error> {
+        if let Some(completed) = self.take() {
+            return Ok(Some(completed));
+        }
+        self.note_completions()?;
+        Ok(self.take())
+    }
+
+    /// The same, waiting for it until `deadline`. `None`: all have come back.
+    ///
+    /// # Errors
+    /// As [`completed_now`](Self::completed_now), and [`Error::is_timeout`]: the kernel still holds it.
+    pub fn completed_by(&mut self, deadline: Instant) -> Result<Option<Completed<B>>, Error> {
+        loop {
+            if let Some(completed) = self.completed_now()? {
+                return Ok(Some(completed));
+            }
+            if self.parts.is_empty() {
+                return Ok(None);
+            }
+            // A completion is reported as an error condition, which needs no asking for.
+            self.ready(Step::Send, PollFlags::empty(), deadline)?;
+            if let Some(completed) = self.completed_now()? {
+                return Ok(Some(completed));
+            }
+            thread::sleep(AGAIN_AFTER);
+        }
+    }
+
+    /// How many buffers have been handed over and have not come back.
+    pub fn outstanding(&self) -> usize {
+        self.parts.iter().filter(|part| part.buffer.is_some()).count()
+    }
+
+    /// Receives what is there, at least one octet, and waits for it until `deadline`, as
+    /// [`receive_by`](TcpStream::receive_by) of the stream; takes note of completions while it waits.
+    ///
+    /// # Errors
+    /// As that one.
+    pub fn receive_by(&mut self, into: &mut [u8], deadline: Instant) -> Result<usize, Error> {
+        loop {
+            match self.stream.receive_now(into) {
+                Err(error) if error.is_would_block() => self.wait(Step::Receive, PollFlags::IN, deadline)?,
+                done => return done,
+            }
+        }
+    }
+
+    /// Waits until the stream is ready for `what`, or has a completion to report.
+    fn wait(&mut self, step: Step, what: PollFlags, deadline: Instant) -> Result<(), Error> {
+        // One that is there already would end the wait at once, and again and again.
+        self.note_completions()?;
+        self.ready(step, what, deadline)
+    }
+
+    fn ready(&self, step: Step, what: PollFlags, deadline: Instant) -> Result<(), Error> {
+        match ready_by(self.stream.as_fd(), what, Some(deadline)) {
+            Ok(true) => Ok(()),
+            Ok(false) => Err(self.stream.naming(Error::out_of_time(step))),
+            Err(errno) => Err(self.stream.failed(step, errno)),
+        }
+    }
+
+    /// The first buffer, if nothing of it is held.
+    fn take(&mut self) -> Option<Completed<B>> {
+        while self.parts.front().is_some_and(|part| !part.held) {
+            let part = self.parts.pop_front()?;
+            self.copied |= part.copied;
+            if let Some(buffer) = part.buffer {
+                return Some(Completed { buffer, copied: mem::take(&mut self.copied) });
+            }
+        }
+        None
+    }
+
+    /// Receives all completions that are there.
+    fn note_completions(&mut self) -> Result<(), Error> {
+        let mut space = Space::<BESIDE>::new();
+        let flags = RecvFlags::ERRQUEUE | RecvFlags::DONTWAIT;
+        loop {
+            match control::receive(self.stream.as_fd(), &mut [], &mut space, flags) {
+                Ok(_) => {
+                    space.riders().filter_map(|rider| Range::of(&rider)).for_each(|range| self.note(range))
+                }
+                Err(Errno::AGAIN) => return Ok(()),
+                Err(errno) => return Err(self.stream.failed(Step::Send, errno)),
+            }
+        }
+    }
+
+    fn note(&mut self, range: Range) {
+        let Some(oldest) = self.parts.front().map(|part| part.number) else { return };
+        for part in &mut self.parts {
+            // They stand in the order of their numbers, which begin anew after the greatest.
+            if part.number.wrapping_sub(oldest) > range.last.wrapping_sub(oldest) {
+                break;
+            }
+            if part.held && range.contains(part.number) {
+                part.held = false;
+                part.copied = range.copied;
+            }
+        }
+    }
+}
+
+/// The calls that a completion is for.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+struct Range {
+    first: u32,
+    last: u32,
+    copied: bool,
+}
+
+/// linux/errqueue.h
+const SO_EE_ORIGIN_ZEROCOPY: u8 = 5;
+const SO_EE_CODE_ZEROCOPY_COPIED: u8 = 1;
+
+impl Range {
+    /// `struct sock_extended_err`: error number (4), origin, type, code, padding (1 each), info and data (4
+    /// each).
+    fn of(rider: &Rider<'_>) -> Option<Self> {
+        let four = (rider.level, rider.kind) == (libc::SOL_IP, libc::IP_RECVERR);
+        let six = (rider.level, rider.kind) == (libc::SOL_IPV6, libc::IPV6_RECVERR);
+        let &[error, [origin, _, code, _], first, last] =
+            rider.octets.as_chunks::<4>().0.first_chunk::<4>()?;
+        let completion = (four || six) && error == [0; 4] && origin == SO_EE_ORIGIN_ZEROCOPY;
+        let copied = code & SO_EE_CODE_ZEROCOPY_COPIED != 0;
+        completion.then(|| Range { first: u32::from_ne_bytes(first), last: u32::from_ne_bytes(last), copied })
+    }
+
+    fn contains(self, number: u32) -> bool {
+        number.wrapping_sub(self.first) <= self.last.wrapping_sub(self.first)
+    }
+}
+
+impl<B: StableOctets> Drop for ZeroCopyStream<B> {
+    fn drop(&mut self) {
+        // What cannot be found out counts as held.
+        let _ = self.note_completions();
+        while self.take().is_some() {}
+        if !self.parts.is_empty() {
+            let kept = Box::new(mem::take(&mut self.parts));
+            KEPT.lock().unwrap_or_else(PoisonError::into_inner).push(kept);
+        }
+    }
+}
+
+impl<B: StableOctets> fmt::Debug for ZeroCopyStream<B> {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        let mut debug = f.debug_struct("ZeroCopyStream");
+        debug.field("stream", &self.stream).field("outstanding", &self.outstanding()).finish()
+    }
+}
+
+impl<B: StableOctets> AsFd for ZeroCopyStream<B> {
+    fn as_fd(&self) -> BorrowedFd<'_> {
+        self.stream.as_fd()
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::{AcceptorOptions, TcpAcceptor};
+
+    fn rider(octets: &[u8]) -> Rider<'_> {
+        Rider { level: libc::SOL_IP, kind: libc::IP_RECVERR, octets }
+    }
+
+    #[test]
+    fn only_a_whole_completion_is_one() {
+        let words = |words: [u32; 4]| words.map(u32::to_ne_bytes).concat();
+        let origin = u32::from_ne_bytes([SO_EE_ORIGIN_ZEROCOPY, 0, SO_EE_CODE_ZEROCOPY_COPIED, 0]);
+        let whole = words([0, origin, 3, 9]);
+        assert_eq!(Range::of(&rider(&whole)), Some(Range { first: 3, last: 9, copied: true }));
+        for cut in 0..whole.len() {
+            assert_eq!(Range::of(&rider(&whole[..cut])), None, "{cut}");
+        }
+        assert_eq!(Range::of(&rider(&words([111, origin, 3, 9]))), None, "an error of the network");
+        assert_eq!(
+            Range::of(&rider(&words([0, u32::from_ne_bytes([2, 0, 0, 0]), 3, 9]))),
+            None,
+            "of another origin"
+        );
+        assert_eq!(Range::of(&Rider { kind: libc::IP_TTL, ..rider(&whole) }), None);
+    }
+
+    /// Numbers begin anew after 2^32 calls, and completions may come out of order.
+    #[test]
+    fn completions_find_their_parts_across_the_end_of_the_numbers() {
+        let acceptor = TcpAcceptor::bind("127.0.0.1:0".parse().unwrap(), &AcceptorOptions::new()).unwrap();
+        let soon = Instant::now() + Duration::from_secs(30);
+        let stream = TcpStream::connect(acceptor.local_address(), soon).unwrap();
+        let mut sender = ZeroCopyStream::<&'static [u8]>::new(stream).unwrap();
+        let buffers: [&'static [u8]; 3] = [b"a", b"b", b"c"];
+        let numbers = [u32::MAX - 1, u32::MAX, 0, 1];
+        let owners = [None, Some(buffers[0]), Some(buffers[1]), Some(buffers[2])];
+        for (number, buffer) in numbers.into_iter().zip(owners) {
+            sender.parts.push_back(Part { number, held: true, copied: false, buffer });
+        }
+        assert_eq!(sender.outstanding(), 3);
+        sender.note(Range { first: u32::MAX, last: 0, copied: false });
+        assert_eq!(sender.take(), None, "the first part of the first buffer is still held");
+        sender.note(Range { first: 7, last: 9, copied: true });
+        sender.note(Range { first: u32::MAX - 1, last: u32::MAX - 1, copied: true });
+        assert_eq!(sender.take(), Some(Completed { buffer: buffers[0], copied: true }));
+        assert_eq!(sender.take(), Some(Completed { buffer: buffers[1], copied: false }));
+        assert_eq!((sender.take(), sender.outstanding()), (None, 1));
+        sender.note(Range { first: 1, last: 1, copied: false });
+        assert_eq!(sender.take(), Some(Completed { buffer: buffers[2], copied: false }));
+    }
+}
