@@ -16,6 +16,7 @@
 //! | [`EventCounter`], [`EventSemaphore`] | numbers to wait on that are taken whole, or by one |
 //! | [`Timer`], [`WallClockTimer`] | expire once or again and again |
 //! | [`PrivateFutex`], [`SharedFutex`] | wait on a word of memory, and wake who does |
+//! | [`VsockAcceptor`], [`VsockConnector`], [`VsockStream`] | the same between a virtual machine and its host |
 //! | [`SocketOption`] | what can be set on a socket, each a type: [`NoDelay`], [`KeepAlive`], [`SendQueue`], … |
 //! | [`ZeroCopyStream`] | send memory without copying it, and get it back |
 //! | [`Credentials`] | who is at the other end of a [`UnixStream`], as the kernel vouches for it |
@@ -134,8 +135,10 @@
 //!
 //! `rustix`: system calls on owned and borrowed descriptors. It carries the unsafe code, reviewed and used
 //! widely; this crate denies it except where a module states its reason: reading the cycle counter, mapping
-//! memory and copying to and from it, giving pages to a pipe, and the few calls that rustix lacks. For these there is `libc`, on Linux: receiving credentials, times and completions beside a message
-//! (rustix has the first, but takes each process for one that has a number here), options that it does not know.
+//! memory and copying to and from it, giving pages to a pipe, and the few calls that rustix lacks. For these
+//! there is `libc`, on Linux: receiving credentials, times and completions beside a message (rustix has the
+//! first, but takes each process for one that has a number here), options that it does not know, the
+//! addresses of vsock.
 
 #![deny(unsafe_code)]
 
@@ -168,6 +171,8 @@ mod tcp;
 mod timer;
 mod udp;
 mod unix;
+#[cfg(target_os = "linux")]
+mod vsock;
 mod wake;
 #[cfg(target_os = "linux")]
 mod zerocopy;
@@ -208,6 +213,8 @@ pub use unix::{
 };
 #[cfg(target_os = "linux")]
 pub use unix::{Credentials, Passed, ReceiveCredentials};
+#[cfg(target_os = "linux")]
+pub use vsock::{Vsock, VsockAcceptor, VsockConnector, VsockStream};
 pub use wake::Wake;
 #[cfg(target_os = "linux")]
 pub use zerocopy::{Completed, StableOctets, ZeroCopyStream};

@@ -29,6 +29,8 @@ impl VsockAddress {
     pub const LOCAL: u32 = 1;
     /// The host of this virtual machine.
     pub const HOST: u32 = 2;
+    /// As a port to listen on: one that the system chooses.
+    pub const ANY_PORT: u32 = u32::MAX;
 }
 
 const NAMED: [(u32, &str); 3] =

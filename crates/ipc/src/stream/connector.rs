@@ -57,7 +57,7 @@ impl<F: StreamFamily> Connector<F> {
         F::prepare_connecting(fd.as_fd(), &self.own).map_err(named)?;
         self.queue_sizes.apply(fd.as_fd()).map_err(named)?;
         let begun = F::begin(fd.as_fd(), &address);
-        let begun = begun.map_err(|errno| named(Error::os(Step::Connect, errno)))?;
+        let begun = begun.map_err(|errno| named(Error::os(Step::Connect, F::refusal(errno))))?;
         Ok(Connecting { fd, address, begun })
     }
 
@@ -198,7 +198,7 @@ impl<F: StreamFamily> Connecting<F> {
     }
 
     fn failed(&self, errno: Errno) -> Error {
-        Error::os(Step::Connect, errno).with(F::address(&self.address))
+        Error::os(Step::Connect, F::refusal(errno)).with(F::address(&self.address))
     }
 
     fn out_of_time(&self) -> Error {

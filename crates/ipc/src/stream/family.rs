@@ -58,6 +58,11 @@ pub trait Calls: Sized + Send + Sync + 'static {
     /// Begins a connection.
     fn begin(fd: BorrowedFd<'_>, to: &Self::Address) -> Result<Begun, Errno>;
 
+    /// What the kernel says where a connection failed, in the words that TCP has for it.
+    fn refusal(errno: Errno) -> Errno {
+        errno
+    }
+
     /// The socket's own address.
     fn local(fd: BorrowedFd<'_>) -> Result<Option<Self::Address>, Errno>;
 
