@@ -97,6 +97,12 @@ enum Cause {
     },
 }
 
+/// Stands for the peer's end before all had come: a number that none of the calls here fails with.
+#[cfg(not(any(target_os = "freebsd", target_os = "dragonfly", target_os = "openbsd")))]
+pub(crate) const ENDED: Errno = Errno::NODATA;
+#[cfg(any(target_os = "freebsd", target_os = "dragonfly", target_os = "openbsd"))]
+pub(crate) const ENDED: Errno = Errno::NOMSG;
+
 impl Error {
     #[cold]
     pub(crate) fn os(step: Step, cause: Errno) -> Self {
@@ -109,6 +115,10 @@ impl Error {
     }
 
     #[cold]
+    #[cfg_attr(
+        not(any(target_os = "linux", target_os = "freebsd")),
+        expect(dead_code, reason = "of datagrams")
+    )]
     pub(crate) fn truncated(length: usize, room: usize) -> Self {
         let cause = Cause::Truncated(length);
         Self { step: Step::Receive, subject: Subject::None, cause, transferred: room }
@@ -275,7 +285,7 @@ impl Error {
     /// The peer ended its direction before all that was expected had come
     /// ([`receive_exact`](crate::TcpStream::receive_exact)).
     pub fn is_unexpected_end(&self) -> bool {
-        self.is_os(&[Errno::NODATA])
+        self.is_os(&[ENDED])
     }
 
     /// A datagram is larger than the system sends, or than fits the sender's queue (`EMSGSIZE`): nothing of it was sent.
@@ -343,7 +353,7 @@ impl fmt::Display for Error {
         }
         match &self.cause {
             Cause::OutOfTime => f.write_str(": out of time"),
-            Cause::Os(Errno::NODATA) => f.write_str(": the peer ended the connection"),
+            Cause::Os(ENDED) => f.write_str(": the peer ended the connection"),
             Cause::Os(errno) => write!(f, ": {}", io::Error::from(*errno)),
             Cause::Truncated(length) => write!(f, ": the datagram has {length}"),
             Cause::OutOfRange(allowed) => write!(f, ": out of range: {allowed}"),
@@ -362,7 +372,7 @@ impl From<Error> for io::Error {
     fn from(error: Error) -> Self {
         let kind = match &error.cause {
             Cause::OutOfTime => io::ErrorKind::TimedOut,
-            Cause::Os(Errno::NODATA) => io::ErrorKind::UnexpectedEof,
+            Cause::Os(ENDED) => io::ErrorKind::UnexpectedEof,
             Cause::Os(errno) => io::Error::from(*errno).kind(),
             Cause::Truncated(_) => io::ErrorKind::InvalidData,
             Cause::OutOfRange(_) | Cause::Unlike(..) | Cause::Outside { .. } => io::ErrorKind::InvalidInput,

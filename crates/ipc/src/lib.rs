@@ -128,8 +128,26 @@
 //!
 //! # Portability
 //!
-//! Linux. The crate uses `epoll`, `eventfd`, `timerfd`, `futex`, memory with seals, `splice` and `rtnetlink`, and
-//! has no substitute for them elsewhere.
+//! On Linux the crate is whole. Elsewhere the same types serve for what there is:
+//!
+//! | | Linux | FreeBSD 14 | macOS, NetBSD, illumos |
+//! |---|---|---|---|
+//! | TCP and Unix streams, generic code over them, addresses, name lookup | yes | yes | yes |
+//! | [`NoDelay`], [`KeepAlive`], [`Linger`], [`SendQueue`], [`ReceiveQueue`] | yes | yes | yes |
+//! | UDP and Unix datagrams | yes | yes | no: nothing tells the whole length of one that was cut |
+//! | the other options, timestamps, [`ZeroCopyStream`] | yes | no: Linux's own | no |
+//! | descriptor passing, [`Credentials`] | yes | no: received here in Linux's form | no |
+//! | abstract names of Unix sockets | yes | no: an error where one is used | no |
+//! | pipes, FIFOs, memory to pass on, [`Segment`], events, timers, futexes, adopting descriptors | yes | no: Linux's own | no |
+//! | [`Epoll`], [`Wake`], [`VsockStream`], [`interfaces`], [`reachable_address`], [`pin_to_core`] | yes | no: Linux's own | no |
+//! | an interface by its name in the text of a [`MulticastGroup`] | yes | no: by its number | no |
+//!
+//! Behind the same calls some answers differ. A queue that is larger than the system allows is clipped by
+//! Linux, and an error on the BSDs. A Unix acceptor whose queue is full lets further peers wait on Linux, and
+//! refuses them on the BSDs. macOS makes a socket close-on-exec only after the fact: a program that another
+//! thread starts in between inherits it.
+//!
+//! All but Linux is checked by the compiler only, not by tests.
 //!
 //! # Dependencies
 //!
@@ -143,52 +161,76 @@
 #![deny(unsafe_code)]
 
 mod address;
+#[cfg(target_os = "linux")]
 mod adopt;
 #[cfg(target_os = "linux")]
 mod control;
+#[cfg(target_os = "linux")]
 mod cores;
 mod counts;
 mod cycles;
+#[cfg(any(target_os = "linux", target_os = "freebsd"))]
 mod datagram;
+#[cfg(target_os = "linux")]
 mod epoll;
 mod error;
+#[cfg(target_os = "linux")]
 mod eventfd;
+#[cfg(target_os = "linux")]
 mod futex;
 mod generic;
+#[cfg(target_os = "linux")]
 mod host;
+#[cfg(target_os = "linux")]
 mod interfaces;
+#[cfg(target_os = "linux")]
 mod kind;
+#[cfg(target_os = "linux")]
 mod memory;
 mod named_file;
 mod options;
+#[cfg(target_os = "linux")]
 mod pipe;
+mod portable;
 mod ready;
+#[cfg(target_os = "linux")]
 mod refused;
 mod resolve;
 mod resolver;
 mod stream;
 mod tcp;
+#[cfg(target_os = "linux")]
 mod timer;
+#[cfg(any(target_os = "linux", target_os = "freebsd"))]
 mod udp;
 mod unix;
 #[cfg(target_os = "linux")]
 mod vsock;
+#[cfg(target_os = "linux")]
 mod wake;
 #[cfg(target_os = "linux")]
 mod zerocopy;
 
 pub use address::{Address, AddressParseError, LONGEST_UNIX_NAME, MulticastGroup, UnixAddress, VsockAddress};
+#[cfg(target_os = "linux")]
 pub use cores::{allowed_cores, pin_to_core};
 pub use counts::system_calls;
 pub use cycles::cycles;
+#[cfg(any(target_os = "linux", target_os = "freebsd"))]
 pub use datagram::{ConnectedDatagramSocket, DatagramFamily, DatagramSocket, Received};
+#[cfg(target_os = "linux")]
 pub use epoll::{Epoll, Event, Events, Interest, Trigger};
 pub use error::{Error, Step};
+#[cfg(target_os = "linux")]
 pub use eventfd::{EventCounter, EventSemaphore};
+#[cfg(target_os = "linux")]
 pub use futex::{Futex, FutexScope, Private, PrivateFutex, Shared, SharedFutex, Waited};
 pub use generic::{ByteStream, StreamTransport};
+#[cfg(target_os = "linux")]
 pub use host::{host_name, reachable_address};
+#[cfg(target_os = "linux")]
 pub use interfaces::{Interface, interfaces};
+#[cfg(target_os = "linux")]
 pub use memory::{Memfd, SealedBytes, SealedMemfd, Segment, SegmentOptions, SizedMemfd};
 #[cfg(target_os = "linux")]
 pub use options::{
@@ -196,8 +238,10 @@ pub use options::{
     Stamped, TypeOfService, UserTimeout,
 };
 pub use options::{KeepAlive, Linger, NoDelay, Probes, ReceiveQueue, SendQueue, SocketFact, SocketOption};
+#[cfg(target_os = "linux")]
 pub use pipe::{Fifo, Pages, PipeReader, PipeWriter, SpliceFile, SpliceStream, pipe};
 pub use ready::wait_readable;
+#[cfg(target_os = "linux")]
 pub use refused::Refused;
 pub use resolve::resolve;
 pub use resolver::{Resolver, ResolverOptions};
@@ -205,16 +249,18 @@ pub use stream::{
     Acceptor, AcceptorOptions, Completion, Connecting, Connector, Idle, QueueSizes, Stream, StreamFamily,
 };
 pub use tcp::{Tcp, TcpAcceptor, TcpConnector, TcpStream};
+#[cfg(target_os = "linux")]
 pub use timer::{Expired, OnClockChange, Timer, WallClockTimer};
+#[cfg(any(target_os = "linux", target_os = "freebsd"))]
 pub use udp::{ConnectedUdpSocket, Udp, UdpSocket};
-pub use unix::{
-    ConnectedUnixDatagramSocket, Unix, UnixAcceptor, UnixConnector, UnixDatagram, UnixDatagramSocket,
-    UnixStream,
-};
+#[cfg(any(target_os = "linux", target_os = "freebsd"))]
+pub use unix::{ConnectedUnixDatagramSocket, UnixDatagram, UnixDatagramSocket};
 #[cfg(target_os = "linux")]
 pub use unix::{Credentials, Passed, ReceiveCredentials};
+pub use unix::{Unix, UnixAcceptor, UnixConnector, UnixStream};
 #[cfg(target_os = "linux")]
 pub use vsock::{Vsock, VsockAcceptor, VsockConnector, VsockStream};
+#[cfg(target_os = "linux")]
 pub use wake::Wake;
 #[cfg(target_os = "linux")]
 pub use zerocopy::{Completed, StableOctets, ZeroCopyStream};

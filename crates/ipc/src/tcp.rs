@@ -5,10 +5,9 @@ use std::ops::RangeInclusive;
 use std::os::fd::{BorrowedFd, OwnedFd};
 
 use rustix::io::Errno;
-use rustix::net::{
-    AddressFamily, SocketAddrAny, SocketFlags, SocketType, bind, connect, ipproto, socket_with, sockopt,
-};
+use rustix::net::{AddressFamily, SocketAddrAny, bind, connect, ipproto, sockopt};
 
+use crate::portable::stream_socket;
 use crate::stream::{Acceptor, AcceptorOptions, Begun, Calls, Connector, Stream};
 use crate::{Address, Error, NoDelay, Step};
 
@@ -66,8 +65,7 @@ impl Calls for Tcp {
 
     fn open(address: &SocketAddr) -> Result<OwnedFd, Errno> {
         let family = if address.is_ipv4() { AddressFamily::INET } else { AddressFamily::INET6 };
-        let flags = SocketFlags::CLOEXEC | SocketFlags::NONBLOCK;
-        socket_with(family, SocketType::STREAM, flags, Some(ipproto::TCP))
+        stream_socket(family, Some(ipproto::TCP))
     }
 
     fn prepare_listening(fd: BorrowedFd<'_>, at: &SocketAddr, own: &Listening) -> Result<(), Error> {
@@ -193,6 +191,7 @@ impl Acceptor<Tcp> {
     ///
     /// # Errors
     /// At [`Step::Inspect`].
+    #[cfg(target_os = "linux")]
     pub fn reachable_address(&self) -> Result<SocketAddr, Error> {
         let local = self.local_address();
         if !local.ip().is_unspecified() {

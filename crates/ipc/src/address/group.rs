@@ -74,18 +74,25 @@ impl FromStr for MulticastGroup {
             Some((address, interface)) if !interface.contains(']') => (address, Some(interface)),
             _ => (text, None),
         };
-        let number = |name: &str| {
-            name.parse().ok().or_else(|| {
-                let all = crate::interfaces().ok()?;
-                NonZeroU32::new(all.iter().find(|one| one.name == name)?.index)
-            })
-        };
+        let number = |name: &str| name.parse().ok().or_else(|| number_of(name));
         let interface = match interface {
             Some(name) => Some(number(name).ok_or(wrong)?),
             None => None,
         };
         Self::new(address.parse().map_err(|_| wrong)?, interface)
     }
+}
+
+/// The interface of that name.
+#[cfg(target_os = "linux")]
+fn number_of(name: &str) -> Option<NonZeroU32> {
+    let all = crate::interfaces().ok()?;
+    NonZeroU32::new(all.iter().find(|one| one.name == name)?.index)
+}
+
+#[cfg(not(target_os = "linux"))]
+fn number_of(_: &str) -> Option<NonZeroU32> {
+    None
 }
 
 impl fmt::Display for MulticastGroup {

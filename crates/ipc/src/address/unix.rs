@@ -77,12 +77,16 @@ impl UnixAddress {
     pub(crate) fn to_kernel(&self) -> Result<SocketAddrUnix, rustix::io::Errno> {
         match &self.0 {
             Name::Path(path) => SocketAddrUnix::new(path),
+            #[cfg(target_os = "linux")]
             Name::Abstract(name) => SocketAddrUnix::new_abstract_name(name),
+            #[cfg(not(target_os = "linux"))]
+            Name::Abstract(_) => Err(rustix::io::Errno::AFNOSUPPORT),
         }
     }
 
     /// `None` for a socket without a name.
     pub(crate) fn of_kernel(address: &SocketAddrUnix) -> Option<Self> {
+        #[cfg(target_os = "linux")]
         if let Some(name) = address.abstract_name() {
             return Self::abstract_name(name).ok();
         }

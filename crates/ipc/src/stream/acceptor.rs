@@ -6,11 +6,12 @@
 
 use super::queues::QueueSizes;
 use super::{Stream, StreamFamily};
+use crate::portable::accept;
 use crate::ready::ready_by;
 use crate::{Error, Step, counts};
 use rustix::event::PollFlags;
 use rustix::io::Errno;
-use rustix::net::{SocketFlags, acceptfrom_with, listen};
+use rustix::net::listen;
 use std::fmt;
 use std::os::fd::{AsFd, BorrowedFd, OwnedFd};
 use std::time::Instant;
@@ -108,6 +109,10 @@ impl<F: StreamFamily> Acceptor<F> {
     }
 
     /// The family's own options.
+    #[cfg_attr(
+        not(target_os = "linux"),
+        expect(dead_code, reason = "only what asks for interfaces asks for them")
+    )]
     pub(crate) fn own(&self) -> &F::Listening {
         &self.own
     }
@@ -150,7 +155,7 @@ impl<F: StreamFamily> Acceptor<F> {
     pub fn accept_now(&self) -> Result<Stream<F>, Error> {
         loop {
             counts::enter();
-            match acceptfrom_with(&self.fd, SocketFlags::CLOEXEC) {
+            match accept(self.fd.as_fd()) {
                 Ok((fd, from)) => {
                     if let Some(peer) = F::accepted(from).map_err(|errno| self.failed(errno))? {
                         return Ok(Stream::new(fd, peer));
@@ -191,6 +196,7 @@ fn concerns_one_peer(errno: Errno) -> bool {
         Errno::NETUNREACH,
         Errno::HOSTDOWN,
         Errno::HOSTUNREACH,
+        #[cfg(target_os = "linux")]
         Errno::NONET,
     ]
     .contains(&errno)

@@ -10,6 +10,8 @@
 
 use super::queues::{self, QueueSizes};
 use super::{Connector, StreamFamily};
+use crate::error::ENDED;
+use crate::portable::NO_SIGNAL;
 use crate::ready::ready_by;
 use crate::{Error, Step, counts};
 use rustix::event::PollFlags;
@@ -129,7 +131,7 @@ impl<F: StreamFamily> Stream<F> {
         let mut filled = received;
         while filled < into.len() {
             match self.receive_by(&mut into[filled..], deadline) {
-                Ok(0) => return Err(self.failed(Step::Receive, Errno::NODATA).with_transferred(filled)),
+                Ok(0) => return Err(self.failed(Step::Receive, ENDED).with_transferred(filled)),
                 Ok(received) => filled += received,
                 Err(error) => return Err(error.with_transferred(filled)),
             }
@@ -185,7 +187,7 @@ impl<F: StreamFamily> Stream<F> {
     /// At [`Step::Send`], when nothing was taken: [`Error::is_timeout`], [`Error::is_connection_reset`].
     #[inline]
     pub fn send(&self, slices: &[IoSlice<'_>]) -> Result<usize, Error> {
-        match self.send_with(slices, SendFlags::NOSIGNAL) {
+        match self.send_with(slices, NO_SIGNAL) {
             Ok(sent) => Ok(sent),
             Err(errno) => Err(self.failed_waiting(Step::Send, errno)),
         }
@@ -197,7 +199,7 @@ impl<F: StreamFamily> Stream<F> {
     /// At [`Step::Send`], when nothing was taken: [`Error::is_would_block`], [`Error::is_connection_reset`].
     #[inline]
     pub fn send_now(&self, slices: &[IoSlice<'_>]) -> Result<usize, Error> {
-        match self.send_with(slices, SendFlags::NOSIGNAL.union(SendFlags::DONTWAIT)) {
+        match self.send_with(slices, NO_SIGNAL.union(SendFlags::DONTWAIT)) {
             Ok(sent) => Ok(sent),
             Err(errno) => Err(self.failed(Step::Send, errno)),
         }

@@ -1,12 +1,18 @@
 //! Unix sockets: within a machine, by a file or by a name that the kernel keeps.
 
+#[cfg(target_os = "linux")]
 mod credentials;
+#[cfg(any(target_os = "linux", target_os = "freebsd"))]
 mod datagram;
 mod file;
+#[cfg(target_os = "linux")]
 mod passing;
 mod stream;
 
+#[cfg(target_os = "linux")]
 pub use credentials::{Credentials, ReceiveCredentials};
+#[cfg(any(target_os = "linux", target_os = "freebsd"))]
 pub use datagram::{ConnectedUnixDatagramSocket, UnixDatagram, UnixDatagramSocket};
+#[cfg(target_os = "linux")]
 pub use passing::Passed;
 pub use stream::{Unix, UnixAcceptor, UnixConnector, UnixStream};

@@ -5,13 +5,10 @@ use std::os::fd::{BorrowedFd, OwnedFd};
 use std::os::unix::fs::PermissionsExt;
 
 use rustix::io::Errno;
-use rustix::net::{
-    AddressFamily, SocketAddrAny, SocketAddrUnix, SocketFlags, SocketType, connect, socket_with,
-};
+use rustix::net::{AddressFamily, SocketAddrAny, SocketAddrUnix, connect};
 
-use super::ReceiveCredentials;
 use super::file::{SocketFile, bind_file, errno};
-use crate::options::Give;
+use crate::portable::stream_socket;
 use crate::stream::{Acceptor, AcceptorOptions, Begun, Calls, Connector, Stream};
 use crate::{Address, Error, Step, UnixAddress};
 
@@ -32,6 +29,7 @@ pub struct Listening {
     replace_abandoned: bool,
     mode: Option<u32>,
     /// See unix/credentials.rs.
+    #[cfg(target_os = "linux")]
     pub(super) credentials: bool,
 }
 
@@ -39,13 +37,9 @@ pub struct Listening {
 #[derive(Clone, Debug, Default)]
 pub struct Connecting;
 
-fn socket(flags: SocketFlags) -> Result<OwnedFd, Errno> {
-    socket_with(AddressFamily::UNIX, SocketType::STREAM, flags | SocketFlags::CLOEXEC, None)
-}
-
 /// Whether the file of a socket is there that nobody listens on any more.
 fn is_abandoned(at: &UnixAddress) -> Result<bool, Errno> {
-    let probe = socket(SocketFlags::NONBLOCK)?;
+    let probe = stream_socket(AddressFamily::UNIX, None)?;
     Ok(connect(&probe, &at.to_kernel()?) == Err(Errno::CONNREFUSED))
 }
 
@@ -58,11 +52,18 @@ impl Calls for Unix {
     type Held = Option<SocketFile>;
 
     fn open(_: &UnixAddress) -> Result<OwnedFd, Errno> {
-        socket(SocketFlags::NONBLOCK)
+        stream_socket(AddressFamily::UNIX, None)
     }
 
+    #[cfg(target_os = "linux")]
     fn prepare_listening(fd: BorrowedFd<'_>, _: &UnixAddress, own: &Listening) -> Result<(), Error> {
-        if own.credentials { ReceiveCredentials(true).give(fd) } else { Ok(()) }
+        use crate::options::Give;
+        if own.credentials { super::ReceiveCredentials(true).give(fd) } else { Ok(()) }
+    }
+
+    #[cfg(not(target_os = "linux"))]
+    fn prepare_listening(_: BorrowedFd<'_>, _: &UnixAddress, _: &Listening) -> Result<(), Error> {
+        Ok(())
     }
 
     fn bind(fd: BorrowedFd<'_>, at: &UnixAddress, own: &Listening) -> Result<Option<SocketFile>, Error> {
