@@ -4,6 +4,9 @@
 pub(crate) mod streams;
 #[macro_use]
 pub(crate) mod datagrams;
+pub(crate) mod families;
+pub(crate) mod killed;
+pub(crate) mod signals;
 
 use std::sync::atomic::{AtomicU32, Ordering::Relaxed};
 use std::thread;

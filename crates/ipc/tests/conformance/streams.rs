@@ -13,6 +13,11 @@ pub(crate) trait Tried: StreamTransport {
     /// What keeps an address as it is while it is held.
     type Held;
 
+    /// Why this machine cannot try it.
+    fn left_out() -> Option<String> {
+        None
+    }
+
     /// An address that nobody else listens on.
     fn fresh() -> Self::Address;
 
@@ -21,6 +26,9 @@ pub(crate) trait Tried: StreamTransport {
 
     /// An acceptor whose queue takes few peers.
     fn listen_for_few() -> Self::Acceptor;
+
+    /// Whether one whose queue is full refuses further peers instead of letting them wait.
+    const FULL_REFUSES: bool = false;
 }
 
 pub(crate) fn pair<T: Tried>() -> (T::Stream, T::Stream) {
@@ -41,7 +49,7 @@ pub(crate) fn send(stream: &impl ByteStream, octets: &[u8]) {
 }
 
 /// Fills its queue until nobody gets in any more.
-fn crowded<T: Tried>() -> (T::Acceptor, Vec<T::Stream>) {
+pub(crate) fn crowded<T: Tried>() -> (T::Acceptor, Vec<T::Stream>) {
     let acceptor = T::listen_for_few();
     let mut queued = Vec::new();
     loop {
@@ -49,6 +57,7 @@ fn crowded<T: Tried>() -> (T::Acceptor, Vec<T::Stream>) {
         match T::connect(T::address(&acceptor), within(Duration::from_millis(300))) {
             Ok(stream) => queued.push(stream),
             Err(error) if error.is_timeout() => return (acceptor, queued),
+            Err(error) if T::FULL_REFUSES && error.is_connection_refused() => return (acceptor, queued),
             Err(error) => panic!("{error}"),
         }
     }
@@ -258,6 +267,11 @@ pub(crate) fn connecting_is_refused_at_once_where_nobody_listens<T: Tried>() {
 
 pub(crate) fn connecting_ends_by_the_deadline_where_nobody_accepts<T: Tried>() {
     let (acceptor, queued) = crowded::<T>();
+    if T::FULL_REFUSES {
+        T::accept_by(&acceptor, within(LONG)).unwrap();
+        T::connect(T::address(&acceptor), within(LONG)).unwrap();
+        return;
+    }
     let begun = Instant::now();
     let error = T::connect(T::address(&acceptor), within(SHORT)).unwrap_err();
     assert!(error.is_timeout() && error.step() == Step::Connect, "{error}");
@@ -325,11 +339,13 @@ pub(crate) fn an_address_is_free_again_when_its_acceptor_has_gone<T: Tried>() {
     T::connect(address, within(LONG)).unwrap();
 }
 
-/// Runs every test above for a transport.
+/// Runs every test above for a transport, and those with a peer that is killed.
 macro_rules! stream_transport {
     ($name:ident: $transport:ty) => {
         mod $name {
-            stream_transport! { @ $transport:
+            use crate::conformance::{killed, streams};
+
+            stream_transport! { @ $name: $transport: streams()
                 slices_arrive_in_order_as_one
                 nothing_is_sent_and_received_at_once
                 more_slices_than_one_call_takes_all_arrive
@@ -353,13 +369,30 @@ macro_rules! stream_transport {
                 a_taken_address_is_said_to_be_taken
                 an_address_is_free_again_when_its_acceptor_has_gone
             }
+            stream_transport! { @ $name: $transport: killed(module_path!())
+                killed_before_it_is_accepted_it_does_no_harm
+                killed_while_it_is_waited_for_it_ends_the_wait
+                killed_in_the_middle_of_a_message_it_leaves_a_half
+                killed_while_it_sends_it_leaves_the_beginning
+                killed_while_it_is_sent_to_it_ends_the_transfer
+                killed_while_it_listens_it_refuses
+            }
+
+            #[test]
+            #[ignore = "run by the tests of killed peers, as their other process"]
+            fn the_other_process() {
+                killed::play::<$transport>();
+            }
         }
     };
-    (@ $transport:ty: $($test:ident)*) => {
+    (@ $name:ident: $transport:ty: $suite:ident $arguments:tt $($test:ident)*) => {
         $(
             #[test]
             fn $test() {
-                crate::conformance::streams::$test::<$transport>();
+                match <$transport as streams::Tried>::left_out() {
+                    None => $suite::$test::<$transport> $arguments,
+                    Some(why) => eprintln!(concat!(stringify!($name), " left out: {}"), why),
+                }
             }
         )*
     };
