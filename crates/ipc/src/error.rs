@@ -8,6 +8,8 @@ use crate::Address;
 use rustix::io::Errno;
 use std::fmt;
 use std::io;
+use std::net::{IpAddr, SocketAddr};
+use std::num::NonZeroU32;
 use std::path::Path;
 
 /// A failed operation: its step, whom it concerned, and why.
@@ -48,6 +50,10 @@ pub enum Step {
     Accept,
     /// Making a connection to a peer.
     Connect,
+    /// Joining a multicast group.
+    Join,
+    /// Leaving a multicast group.
+    Leave,
     /// Sending to the peer.
     Send,
     /// Receiving from the peer.
@@ -85,6 +91,10 @@ enum Cause {
     Truncated(usize),
     /// An option's value that the kernel would refuse or take for another; this says what may be.
     OutOfRange(&'static str),
+    /// A datagram that was sent before could not be delivered.
+    Reported(Reported),
+    /// Such reports wait to be taken.
+    ReportsWaiting,
     /// The name service's answer has no error number, only a text.
     Said(Box<str>),
     /// What was wanted, and what was there instead.
@@ -102,6 +112,17 @@ enum Cause {
 pub(crate) const ENDED: Errno = Errno::NODATA;
 #[cfg(any(target_os = "freebsd", target_os = "dragonfly", target_os = "openbsd"))]
 pub(crate) const ENDED: Errno = Errno::NOMSG;
+
+/// What came back of a datagram instead of an answer.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct Reported {
+    /// The system's number for it.
+    pub errno: Errno,
+    /// Who on the way said so; `None`: this host.
+    pub said_by: Option<IpAddr>,
+    /// The octets that a packet on that path may have, where it had too many.
+    pub path_mtu: Option<NonZeroU32>,
+}
 
 impl Error {
     #[cold]
@@ -129,6 +150,16 @@ impl Error {
     pub(crate) fn out_of_range(allowed: &'static str) -> Self {
         let cause = Cause::OutOfRange(allowed);
         Self { step: Step::Configure, subject: Subject::None, cause, transferred: 0 }
+    }
+
+    #[cold]
+    pub(crate) fn reported(step: Step, what: Reported) -> Self {
+        Self { step, subject: Subject::None, cause: Cause::Reported(what), transferred: 0 }
+    }
+
+    #[cold]
+    pub(crate) fn reports_waiting() -> Self {
+        Self { step: Step::Receive, subject: Subject::None, cause: Cause::ReportsWaiting, transferred: 0 }
     }
 
     #[cold]
@@ -207,8 +238,12 @@ impl Error {
 
     /// The operating system's error number, where the cause is one: a deadline that passed has none.
     pub fn raw_os_error(&self) -> Option<i32> {
+        self.errno().map(Errno::raw_os_error)
+    }
+
+    fn errno(&self) -> Option<Errno> {
         match self.cause {
-            Cause::Os(errno) => Some(errno.raw_os_error()),
+            Cause::Os(errno) | Cause::Reported(Reported { errno, .. }) => Some(errno),
             _ => None,
         }
     }
@@ -228,11 +263,7 @@ impl Error {
         match self.cause {
             Cause::OutOfTime => true,
             Cause::Os(errno) => errno == Errno::TIMEDOUT && self.step == Step::Connect,
-            Cause::Truncated(_)
-            | Cause::OutOfRange(_)
-            | Cause::Said(_)
-            | Cause::Unlike(..)
-            | Cause::Outside { .. } => false,
+            _ => false,
         }
     }
 
@@ -253,9 +284,11 @@ impl Error {
 
     /// The connection is gone: reset or aborted by the peer, or given up by the system.
     ///
-    /// An orderly end is no error: [`receive`](crate::TcpStream::receive) answers 0.
+    /// An orderly end is no error: [`receive`](crate::TcpStream::receive) answers 0. A datagram that has no
+    /// way to its peer ends nothing: see [`is_unreachable`](Self::is_unreachable).
     pub fn is_connection_reset(&self) -> bool {
         matches!(self.step, Step::Send | Step::Receive | Step::Shutdown)
+            && !matches!(self.subject, Subject::Address(Address::Udp(_) | Address::Multicast(_)))
             && self.is_os(&[
                 Errno::CONNRESET,
                 Errno::PIPE,
@@ -267,7 +300,8 @@ impl Error {
             ])
     }
 
-    /// Nobody listens at that address, or reads from that FIFO.
+    /// Nobody listens at that address, or reads from that FIFO; of a datagram: the host is there, and nobody on
+    /// it receives at that port.
     pub fn is_connection_refused(&self) -> bool {
         self.is_os(&[Errno::CONNREFUSED]) || self.step == Step::Open && self.is_os(&[Errno::NXIO])
     }
@@ -290,7 +324,39 @@ impl Error {
 
     /// A datagram is larger than the system sends, or than fits the sender's queue (`EMSGSIZE`): nothing of it was sent.
     pub fn is_too_large(&self) -> bool {
-        self.is_os(&[Errno::MSGSIZE])
+        self.is_os(&[Errno::MSGSIZE]) && self.said_by().is_none()
+    }
+
+    /// A datagram that was sent before did not fit a part of its way, and somebody there dropped it:
+    /// [`path_mtu`](Self::path_mtu) says what fits. From here on the system cuts what it sends there into
+    /// packets of that size, so that the same datagram sent again may arrive.
+    pub fn is_too_large_for_path(&self) -> bool {
+        self.is_os(&[Errno::MSGSIZE]) && self.said_by().is_some()
+    }
+
+    /// The octets that a packet may have on its way to that address, heads of IP and UDP included, where one
+    /// had too many and it was said how many may be.
+    pub fn path_mtu(&self) -> Option<u32> {
+        match self.cause {
+            Cause::Reported(Reported { path_mtu, .. }) => path_mtu.map(NonZeroU32::get),
+            _ => None,
+        }
+    }
+
+    /// Who said that a datagram could not be delivered: a router on its way, the host that it was for, or an
+    /// address of this host, whose neighbour did not answer. `None`: this host's system itself, or no such
+    /// report.
+    pub fn said_by(&self) -> Option<IpAddr> {
+        match self.cause {
+            Cause::Reported(Reported { said_by, .. }) => said_by,
+            _ => None,
+        }
+    }
+
+    /// Of datagrams that were sent before some could not be delivered: take the reports
+    /// ([`next_report`](crate::UdpSocket::next_report)) until there is none, and go on. Nothing was received.
+    pub fn has_reports_waiting(&self) -> bool {
+        matches!(self.cause, Cause::ReportsWaiting)
     }
 
     /// A datagram was longer than the memory for it: [`transferred`](Self::transferred) octets of it are there, the rest is
@@ -334,8 +400,23 @@ impl Error {
         self.is_os(&[Errno::NETUNREACH, Errno::HOSTUNREACH, Errno::NETDOWN, Errno::HOSTDOWN])
     }
 
+    /// No way to the host: it does not answer, or a router next to it said so.
+    pub fn is_host_unreachable(&self) -> bool {
+        self.is_os(&[Errno::HOSTUNREACH, Errno::HOSTDOWN])
+    }
+
+    /// No way to the host's network: this host has no route, or a router on the way has none.
+    pub fn is_network_unreachable(&self) -> bool {
+        self.is_os(&[Errno::NETUNREACH, Errno::NETDOWN])
+    }
+
+    /// The system refuses a broadcast as it refuses what a route forbids.
+    fn is_perhaps_broadcast(&self) -> bool {
+        self.step == Step::Send && matches!(self.subject, Subject::Address(Address::Udp(SocketAddr::V4(_))))
+    }
+
     fn is_os(&self, which: &[Errno]) -> bool {
-        matches!(self.cause, Cause::Os(errno) if which.contains(&errno))
+        self.errno().is_some_and(|errno| which.contains(&errno))
     }
 }
 
@@ -354,14 +435,34 @@ impl fmt::Display for Error {
         match &self.cause {
             Cause::OutOfTime => f.write_str(": out of time"),
             Cause::Os(ENDED) => f.write_str(": the peer ended the connection"),
+            Cause::Os(Errno::ACCESS) if self.is_perhaps_broadcast() => {
+                f.write_str(": Permission denied; a broadcast address takes a BroadcastSocket")
+            }
             Cause::Os(errno) => write!(f, ": {}", io::Error::from(*errno)),
             Cause::Truncated(length) => write!(f, ": the datagram has {length}"),
             Cause::OutOfRange(allowed) => write!(f, ": out of range: {allowed}"),
+            Cause::Reported(what) => write!(f, "{what}"),
+            Cause::ReportsWaiting => {
+                f.write_str(": reports of datagrams that were sent before wait to be taken")
+            }
             Cause::Said(text) => write!(f, ": {text}"),
             Cause::Unlike(wanted, found) => write!(f, ": wanted {wanted}, found {found}"),
             Cause::Outside { octets, at, of } => {
                 write!(f, ": {octets} octets at offset {at} of a memory of {of}")
             }
+        }
+    }
+}
+
+impl fmt::Display for Reported {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        write!(f, ": {}", io::Error::from(self.errno))?;
+        if let Some(mtu) = self.path_mtu {
+            write!(f, ", a packet may have {mtu}")?;
+        }
+        match self.said_by {
+            Some(said_by) => write!(f, ", said {said_by}"),
+            None => Ok(()),
         }
     }
 }
@@ -373,10 +474,10 @@ impl From<Error> for io::Error {
         let kind = match &error.cause {
             Cause::OutOfTime => io::ErrorKind::TimedOut,
             Cause::Os(ENDED) => io::ErrorKind::UnexpectedEof,
-            Cause::Os(errno) => io::Error::from(*errno).kind(),
+            Cause::Os(errno) | Cause::Reported(Reported { errno, .. }) => io::Error::from(*errno).kind(),
             Cause::Truncated(_) => io::ErrorKind::InvalidData,
             Cause::OutOfRange(_) | Cause::Unlike(..) | Cause::Outside { .. } => io::ErrorKind::InvalidInput,
-            Cause::Said(_) => io::ErrorKind::Other,
+            Cause::ReportsWaiting | Cause::Said(_) => io::ErrorKind::Other,
         };
         io::Error::new(kind, error)
     }
@@ -392,6 +493,8 @@ impl Step {
             Step::Listen => "listen",
             Step::Accept => "accept",
             Step::Connect => "connect",
+            Step::Join => "join",
+            Step::Leave => "leave",
             Step::Send => "send",
             Step::Receive => "receive",
             Step::Shutdown => "shut down",
@@ -468,6 +571,33 @@ mod tests {
         );
         let error = Error::outside(Step::Access, 8, 4090, 4096);
         assert_eq!(error.to_string(), "access memory: 8 octets at offset 4090 of a memory of 4096");
+    }
+
+    #[test]
+    fn what_came_back_is_told_apart_and_ends_no_connection() {
+        let to: Address = "udp:192.0.2.7:9".parse().unwrap();
+        let said_by = Some("192.0.2.1".parse().unwrap());
+        let report = |errno, said_by, mtu| {
+            let what = Reported { errno, said_by, path_mtu: NonZeroU32::new(mtu) };
+            Error::reported(Step::Send, what).with(to.clone())
+        };
+        let host = report(Errno::HOSTUNREACH, said_by, 0);
+        assert!(host.is_host_unreachable() && host.is_unreachable() && !host.is_network_unreachable());
+        assert!(!host.is_connection_reset(), "{host}");
+        assert!(report(Errno::NETUNREACH, said_by, 0).is_network_unreachable());
+        assert!(report(Errno::CONNREFUSED, said_by, 0).is_connection_refused());
+        let path = report(Errno::MSGSIZE, said_by, 1400);
+        assert!(path.is_too_large_for_path() && !path.is_too_large());
+        assert_eq!((path.path_mtu(), path.said_by()), (Some(1400), said_by));
+        assert_eq!(
+            path.to_string(),
+            "send to udp:192.0.2.7:9: Message too long (os error 90), a packet may have 1400, said 192.0.2.1"
+        );
+        let here = report(Errno::MSGSIZE, None, 1400);
+        assert!(here.is_too_large() && !here.is_too_large_for_path());
+        assert!(at(Step::Send, Errno::MSGSIZE).is_too_large());
+        let refused = at(Step::Send, Errno::ACCESS).with(to);
+        assert!(refused.is_permission_denied() && refused.to_string().contains("BroadcastSocket"));
     }
 
     #[test]

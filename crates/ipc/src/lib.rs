@@ -9,6 +9,7 @@
 //! | [`TcpAcceptor`] | listen on an address, and yield a [`TcpStream`] per peer |
 //! | [`TcpConnector`] | hold how to connect, and yield a [`TcpStream`] by a deadline |
 //! | [`TcpStream`] | send and receive: it is connected from the moment it exists |
+//! | [`DatagramSocket`], [`ConnectedDatagramSocket`] | send and receive datagrams, one or many at a time |
 //! | [`PipeReader`], [`PipeWriter`], [`Fifo`] | octets in one direction, without and with a file |
 //! | [`SpliceStream`], [`Pages`] | octets that go on without being copied |
 //! | [`Memfd`], [`SizedMemfd`], [`SealedMemfd`] | memory to pass on: nothing, its size, all is final |
@@ -156,7 +157,7 @@
 //! memory and copying to and from it, giving pages to a pipe, and the few calls that rustix lacks. For these
 //! there is `libc`, on Linux: receiving credentials, times and completions beside a message (rustix has the
 //! first, but takes each process for one that has a number here), options that it does not know, the
-//! addresses of vsock.
+//! addresses of vsock, many datagrams by one call and what came back of them.
 
 #![deny(unsafe_code)]
 
@@ -216,8 +217,11 @@ pub use address::{Address, AddressParseError, LONGEST_UNIX_NAME, MulticastGroup,
 pub use cores::{allowed_cores, pin_to_core};
 pub use counts::system_calls;
 pub use cycles::cycles;
-#[cfg(any(target_os = "linux", target_os = "freebsd"))]
-pub use datagram::{ConnectedDatagramSocket, DatagramFamily, DatagramSocket, Received};
+#[cfg(target_os = "linux")]
+pub use datagram::{
+    BatchedDatagram, ConnectedDatagramSocket, DatagramFamily, DatagramSocket, Outgoing, ReceiveBatch,
+    Received, SendBatch,
+};
 #[cfg(target_os = "linux")]
 pub use epoll::{Epoll, Event, Events, Interest, Trigger};
 pub use error::{Error, Step};

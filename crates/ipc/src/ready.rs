@@ -24,15 +24,25 @@ pub(crate) fn ready_by(
     what: PollFlags,
     deadline: Option<Instant>,
 ) -> Result<bool, Errno> {
+    events_by(fd, what, deadline).map(|events| !events.is_empty())
+}
+
+/// The same, and says what it found; nothing: the deadline came first.
+pub(crate) fn events_by(
+    fd: BorrowedFd<'_>,
+    what: PollFlags,
+    deadline: Option<Instant>,
+) -> Result<PollFlags, Errno> {
     loop {
         let left = deadline.map(|deadline| deadline.saturating_duration_since(Instant::now()));
         let timeout = left.map(timespec);
+        let mut waiting = [PollFd::from_borrowed_fd(fd, what)];
         counts::enter();
-        match poll(&mut [PollFd::from_borrowed_fd(fd, what)], timeout.as_ref()) {
+        match poll(&mut waiting, timeout.as_ref()) {
             // The kernel's clock may end the wait a little before ours says so.
-            Ok(0) if left.is_some_and(|left| left.is_zero()) => return Ok(false),
+            Ok(0) if left.is_some_and(|left| left.is_zero()) => return Ok(PollFlags::empty()),
             Ok(0) | Err(Errno::INTR) => {}
-            Ok(_) => return Ok(true),
+            Ok(_) => return Ok(waiting[0].revents()),
             Err(errno) => return Err(errno),
         }
     }

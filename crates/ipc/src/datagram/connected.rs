@@ -1,7 +1,7 @@
 //! Datagrams to and from one peer.
 
-use super::{DatagramFamily, received};
-use crate::ready::ready_by;
+use super::{DatagramFamily, MOST_SLICES, concerns_earlier, received, send_until, with_fewer};
+use crate::ready::events_by;
 use crate::{Error, Step, counts};
 use rustix::event::PollFlags;
 use rustix::io::Errno;
@@ -11,11 +11,17 @@ use std::io::IoSlice;
 use std::os::fd::{AsFd, BorrowedFd, OwnedFd};
 use std::time::Instant;
 
+/// The most reports that are taken for one that is told: those that came between two calls.
+const MOST_REPORTS: usize = 64;
+
 /// A socket that sends to one peer and receives from it: a datagram takes no address.
 ///
 /// The system tells it what came back instead of an answer: that nobody receives there
-/// ([`Error::is_connection_refused`]), that there is no way there ([`Error::is_unreachable`]). Such an error belongs to an
-/// earlier datagram, and is told once, by whichever call comes next.
+/// ([`Error::is_connection_refused`]), that there is no way there ([`Error::is_host_unreachable`],
+/// [`Error::is_network_unreachable`]), that a datagram was too large for a part of its way
+/// ([`Error::is_too_large_for_path`]), and who said so ([`Error::said_by`]). Such an error belongs to an
+/// earlier datagram, and is told once, by whichever call comes next; of several that came between two calls
+/// the last is told.
 pub struct ConnectedDatagramSocket<F: DatagramFamily> {
     fd: OwnedFd,
     peer: F::Address,
@@ -26,13 +32,15 @@ impl<F: DatagramFamily> ConnectedDatagramSocket<F> {
     /// From an address that the system chooses, to `peer`.
     ///
     /// # Errors
-    /// At [`Step::Open`] or [`Step::Connect`], naming the address.
+    /// At [`Step::Open`], [`Step::Configure`] or [`Step::Connect`], naming the address.
     pub fn connect(peer: F::Address) -> Result<Self, Error> {
         let fd = F::open(&peer).map_err(|errno| Error::os(Step::Open, errno).with(F::address(&peer)))?;
         Self::of(fd, None, peer)
     }
 
     pub(super) fn of(fd: OwnedFd, held: Option<F::Held>, peer: F::Address) -> Result<Self, Error> {
+        let asked = F::ask_for_reports(fd.as_fd());
+        asked.map_err(|errno| Error::os(Step::Configure, errno).with(F::address(&peer)))?;
         let connected = F::to_kernel(&peer).and_then(|address| connect(&fd, &address));
         connected.map_err(|errno| Error::os(Step::Connect, errno).with(F::address(&peer)))?;
         Ok(Self { fd, peer, _held: held })
@@ -81,15 +89,31 @@ impl<F: DatagramFamily> ConnectedDatagramSocket<F> {
     /// # Errors
     /// As [`receive`](Self::receive), and [`Error::is_timeout`].
     pub fn receive_by(&self, into: &mut [u8], deadline: Instant) -> Result<usize, Error> {
+        self.receive_until(deadline, || self.receive_now(into))
+    }
+
+    pub(super) fn receive_until<T>(
+        &self,
+        deadline: Instant,
+        mut attempt: impl FnMut() -> Result<T, Error>,
+    ) -> Result<T, Error> {
         loop {
-            match self.receive_now(into) {
+            match attempt() {
                 Err(error) if error.is_would_block() => {}
                 done => return done,
             }
-            match ready_by(self.as_fd(), PollFlags::IN, Some(deadline)) {
-                Ok(true) => {}
-                Ok(false) => return Err(Error::out_of_time(Step::Receive).with(F::address(&self.peer))),
-                Err(errno) => return Err(self.failed(Step::Receive, errno)),
+            let events = events_by(self.as_fd(), PollFlags::IN, Some(deadline))
+                .map_err(|errno| self.failed(Step::Receive, errno))?;
+            if events.is_empty() {
+                return Err(Error::out_of_time(Step::Receive).with(F::address(&self.peer)));
+            }
+            // Where many datagrams were sent at once the system may have told nobody of what came back
+            // meanwhile.
+            if events.contains(PollFlags::ERR)
+                && !events.contains(PollFlags::IN)
+                && let Some(error) = self.reported(Step::Receive)
+            {
+                return Err(error);
             }
         }
     }
@@ -131,26 +155,55 @@ impl<F: DatagramFamily> ConnectedDatagramSocket<F> {
         self.send_with(slices, SendFlags::NOSIGNAL.union(SendFlags::DONTWAIT))
     }
 
+    /// Sends the slices as one datagram, and waits for room until `deadline`.
+    ///
+    /// # Errors
+    /// As [`send`](Self::send), and [`Error::is_timeout`]: nothing was sent.
+    pub fn send_by(&self, slices: &[IoSlice<'_>], deadline: Instant) -> Result<(), Error> {
+        let sent = send_until(self.as_fd(), deadline, || self.send_now(slices));
+        sent.map_err(|error| error.or_with(|| F::address(&self.peer)))
+    }
+
     #[inline]
     fn send_with(&self, slices: &[IoSlice<'_>], flags: SendFlags) -> Result<(), Error> {
         loop {
             counts::enter();
             let sent = match slices {
                 [slice] => send(&self.fd, slice, flags),
-                slices => sendmsg(&self.fd, slices, &mut SendAncillaryBuffer::default(), flags),
+                slices if slices.len() <= MOST_SLICES => {
+                    sendmsg(&self.fd, slices, &mut SendAncillaryBuffer::default(), flags)
+                }
+                slices => return with_fewer(slices, |few| self.send_with(few, flags)),
             };
             match sent {
                 // A datagram goes whole.
                 Ok(_) => return Ok(()),
                 Err(Errno::INTR) => {}
+                // As much as a socket is told that asked for no reports.
+                Err(errno) if F::is_loss(errno) => return Ok(()),
                 Err(errno) => return Err(self.failed(Step::Send, errno)),
             }
         }
     }
 
     #[cold]
-    fn failed(&self, step: Step, errno: Errno) -> Error {
-        Error::os(step, errno).with(F::address(&self.peer))
+    pub(super) fn failed(&self, step: Step, errno: Errno) -> Error {
+        let reported = if concerns_earlier(errno) { self.reported(step) } else { None };
+        match reported {
+            Some(error) if error.raw_os_error() == Some(errno.raw_os_error()) => error,
+            _ => Error::os(step, errno).with(F::address(&self.peer)),
+        }
+    }
+
+    /// The last report of what came back; with it go all that came before, as the system keeps one error
+    /// only.
+    fn reported(&self, step: Step) -> Option<Error> {
+        let mut last = None;
+        for _ in 0..MOST_REPORTS {
+            let Ok(Some(report)) = F::next_report(self.as_fd()) else { break };
+            last = Some(report);
+        }
+        last.map(|report| Error::reported(step, report.what).with(F::address(&self.peer)))
     }
 }
 

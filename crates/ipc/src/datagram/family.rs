@@ -6,6 +6,7 @@ use std::os::fd::{BorrowedFd, OwnedFd};
 use rustix::io::Errno;
 use rustix::net::SocketAddrAny;
 
+use crate::error::Reported;
 use crate::{Address, Error};
 
 /// A kind of datagram sockets: [`Udp`](crate::Udp), [`UnixDatagram`](crate::UnixDatagram). Only ever named, as a
@@ -37,6 +38,30 @@ pub trait Calls: Sized + Send + Sync + 'static {
 
     /// An address as errors name it.
     fn address(address: &Self::Address) -> Address;
+
+    /// Asks the system to report what comes back of datagrams instead of answers, where the family has that.
+    fn ask_for_reports(_: BorrowedFd<'_>) -> Result<(), Errno> {
+        Ok(())
+    }
+
+    /// Takes the next report, without waiting.
+    fn next_report(_: BorrowedFd<'_>) -> Result<Option<Report<Self::Address>>, Errno> {
+        Ok(None)
+    }
+
+    /// Whether sending fails with this where a socket that asked for no reports is told nothing.
+    fn is_loss(_: Errno) -> bool {
+        false
+    }
+}
+
+/// What came back of a datagram.
+#[derive(Debug)]
+pub struct Report<A> {
+    /// Where it was sent to.
+    pub to: Option<A>,
+    /// What became of it.
+    pub what: Reported,
 }
 
 impl<F: Calls> DatagramFamily for F {}

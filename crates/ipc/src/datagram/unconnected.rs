@@ -1,7 +1,9 @@
 //! Datagrams to and from anybody.
 
-use super::{ConnectedDatagramSocket, DatagramFamily, received};
-use crate::ready::ready_by;
+use super::{
+    ConnectedDatagramSocket, DatagramFamily, MOST_SLICES, concerns_earlier, received, send_until, with_fewer,
+};
+use crate::ready::events_by;
 use crate::stream::QueueSizes;
 use crate::{Error, Step, counts};
 use rustix::event::PollFlags;
@@ -14,13 +16,45 @@ use std::io::{IoSlice, IoSliceMut};
 use std::os::fd::{AsFd, BorrowedFd, OwnedFd};
 use std::time::Instant;
 
+/// How many errors of earlier datagrams a datagram is sent past, one after the other, before the last of them
+/// is taken for its own. More than one takes reports that arrive between two calls.
+const REPORTS_PASSED: usize = 3;
+
 /// A socket that has an address, and sends to any other: each datagram says where to.
 ///
 /// A datagram arrives whole or not at all. All calls take `&self`; any number of threads may send and receive at once.
+///
+/// ```
+/// use std::io::IoSlice;
+/// use std::time::{Duration, Instant};
+/// use zorb_ipc::{Outgoing, ReceiveBatch, SendBatch, UdpSocket};
+///
+/// # fn main() -> Result<(), zorb_ipc::Error> {
+/// let one = UdpSocket::bind("127.0.0.1:0".parse().unwrap())?;
+/// let other = UdpSocket::bind("127.0.0.1:0".parse().unwrap())?;
+/// let to = *other.local().unwrap();
+/// let deadline = Instant::now() + Duration::from_secs(5);
+///
+/// one.send_to(&[IoSlice::new(b"hello, "), IoSlice::new(b"world")], &to)?;
+/// let mut datagram = [0; 64];
+/// let received = other.receive_from_by(&mut datagram, deadline)?;
+/// assert_eq!((received.octets, received.from.as_ref()), (12, one.local()));
+///
+/// // Many by one system call: the batches are made once, and used again and again.
+/// let (mut outgoing, mut incoming) = (SendBatch::new(16), ReceiveBatch::new(16, 64));
+/// let slices = [IoSlice::new(b"again")];
+/// one.send_many(&[Outgoing { slices: &slices, to: &to }; 2], &mut outgoing)?;
+/// other.receive_many_by(&mut incoming, deadline)?;
+/// assert!(incoming.iter().all(|datagram| datagram.octets() == b"again"));
+/// # Ok(())
+/// # }
+/// ```
 pub struct DatagramSocket<F: DatagramFamily> {
     fd: OwnedFd,
     local: Option<F::Address>,
     held: Option<F::Held>,
+    /// Whether the system reports what comes back of its datagrams.
+    reporting: bool,
 }
 
 /// A datagram that was received into a caller's memory.
@@ -52,7 +86,16 @@ impl<F: DatagramFamily> DatagramSocket<F> {
         sizes.apply(fd.as_fd()).map_err(named)?;
         let held = F::bind(fd.as_fd(), &address).map_err(named)?;
         let local = F::local(fd.as_fd()).map_err(at(Step::Configure)).map_err(named)?;
-        Ok(Self { fd, local: Some(local.unwrap_or(address)), held: Some(held) })
+        Ok(Self { fd, local: Some(local.unwrap_or(address)), held: Some(held), reporting: false })
+    }
+
+    /// From here on its reports are asked for.
+    pub(crate) fn set_reporting(&mut self) {
+        self.reporting = true;
+    }
+
+    pub(crate) fn is_reporting(&self) -> bool {
+        self.reporting
     }
 
     /// `fd` is a socket without a peer, in blocking mode.
@@ -81,6 +124,10 @@ impl<F: DatagramFamily> DatagramSocket<F> {
     /// # Errors
     /// At [`Step::Receive`]; [`Error::is_truncated`] if it is longer than `into`: its beginning is there, the rest is lost.
     pub fn receive_from(&self, into: &mut [u8]) -> Result<Received<F::Address>, Error> {
+        if self.reporting {
+            // The system's own wait does not end with a report that a call for sending has passed by.
+            return self.receive_until(None, || self.receive_from_now(into));
+        }
         self.receive(into, RecvFlags::empty())
     }
 
@@ -97,16 +144,36 @@ impl<F: DatagramFamily> DatagramSocket<F> {
     /// # Errors
     /// As [`receive_from`](Self::receive_from), and [`Error::is_timeout`].
     pub fn receive_from_by(&self, into: &mut [u8], deadline: Instant) -> Result<Received<F::Address>, Error> {
+        self.receive_until(Some(deadline), || self.receive_from_now(into))
+    }
+
+    pub(super) fn receive_until<T>(
+        &self,
+        deadline: Option<Instant>,
+        mut attempt: impl FnMut() -> Result<T, Error>,
+    ) -> Result<T, Error> {
         loop {
-            match self.receive_from_now(into) {
+            match attempt() {
                 Err(error) if error.is_would_block() => {}
                 done => return done,
             }
-            match ready_by(self.as_fd(), PollFlags::IN, Some(deadline)) {
-                Ok(true) => {}
-                Ok(false) => return Err(Error::out_of_time(Step::Receive)),
-                Err(errno) => return Err(Error::os(Step::Receive, errno)),
+            let events = events_by(self.as_fd(), PollFlags::IN, deadline)
+                .map_err(|errno| Error::os(Step::Receive, errno))?;
+            if events.is_empty() {
+                return Err(Error::out_of_time(Step::Receive));
             }
+            if self.reporting && events.contains(PollFlags::ERR) && !events.contains(PollFlags::IN) {
+                return Err(Error::reports_waiting());
+            }
+        }
+    }
+
+    #[cold]
+    pub(super) fn receive_failed(&self, errno: Errno) -> Error {
+        if self.reporting && concerns_earlier(errno) {
+            Error::reports_waiting()
+        } else {
+            Error::os(Step::Receive, errno)
         }
     }
 
@@ -120,7 +187,7 @@ impl<F: DatagramFamily> DatagramSocket<F> {
             match recvmsg(&self.fd, &mut slices, &mut RecvAncillaryBuffer::default(), flags) {
                 Err(Errno::INTR) => {}
                 Ok(message) => break message,
-                Err(errno) => return Err(Error::os(Step::Receive, errno)),
+                Err(errno) => return Err(self.receive_failed(errno)),
             }
         };
         let octets = received(message.bytes, room)?;
@@ -147,17 +214,50 @@ impl<F: DatagramFamily> DatagramSocket<F> {
         self.send(slices, to, SendFlags::NOSIGNAL | SendFlags::DONTWAIT)
     }
 
+    /// Sends the slices as one datagram, and waits for room until `deadline`.
+    ///
+    /// Where a Unix socket's receiver has no room this looks again every millisecond.
+    ///
+    /// # Errors
+    /// As [`send_to`](Self::send_to), and [`Error::is_timeout`]: nothing was sent.
+    pub fn send_to_by(
+        &self,
+        slices: &[IoSlice<'_>],
+        to: &F::Address,
+        deadline: Instant,
+    ) -> Result<(), Error> {
+        let sent = send_until(self.as_fd(), deadline, || self.send_to_now(slices, to));
+        sent.map_err(|error| error.or_with(|| F::address(to)))
+    }
+
     fn send(&self, slices: &[IoSlice<'_>], to: &F::Address, flags: SendFlags) -> Result<(), Error> {
+        if slices.len() > MOST_SLICES {
+            return with_fewer(slices, |few| self.send(few, to, flags));
+        }
         let failed = |errno| Error::os(Step::Send, errno).with(F::address(to));
         let address: SocketAddrAny = F::to_kernel(to).map_err(failed)?;
+        let mut again = self.again();
         loop {
             counts::enter();
             match sendmsg_addr(&self.fd, &address, slices, &mut SendAncillaryBuffer::default(), flags) {
-                Err(Errno::INTR) => {}
                 // A datagram goes whole.
                 Ok(_) => return Ok(()),
+                Err(errno) if again(errno) => {}
+                // As much as a socket is told that asked for no reports.
+                Err(errno) if self.reporting && F::is_loss(errno) => return Ok(()),
                 Err(errno) => return Err(failed(errno)),
             }
+        }
+    }
+
+    /// Whether to send again: a signal came in between, or what failed was an earlier datagram, whose report
+    /// waits to be taken.
+    pub(super) fn again(&self) -> impl FnMut(Errno) -> bool {
+        let mut left = if self.reporting { REPORTS_PASSED } else { 0 };
+        move |errno| {
+            let passed = left > 0 && concerns_earlier(errno);
+            left -= usize::from(passed);
+            passed || errno == Errno::INTR
         }
     }
 }

@@ -2,9 +2,11 @@
 
 use std::io::IoSlice;
 use std::thread;
-use std::time::{Duration, Instant};
+use std::time::Instant;
 
-use zorb_ipc::{ConnectedDatagramSocket, DatagramFamily, DatagramSocket, Step};
+use zorb_ipc::{
+    ConnectedDatagramSocket, DatagramFamily, DatagramSocket, Outgoing, ReceiveBatch, SendBatch, Step,
+};
 
 use super::{LONG, SHORT, eventually, within};
 
@@ -14,7 +16,10 @@ pub(crate) trait Tried: DatagramFamily {
     fn fresh() -> Self::Address;
 
     /// The longest datagram that it sends.
-    const LONGEST: usize;
+    fn longest() -> usize;
+
+    /// Whether senders wait for room in a receiver's full queue, where others lose what they send.
+    const WAITS: bool;
 }
 
 fn bound<F: Tried>() -> DatagramSocket<F> {
@@ -74,11 +79,12 @@ pub(crate) fn what_is_longer_than_its_memory_is_told<F: Tried>() {
 
 pub(crate) fn the_longest_datagram_passes_and_a_longer_one_is_told<F: Tried>() {
     let (one, other) = (bound::<F>(), bound::<F>());
-    let octets: Vec<u8> = (0..F::LONGEST + 1).map(|i| (i / 251) as u8).collect();
-    one.send_to(&[IoSlice::new(&octets[..F::LONGEST])], &address(&other)).unwrap();
-    let mut buffer = vec![0; F::LONGEST + 1];
+    let longest = F::longest();
+    let octets: Vec<u8> = (0..longest + 1).map(|i| (i / 251) as u8).collect();
+    one.send_to(&[IoSlice::new(&octets[..longest])], &address(&other)).unwrap();
+    let mut buffer = vec![0; longest + 1];
     let received = other.receive_from_by(&mut buffer, within(LONG)).unwrap();
-    assert!(buffer[..received.octets] == octets[..F::LONGEST]);
+    assert!(buffer[..received.octets] == octets[..longest]);
     let error = one.send_to(&[IoSlice::new(&octets)], &address(&other)).unwrap_err();
     assert!(error.is_too_large() && error.step() == Step::Send && error.address().is_some(), "{error}");
     assert!(other.receive_from_now(&mut buffer).unwrap_err().is_would_block(), "nothing of it was sent");
@@ -95,6 +101,202 @@ pub(crate) fn receiving_ends_by_the_deadline<F: Tried>() {
     let (one, _other) = pair::<F>();
     assert!(one.receive_now(&mut buffer).unwrap_err().is_would_block());
     assert!(one.receive_by(&mut buffer, within(SHORT)).unwrap_err().is_timeout());
+}
+
+/// Sends until there is no room left, and says how many that were.
+fn fill(mut send: impl FnMut() -> Result<(), zorb_ipc::Error>) -> usize {
+    for sent in 0..1_000_000 {
+        match send() {
+            Ok(()) => {}
+            Err(error) if error.is_would_block() => {
+                assert_eq!((error.step(), error.address().is_some()), (Step::Send, true), "{error}");
+                return sent;
+            }
+            Err(error) => panic!("{error}"),
+        }
+    }
+    panic!("the queue has no end");
+}
+
+pub(crate) fn sending_ends_by_the_deadline<F: Tried>() {
+    let (one, other) = (bound::<F>(), bound::<F>());
+    let to = address(&other);
+    let slices = [IoSlice::new(b"full")];
+    let mut buffer = [0; 16];
+    // With room it is sent at once, whatever the deadline.
+    one.send_to_by(&slices, &to, Instant::now()).unwrap();
+    assert_eq!(other.receive_from_by(&mut buffer, within(LONG)).unwrap().octets, 4);
+    let (left, right) = pair::<F>();
+    left.send_by(&slices, Instant::now()).unwrap();
+    assert_eq!(right.receive_by(&mut buffer, within(LONG)).unwrap(), 4);
+    if !F::WAITS {
+        return;
+    }
+    let sent = fill(|| one.send_to_now(&slices, &to));
+    let begun = Instant::now();
+    let error = one.send_to_by(&slices, &to, within(SHORT)).unwrap_err();
+    assert!(error.is_timeout() && !error.is_would_block() && error.address().is_some(), "{error}");
+    assert!(begun.elapsed() >= SHORT);
+    let mut outgoing = SendBatch::new(4);
+    let many = [Outgoing { slices: &slices, to: &to }; 2];
+    assert!(one.send_many_now(&many, &mut outgoing).unwrap_err().is_would_block());
+    let error = one.send_many_by(&many, &mut outgoing, within(SHORT)).unwrap_err();
+    assert!(error.is_timeout() && error.address().is_some(), "{error}");
+
+    // Who waits goes on when there is room.
+    thread::scope(|scope| {
+        let waiting = scope.spawn(|| one.send_to_by(&slices, &to, within(LONG)));
+        thread::sleep(SHORT);
+        assert!(!waiting.is_finished());
+        for _ in 0..sent {
+            assert_eq!(other.receive_from(&mut buffer).unwrap().octets, 4);
+        }
+        waiting.join().unwrap().unwrap();
+    });
+    assert_eq!(other.receive_from_by(&mut buffer, within(LONG)).unwrap().octets, 4);
+
+    let sent = fill(|| left.send_now(&slices));
+    let error = left.send_by(&slices, within(SHORT)).unwrap_err();
+    assert!(error.is_timeout() && error.address().is_some(), "{error}");
+    let error = left.send_many_by(&[&slices], &mut outgoing, within(SHORT)).unwrap_err();
+    assert!(error.is_timeout() && error.address().is_some(), "{error}");
+    thread::scope(|scope| {
+        let waiting = scope.spawn(|| left.send_by(&slices, within(LONG)));
+        for _ in 0..sent {
+            assert_eq!(right.receive(&mut buffer).unwrap(), 4);
+        }
+        waiting.join().unwrap().unwrap();
+    });
+    assert_eq!(right.receive_by(&mut buffer, within(LONG)).unwrap(), 4);
+}
+
+/// Receives so many in batches, and says of each its octets, its whole length, and whether its sender is this
+/// one.
+fn receive_all<F: Tried>(
+    count: usize,
+    from: Option<&F::Address>,
+    mut receive: impl FnMut() -> Vec<(Vec<u8>, usize, Option<F::Address>)>,
+) -> Vec<(Vec<u8>, usize)> {
+    let mut all = Vec::new();
+    while all.len() < count {
+        for (octets, whole, sender) in receive() {
+            assert_eq!(sender.as_ref(), from);
+            all.push((octets, whole));
+        }
+    }
+    all
+}
+
+fn listed<F: Tried>(batch: &ReceiveBatch<F>) -> Vec<(Vec<u8>, usize, Option<F::Address>)> {
+    let each = batch.iter().map(|one| {
+        assert_eq!(one.is_truncated(), one.whole_length() > one.octets().len());
+        (one.octets().to_vec(), one.whole_length(), one.from())
+    });
+    each.collect()
+}
+
+pub(crate) fn many_go_and_come_in_one_call<F: Tried>() {
+    // As many as fit any receiver's queue; the middle one is empty, the last one longer than its room.
+    let texts: [&[u8]; 5] = [b"a", b"bb", b"", b"four", b"too long!"];
+    let slices = texts.map(|text| [IoSlice::new(text), IoSlice::new(b"")]);
+    let expected: Vec<_> =
+        texts.iter().map(|text| (text[..text.len().min(4)].to_vec(), text.len())).collect();
+    let (mut outgoing, mut incoming) = (SendBatch::new(8), ReceiveBatch::<F>::new(3, 4));
+    assert_eq!((outgoing.most(), incoming.most(), incoming.len()), (8, 3, 0));
+
+    let (one, other) = (bound::<F>(), bound::<F>());
+    let to = address(&other);
+    let many = slices.each_ref().map(|slices| Outgoing { slices, to: &to });
+    // The same two batches again and again.
+    for _ in 0..3 {
+        assert_eq!(one.send_many(&many, &mut outgoing).unwrap(), 5);
+        let received = receive_all::<F>(5, one.local(), || {
+            let received = other.receive_many_by(&mut incoming, within(LONG)).unwrap();
+            assert!((1..=3).contains(&received) && received == incoming.len());
+            listed(&incoming)
+        });
+        assert_eq!(received, expected);
+    }
+    assert_eq!(one.send_many_now(&many[..2], &mut outgoing).unwrap(), 2);
+    other.receive_many(&mut incoming).unwrap();
+    assert_eq!(incoming.datagram(0).unwrap().octets(), b"a");
+    assert!(incoming.datagram(3).is_none());
+
+    let (one, other) = pair::<F>();
+    let many = slices.each_ref().map(|slices| &slices[..]);
+    assert_eq!(one.send_many(&many, &mut outgoing).unwrap(), 5);
+    let received = receive_all::<F>(5, Some(other.peer()), || {
+        other.receive_many(&mut incoming).unwrap();
+        listed(&incoming)
+    });
+    assert_eq!(received, expected);
+}
+
+pub(crate) fn a_batch_takes_what_it_has_room_for<F: Tried>() {
+    let (one, other) = (bound::<F>(), bound::<F>());
+    let to = address(&other);
+    let slices = [IoSlice::new(b"x")];
+    let many = [Outgoing { slices: &slices, to: &to }; 5];
+    let mut outgoing = SendBatch::new(2);
+    assert_eq!(one.send_many(&[], &mut outgoing).unwrap(), 0);
+    assert_eq!(one.send_many(&many, &mut outgoing).unwrap(), 2);
+    assert_eq!(one.send_many_by(&many[2..], &mut outgoing, within(LONG)).unwrap(), 2);
+    assert_eq!(one.send_many_now(&many[4..], &mut outgoing).unwrap(), 1);
+    // Room for none is room for one, and for no octets still takes datagrams.
+    assert_eq!((SendBatch::new(0).most(), ReceiveBatch::<F>::new(0, 0).most()), (1, 1));
+    assert_eq!(ReceiveBatch::<F>::new(100_000, 0).most(), 1024);
+    let mut incoming = ReceiveBatch::<F>::new(1, 0);
+    for _ in 0..5 {
+        assert_eq!(other.receive_many_by(&mut incoming, within(LONG)).unwrap(), 1);
+        let only = incoming.datagram(0).unwrap();
+        assert_eq!((only.octets(), only.whole_length(), only.is_truncated()), (&b""[..], 1, true));
+    }
+    assert!(other.receive_many_now(&mut incoming).unwrap_err().is_would_block());
+    assert!(incoming.is_empty() && incoming.datagram(0).is_none(), "what was received before is gone");
+    let error = other.receive_many_by(&mut incoming, within(SHORT)).unwrap_err();
+    assert!(error.is_timeout() && error.step() == Step::Receive, "{error}");
+    let (one, _other) = pair::<F>();
+    assert!(one.receive_many_now(&mut incoming).unwrap_err().is_would_block());
+    assert!(one.receive_many_by(&mut incoming, within(SHORT)).unwrap_err().is_timeout());
+}
+
+pub(crate) fn a_batch_stops_at_what_cannot_be_sent<F: Tried>() {
+    let (one, other) = (bound::<F>(), bound::<F>());
+    let to = address(&other);
+    let long = vec![7; F::longest() + 1];
+    let (good, bad) = ([IoSlice::new(b"good")], [IoSlice::new(&long)]);
+    let many = [&good, &good, &bad, &good].map(|slices| Outgoing { slices, to: &to });
+    let mut outgoing = SendBatch::new(8);
+    assert_eq!(one.send_many(&many, &mut outgoing).unwrap(), 2, "up to the one that is too large");
+    let error = one.send_many(&many[2..], &mut outgoing).unwrap_err();
+    assert!(error.is_too_large() && error.address().is_some(), "{error}");
+    assert_eq!(one.send_many(&many[3..], &mut outgoing).unwrap(), 1);
+    let mut buffer = [0; 8];
+    for _ in 0..3 {
+        assert_eq!(other.receive_from_by(&mut buffer, within(LONG)).unwrap().octets, 4);
+    }
+    let (one, _other) = pair::<F>();
+    let error = one.send_many(&[&bad], &mut outgoing).unwrap_err();
+    assert!(error.is_too_large() && error.address().is_some(), "{error}");
+}
+
+pub(crate) fn any_number_of_slices_is_one_datagram<F: Tried>() {
+    let octets: Vec<u8> = (0..3000_u32).map(|i| i as u8).collect();
+    let slices: Vec<_> = octets.chunks(1).map(IoSlice::new).collect();
+    let mut buffer = vec![0; 4000];
+    let (one, other) = (bound::<F>(), bound::<F>());
+    let (at_one, at_other) = (address(&one), address(&other));
+    for count in [1023, 1024, 1025, 3000] {
+        one.send_to(&slices[..count], &at_other).unwrap();
+        let received = other.receive_from_by(&mut buffer, within(LONG)).unwrap();
+        assert!(buffer[..received.octets] == octets[..count], "{count}");
+    }
+    let (one, other) = (one.connect(at_other).unwrap(), other.connect(at_one).unwrap());
+    for count in [1024, 1025, 3000] {
+        one.send(&slices[..count]).unwrap();
+        let received = other.receive_by(&mut buffer, within(LONG)).unwrap();
+        assert!(buffer[..received] == octets[..count], "{count}");
+    }
 }
 
 pub(crate) fn a_connected_socket_hears_its_peer_only<F: Tried>() {
@@ -119,8 +321,21 @@ pub(crate) fn a_peer_that_has_gone_is_told<F: Tried>() {
         told = one.send(&[IoSlice::new(b"x")]).err();
         told.is_some()
     });
-    let error = told.unwrap();
+    let error = told.take().unwrap();
     assert!(error.is_connection_refused() && error.address().is_some(), "{error}");
+    assert!(!error.is_connection_reset() && !error.is_unreachable(), "{error}");
+
+    let (one, other) = pair::<F>();
+    drop(other);
+    let mut outgoing = SendBatch::new(2);
+    let slices = [IoSlice::new(b"x")];
+    eventually(|| {
+        told = one.send_many(&[&slices], &mut outgoing).err();
+        told.is_some()
+    });
+    assert!(told.take().unwrap().is_connection_refused());
+    // Whoever goes on is told again.
+    eventually(|| one.send_by(&slices, within(LONG)).is_err());
 }
 
 pub(crate) fn a_taken_address_is_said_to_be_taken<F: Tried>() {
@@ -133,19 +348,17 @@ pub(crate) fn a_taken_address_is_said_to_be_taken<F: Tried>() {
 }
 
 pub(crate) fn threads_may_share_a_socket<F: Tried>() {
-    const EACH: usize = 200;
+    // All of them fit a UDP receiver's queue at once (`net.core.rmem_default`, of which each takes 768
+    // octets).
+    const EACH: usize = 40;
     let (one, other) = (bound::<F>(), bound::<F>());
     let to = address(&other);
     thread::scope(|scope| {
         for thread in 0..4_u8 {
             let (one, to) = (&one, &to);
             scope.spawn(move || {
-                for number in 0..EACH {
+                for _ in 0..EACH {
                     one.send_to(&[IoSlice::new(&[thread; 8])], to).unwrap();
-                    // A UDP receiver's queue has an end.
-                    if number % 16 == 0 {
-                        thread::sleep(Duration::from_millis(1));
-                    }
                 }
             });
         }
@@ -170,6 +383,11 @@ macro_rules! datagram_family {
                 what_is_longer_than_its_memory_is_told
                 the_longest_datagram_passes_and_a_longer_one_is_told
                 receiving_ends_by_the_deadline
+                sending_ends_by_the_deadline
+                many_go_and_come_in_one_call
+                a_batch_takes_what_it_has_room_for
+                a_batch_stops_at_what_cannot_be_sent
+                any_number_of_slices_is_one_datagram
                 a_connected_socket_hears_its_peer_only
                 a_peer_that_has_gone_is_told
                 a_taken_address_is_said_to_be_taken

@@ -1,5 +1,7 @@
 //! UDP.
 
+mod reports;
+
 use std::net::SocketAddr;
 use std::os::fd::{BorrowedFd, OwnedFd};
 
@@ -8,7 +10,7 @@ use rustix::net::{
     AddressFamily, SocketAddrAny, SocketFlags, SocketType, bind, ipproto, socket_with, sockopt,
 };
 
-use crate::datagram::{Calls, ConnectedDatagramSocket, DatagramSocket};
+use crate::datagram::{Calls, ConnectedDatagramSocket, DatagramSocket, Report};
 use crate::tcp::canonical;
 use crate::{Address, Error, Step};
 
@@ -53,5 +55,18 @@ impl Calls for Udp {
 
     fn address(address: &SocketAddr) -> Address {
         Address::Udp(*address)
+    }
+
+    fn ask_for_reports(fd: BorrowedFd<'_>) -> Result<(), Errno> {
+        reports::ask(fd)
+    }
+
+    fn next_report(fd: BorrowedFd<'_>) -> Result<Option<Report<SocketAddr>>, Errno> {
+        reports::next(fd)
+    }
+
+    /// An interface's full queue, which drops what is sent (`udp_send_skb` in Linux's net/ipv4/udp.c).
+    fn is_loss(errno: Errno) -> bool {
+        errno == Errno::NOBUFS
     }
 }
