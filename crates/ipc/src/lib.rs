@@ -10,6 +10,8 @@
 //! | [`TcpConnector`] | hold how to connect, and yield a [`TcpStream`] by a deadline |
 //! | [`TcpStream`] | send and receive: it is connected from the moment it exists |
 //! | [`DatagramSocket`], [`ConnectedDatagramSocket`] | send and receive datagrams, one or many at a time |
+//! | [`BroadcastSocket`] | send to everybody on a network |
+//! | [`MulticastReceiver`], [`MulticastSender`] | receive and send what is for a group |
 //! | [`PipeReader`], [`PipeWriter`], [`Fifo`] | octets in one direction, without and with a file |
 //! | [`SpliceStream`], [`Pages`] | octets that go on without being copied |
 //! | [`Memfd`], [`SizedMemfd`], [`SealedMemfd`] | memory to pass on: nothing, its size, all is final |
@@ -256,7 +258,7 @@ pub use tcp::{Tcp, TcpAcceptor, TcpConnector, TcpStream};
 #[cfg(target_os = "linux")]
 pub use timer::{Expired, OnClockChange, Timer, WallClockTimer};
 #[cfg(any(target_os = "linux", target_os = "freebsd"))]
-pub use udp::{ConnectedUdpSocket, Udp, UdpSocket};
+pub use udp::{BroadcastSocket, ConnectedUdpSocket, MulticastReceiver, MulticastSender, Udp, UdpSocket};
 #[cfg(any(target_os = "linux", target_os = "freebsd"))]
 pub use unix::{ConnectedUnixDatagramSocket, UnixDatagram, UnixDatagramSocket};
 #[cfg(target_os = "linux")]

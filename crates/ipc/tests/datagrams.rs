@@ -7,7 +7,10 @@ mod conformance;
 use std::io::IoSlice;
 use std::net::{Ipv4Addr, Ipv6Addr, SocketAddr};
 
-use zorb_ipc::{ReceiveBatch, Step, Udp, UdpSocket, UnixAddress, UnixDatagram};
+use zorb_ipc::{
+    BroadcastSocket, Interface, MulticastGroup, MulticastReceiver, MulticastSender, ReceiveBatch, Step, Udp,
+    UdpSocket, UnixAddress, UnixDatagram, interfaces,
+};
 
 use conformance::datagrams::Tried;
 use conformance::{LONG, unused_path, within};
@@ -55,8 +58,109 @@ fn an_ipv6_wildcard_serves_both() {
     assert_eq!(received.from.as_ref(), four.local(), "under its own address");
 }
 
+fn loopback() -> Interface {
+    interfaces().unwrap().into_iter().find(|one| one.is_loopback && one.address.is_ipv4()).unwrap()
+}
+
 fn raw(errno: rustix::io::Errno) -> Option<i32> {
     Some(errno.raw_os_error())
+}
+
+#[test]
+fn only_a_broadcast_socket_broadcasts() {
+    let receiver = UdpSocket::bind((Ipv4Addr::UNSPECIFIED, 0).into()).unwrap();
+    let port = receiver.local().unwrap().port();
+    let text = [IoSlice::new(b"everybody")];
+    let sender = BroadcastSocket::to_network(&loopback(), port).unwrap();
+    assert_eq!(sender.to(), (Ipv4Addr::new(127, 255, 255, 255), port).into());
+    sender.send(&text).unwrap();
+    let received = receiver.receive_from_by(&mut [0; 16], within(LONG)).unwrap();
+    assert_eq!((received.octets, received.from), (9, Some(sender.local())));
+    receiver.send_to(&text, &sender.local()).unwrap();
+    assert_eq!(sender.receive_from_by(&mut [0; 16], within(LONG)).unwrap().from.unwrap().port(), port);
+
+    let error = receiver.send_to(&text, &sender.to()).unwrap_err();
+    assert!(error.is_permission_denied() && error.address().is_some(), "{error}");
+    assert!(error.to_string().ends_with("a broadcast address takes a BroadcastSocket"), "{error}");
+}
+
+#[test]
+fn where_there_is_no_broadcast_it_is_refused() {
+    use rustix::io::Errno;
+    let mut interface = loopback();
+    assert_eq!(BroadcastSocket::to_network(&interface, 0).unwrap_err().raw_os_error(), raw(Errno::INVAL));
+    for prefix_length in [31, 32, 200] {
+        interface.prefix_length = prefix_length;
+        let error = BroadcastSocket::to_network(&interface, 9).unwrap_err();
+        assert_eq!(error.raw_os_error(), raw(Errno::ADDRNOTAVAIL), "{error}");
+    }
+    interface.prefix_length = 0;
+    assert_eq!(BroadcastSocket::to_network(&interface, 9).unwrap().to().ip(), Ipv4Addr::BROADCAST);
+    interface.address = Ipv6Addr::LOCALHOST.into();
+    for refused in [BroadcastSocket::to_network(&interface, 9), BroadcastSocket::to_link(&interface, 9)] {
+        let error = refused.unwrap_err();
+        assert_eq!(error.raw_os_error(), raw(Errno::AFNOSUPPORT), "{error}");
+    }
+}
+
+/// By the loopback, and of no other test, in this process or another one.
+fn group_here(first: u8, test: u8) -> MulticastGroup {
+    let [.., high, low] = std::process::id().to_be_bytes();
+    let interface = std::num::NonZeroU32::new(loopback().index);
+    MulticastGroup::new((Ipv4Addr::new(first, test, high, low), 5007).into(), interface).unwrap()
+}
+
+#[test]
+fn a_group_is_heard_by_its_members_in_batches_too() {
+    let group = group_here(239, 1);
+    let members = [MulticastReceiver::new(group).unwrap(), MulticastReceiver::new(group).unwrap()];
+    let sender = MulticastSender::new(group).unwrap();
+    for text in ["one", "two", "three"] {
+        sender.send(&[IoSlice::new(text.as_bytes())]).unwrap();
+    }
+    for member in members {
+        let mut batch = ReceiveBatch::new(2, 16);
+        assert_eq!(member.receive_many_by(&mut batch, within(LONG)).unwrap(), 2);
+        assert_eq!(batch.datagram(1).unwrap().octets(), b"two");
+        assert_eq!(batch.datagram(1).unwrap().from().unwrap().port(), sender.local().port());
+        assert_eq!(member.receive_from_by(&mut [0; 16], within(LONG)).unwrap().octets, 5);
+        assert!(member.receive_many_now(&mut batch).unwrap_err().is_would_block());
+    }
+}
+
+#[test]
+fn a_source_is_heard_alone() {
+    let group = group_here(232, 2);
+    let [one, other] = [Ipv4Addr::LOCALHOST, Ipv4Addr::new(127, 0, 0, 2)];
+    let receiver = MulticastReceiver::of_source(group, one.into()).unwrap();
+    for source in [other, one] {
+        let sender = MulticastSender::from((source, 0).into(), group).unwrap();
+        sender.send(&[IoSlice::new(b"x")]).unwrap();
+    }
+    let received = receiver.receive_from_by(&mut [0; 16], within(LONG)).unwrap();
+    assert_eq!(received.from.unwrap().ip(), one);
+}
+
+#[test]
+fn what_cannot_be_joined_is_told() {
+    let group = group_here(239, 3);
+    let nowhere = group.by(std::num::NonZeroU32::new(u32::MAX));
+    let error = MulticastReceiver::new(nowhere).unwrap_err();
+    assert!(error.step() == Step::Join && error.to_string().contains(&nowhere.to_string()), "{error}");
+    assert_eq!(MulticastSender::new(nowhere).unwrap_err().step(), Step::Configure);
+    let error = MulticastSender::from((Ipv6Addr::LOCALHOST, 0).into(), group).unwrap_err();
+    assert_eq!((error.step(), error.raw_os_error()), (Step::Bind, raw(rustix::io::Errno::INVAL)));
+    let receiver = MulticastReceiver::new(group).unwrap();
+    let six: MulticastGroup = format!("[ff15::7]:{}", group.address().port()).parse().unwrap();
+    for error in [receiver.join(six), receiver.join_source(six, Ipv6Addr::LOCALHOST.into())] {
+        assert_eq!(error.unwrap_err().raw_os_error(), raw(rustix::io::Errno::INVAL));
+    }
+    // Who has the port for itself keeps it.
+    let owner = UdpSocket::bind((Ipv4Addr::UNSPECIFIED, 0).into()).unwrap();
+    let taken =
+        MulticastGroup::new((Ipv4Addr::new(239, 255, 7, 8), owner.local().unwrap().port()).into(), None);
+    let error = MulticastReceiver::new(taken.unwrap()).unwrap_err();
+    assert!(error.is_address_in_use() && error.step() == Step::Bind, "{error}");
 }
 
 /// An address of UDP that nobody receives at, as long as its holder does not receive either: it hears another

@@ -5,6 +5,7 @@
 
 use std::io;
 use std::mem::zeroed;
+use std::net::{IpAddr, SocketAddr};
 use std::os::fd::{AsRawFd, BorrowedFd};
 use std::ptr;
 
@@ -38,9 +39,32 @@ pub(crate) fn read_address(storage: &sockaddr_storage, length: socklen_t) -> Opt
     Some(unsafe { SocketAddrAny::read(ptr::from_ref(storage).cast(), length) })
 }
 
+/// An address without a port as the kernel takes it.
+pub(crate) fn storage_of(ip: IpAddr) -> sockaddr_storage {
+    let address = SocketAddrAny::from(SocketAddr::new(ip, 0));
+    let mut storage = no_address();
+    // SAFETY: an address is never longer than the memory for any, is initialised for its length, and the two
+    // do not overlap.
+    unsafe {
+        let octets = address.as_ptr().cast::<u8>();
+        ptr::copy_nonoverlapping(octets, (&raw mut storage).cast(), address.addr_len() as usize);
+    }
+    storage
+}
+
 /// Sets an option that is a number.
 pub(crate) fn set_number(fd: BorrowedFd<'_>, level: c_int, name: c_int, value: c_int) -> Result<(), Errno> {
     set(fd, level, name, &value)
+}
+
+/// Sets an option that is about a group and a source (RFC 3678, section 5.1).
+pub(crate) fn set_source(
+    fd: BorrowedFd<'_>,
+    level: c_int,
+    name: c_int,
+    value: &libc::group_source_req,
+) -> Result<(), Errno> {
+    set(fd, level, name, value)
 }
 
 /// `T` holds no pointers.
@@ -58,6 +82,16 @@ fn set<T>(fd: BorrowedFd<'_>, level: c_int, name: c_int, value: &T) -> Result<()
 #[cfg(test)]
 mod tests {
     use super::*;
+
+    #[test]
+    fn an_address_is_written_and_read() {
+        for text in ["192.0.2.1", "2001:db8::7"] {
+            let ip: IpAddr = text.parse().unwrap();
+            let length = SocketAddrAny::from(SocketAddr::new(ip, 0)).addr_len();
+            let read = read_address(&storage_of(ip), length).unwrap();
+            assert_eq!(SocketAddr::try_from(read), Ok(SocketAddr::new(ip, 0)));
+        }
+    }
 
     #[test]
     fn without_a_length_there_is_no_address() {

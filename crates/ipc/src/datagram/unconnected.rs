@@ -86,7 +86,12 @@ impl<F: DatagramFamily> DatagramSocket<F> {
         sizes.apply(fd.as_fd()).map_err(named)?;
         let held = F::bind(fd.as_fd(), &address).map_err(named)?;
         let local = F::local(fd.as_fd()).map_err(at(Step::Configure)).map_err(named)?;
-        Ok(Self { fd, local: Some(local.unwrap_or(address)), held: Some(held), reporting: false })
+        Ok(Self::of(fd, local.unwrap_or(address), held))
+    }
+
+    /// A socket that is bound already.
+    pub(crate) fn of(fd: OwnedFd, local: F::Address, held: F::Held) -> Self {
+        Self { fd, local: Some(local), held: Some(held), reporting: false }
     }
 
     /// From here on its reports are asked for.

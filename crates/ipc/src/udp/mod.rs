@@ -1,6 +1,9 @@
-//! UDP.
+//! UDP: to one, to everybody on a network, to a group.
 
+mod broadcast;
+mod receiver;
 mod reports;
+mod sender;
 
 use std::net::SocketAddr;
 use std::os::fd::{BorrowedFd, OwnedFd};
@@ -13,6 +16,10 @@ use rustix::net::{
 use crate::datagram::{Calls, ConnectedDatagramSocket, DatagramSocket, Report};
 use crate::tcp::canonical;
 use crate::{Address, Error, Step};
+
+pub use broadcast::BroadcastSocket;
+pub use receiver::MulticastReceiver;
+pub use sender::MulticastSender;
 
 /// The family of UDP sockets, IPv4 and IPv6; see [`DatagramFamily`](crate::DatagramFamily).
 #[derive(Debug)]
