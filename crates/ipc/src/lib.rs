@@ -12,6 +12,7 @@
 //! | [`DatagramSocket`], [`ConnectedDatagramSocket`] | send and receive datagrams, one or many at a time |
 //! | [`BroadcastSocket`] | send to everybody on a network |
 //! | [`MulticastReceiver`], [`MulticastSender`] | receive and send what is for a group |
+//! | [`SeqpacketAcceptor`], [`SeqpacketConnector`], [`Seqpacket`] | as streams, of messages that stay whole |
 //! | [`PipeReader`], [`PipeWriter`], [`Fifo`] | octets in one direction, without and with a file |
 //! | [`SpliceStream`], [`Pages`] | octets that go on without being copied |
 //! | [`Memfd`], [`SizedMemfd`], [`SealedMemfd`] | memory to pass on: nothing, its size, all is final |
@@ -262,7 +263,10 @@ pub use udp::{BroadcastSocket, ConnectedUdpSocket, MulticastReceiver, MulticastS
 #[cfg(any(target_os = "linux", target_os = "freebsd"))]
 pub use unix::{ConnectedUnixDatagramSocket, UnixDatagram, UnixDatagramSocket};
 #[cfg(target_os = "linux")]
-pub use unix::{Credentials, Passed, ReceiveCredentials};
+pub use unix::{
+    Credentials, Passed, ReceiveCredentials, Seqpacket, SeqpacketAcceptor, SeqpacketAcceptorOptions,
+    SeqpacketConnector,
+};
 pub use unix::{Unix, UnixAcceptor, UnixConnector, UnixStream};
 #[cfg(target_os = "linux")]
 pub use vsock::{Vsock, VsockAcceptor, VsockConnector, VsockStream};

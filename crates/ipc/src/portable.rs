@@ -1,4 +1,4 @@
-//! What some Unixes do in one call and others in several: a stream socket that no other program inherits,
+//! What some Unixes do in one call and others in several: a socket that no other program inherits,
 //! that does not wait, and that kills nobody whose peer has gone.
 
 use std::os::fd::{BorrowedFd, OwnedFd};
@@ -15,14 +15,22 @@ pub(crate) const NO_SIGNAL: SendFlags = SendFlags::empty();
 
 /// A socket that is close-on-exec and does not wait.
 #[cfg(not(target_vendor = "apple"))]
-pub(crate) fn stream_socket(family: AddressFamily, protocol: Option<Protocol>) -> Result<OwnedFd, Errno> {
+pub(crate) fn socket(
+    family: AddressFamily,
+    kind: SocketType,
+    protocol: Option<Protocol>,
+) -> Result<OwnedFd, Errno> {
     use rustix::net::{SocketFlags, socket_with};
-    socket_with(family, SocketType::STREAM, SocketFlags::CLOEXEC | SocketFlags::NONBLOCK, protocol)
+    socket_with(family, kind, SocketFlags::CLOEXEC | SocketFlags::NONBLOCK, protocol)
 }
 
 #[cfg(target_vendor = "apple")]
-pub(crate) fn stream_socket(family: AddressFamily, protocol: Option<Protocol>) -> Result<OwnedFd, Errno> {
-    prepared(rustix::net::socket(family, SocketType::STREAM, protocol)?, true)
+pub(crate) fn socket(
+    family: AddressFamily,
+    kind: SocketType,
+    protocol: Option<Protocol>,
+) -> Result<OwnedFd, Errno> {
+    prepared(rustix::net::socket(family, kind, protocol)?, true)
 }
 
 /// The next peer's socket, close-on-exec, which does wait, and the peer's address.

@@ -7,7 +7,7 @@ use std::os::fd::{BorrowedFd, OwnedFd};
 use rustix::io::Errno;
 use rustix::net::{AddressFamily, SocketAddrAny, bind, connect, ipproto, sockopt};
 
-use crate::portable::stream_socket;
+use crate::portable::socket;
 use crate::stream::{Acceptor, AcceptorOptions, Begun, Calls, Connector, Stream};
 use crate::{Address, Error, NoDelay, Step};
 
@@ -65,7 +65,7 @@ impl Calls for Tcp {
 
     fn open(address: &SocketAddr) -> Result<OwnedFd, Errno> {
         let family = if address.is_ipv4() { AddressFamily::INET } else { AddressFamily::INET6 };
-        stream_socket(family, Some(ipproto::TCP))
+        socket(family, SocketType::STREAM, Some(ipproto::TCP))
     }
 
     fn prepare_listening(fd: BorrowedFd<'_>, at: &SocketAddr, own: &Listening) -> Result<(), Error> {

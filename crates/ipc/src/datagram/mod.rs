@@ -29,10 +29,10 @@ pub use connected::ConnectedDatagramSocket;
 pub use family::DatagramFamily;
 pub(crate) use family::{Calls, Report};
 pub use unconnected::{DatagramSocket, Received};
-use waiting::send_until;
+pub(crate) use waiting::send_until;
 
 /// The most slices that one system call takes (`IOV_MAX`, uio(7)).
-const MOST_SLICES: usize = 1024;
+pub(crate) const MOST_SLICES: usize = 1024;
 
 /// The octets of a datagram of this length, of which there was room for so many.
 fn received(length: usize, room: usize) -> Result<usize, Error> {
@@ -42,7 +42,7 @@ fn received(length: usize, room: usize) -> Result<usize, Error> {
 /// Sends slices that are too many for one system call as so many as it takes: a message goes whole, so the
 /// last ones are copied into one.
 #[cold]
-fn with_fewer<T>(slices: &[IoSlice<'_>], send: impl FnOnce(&[IoSlice<'_>]) -> T) -> T {
+pub(crate) fn with_fewer<T>(slices: &[IoSlice<'_>], send: impl FnOnce(&[IoSlice<'_>]) -> T) -> T {
     let (head, tail) = slices.split_at(MOST_SLICES - 1);
     let mut joined = Vec::with_capacity(tail.iter().map(|slice| slice.len()).sum());
     for slice in tail {

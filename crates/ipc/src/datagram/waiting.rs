@@ -14,7 +14,7 @@ const AGAIN_AFTER: Duration = Duration::from_millis(1);
 
 /// Attempts to send, which does not wait, until there is room for it, or `deadline`. An error that says so
 /// names nobody.
-pub(super) fn send_until<T>(
+pub(crate) fn send_until<T>(
     fd: BorrowedFd<'_>,
     deadline: Instant,
     mut attempt: impl FnMut() -> Result<T, Error>,

@@ -321,7 +321,7 @@ impl<F: StreamFamily> Stream<F> {
 
     // ---- failing ----
 
-    fn wait(&self, step: Step, what: PollFlags, deadline: Instant) -> Result<(), Error> {
+    pub(crate) fn wait(&self, step: Step, what: PollFlags, deadline: Instant) -> Result<(), Error> {
         match ready_by(self.as_fd(), what, Some(deadline)) {
             Ok(true) => Ok(()),
             Ok(false) => Err(self.naming(Error::out_of_time(step))),

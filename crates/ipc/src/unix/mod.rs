@@ -7,6 +7,8 @@ mod datagram;
 mod file;
 #[cfg(target_os = "linux")]
 mod passing;
+#[cfg(target_os = "linux")]
+mod seqpacket;
 mod stream;
 
 #[cfg(target_os = "linux")]
@@ -15,4 +17,6 @@ pub use credentials::{Credentials, ReceiveCredentials};
 pub use datagram::{ConnectedUnixDatagramSocket, UnixDatagram, UnixDatagramSocket};
 #[cfg(target_os = "linux")]
 pub use passing::Passed;
+#[cfg(target_os = "linux")]
+pub use seqpacket::{Seqpacket, SeqpacketAcceptor, SeqpacketAcceptorOptions, SeqpacketConnector};
 pub use stream::{Unix, UnixAcceptor, UnixConnector, UnixStream};

@@ -16,7 +16,7 @@ use crate::ready::ready_by;
 use crate::{Error, Step, counts};
 
 /// The most that the kernel takes with one message (`SCM_MAX_FD`).
-const AT_ONCE: usize = 253;
+pub(super) const AT_ONCE: usize = 253;
 
 /// Octets of all that can come with one message: descriptors, credentials, and a security label, which
 /// somebody may have asked for by the stream's descriptor.

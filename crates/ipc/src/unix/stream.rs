@@ -8,7 +8,7 @@ use rustix::io::Errno;
 use rustix::net::{AddressFamily, SocketAddrAny, SocketAddrUnix, connect};
 
 use super::file::{SocketFile, bind_file, errno};
-use crate::portable::stream_socket;
+use crate::portable::socket;
 use crate::stream::{Acceptor, AcceptorOptions, Begun, Calls, Connector, Stream};
 use crate::{Address, Error, Step, UnixAddress};
 
@@ -26,8 +26,8 @@ pub type UnixStream = Stream<Unix>;
 /// What only Unix acceptors are told.
 #[derive(Clone, Debug, Default)]
 pub struct Listening {
-    replace_abandoned: bool,
-    mode: Option<u32>,
+    pub(super) replace_abandoned: bool,
+    pub(super) mode: Option<u32>,
     /// See unix/credentials.rs.
     #[cfg(target_os = "linux")]
     pub(super) credentials: bool,
@@ -37,10 +37,31 @@ pub struct Listening {
 #[derive(Clone, Debug, Default)]
 pub struct Connecting;
 
+/// Neither kind blocks until it is connected.
+pub(super) fn open(kind: SocketType) -> Result<OwnedFd, Errno> {
+    socket(AddressFamily::UNIX, kind, None)
+}
+
 /// Whether the file of a socket is there that nobody listens on any more.
-fn is_abandoned(at: &UnixAddress) -> Result<bool, Errno> {
-    let probe = stream_socket(AddressFamily::UNIX, None)?;
+fn is_abandoned(at: &UnixAddress, kind: SocketType) -> Result<bool, Errno> {
+    let probe = open(kind)?;
     Ok(connect(&probe, &at.to_kernel()?) == Err(Errno::CONNREFUSED))
+}
+
+/// Binds a socket of that kind that is going to listen.
+pub(super) fn bind_listening(
+    fd: BorrowedFd<'_>,
+    kind: SocketType,
+    at: &UnixAddress,
+    own: &Listening,
+) -> Result<Option<SocketFile>, Error> {
+    let held = bind_file(fd, at, || Ok(own.replace_abandoned && is_abandoned(at, kind)?))?;
+    if let (Some(mode), Some(path)) = (own.mode, at.as_path()) {
+        // Nobody can connect yet: it does not listen.
+        let permissions = fs::Permissions::from_mode(mode);
+        fs::set_permissions(path, permissions).map_err(|error| Error::os(Step::Configure, errno(&error)))?;
+    }
+    Ok(held)
 }
 
 impl Calls for Unix {
@@ -52,7 +73,7 @@ impl Calls for Unix {
     type Held = Option<SocketFile>;
 
     fn open(_: &UnixAddress) -> Result<OwnedFd, Errno> {
-        stream_socket(AddressFamily::UNIX, None)
+        open(SocketType::STREAM)
     }
 
     #[cfg(target_os = "linux")]
@@ -67,14 +88,7 @@ impl Calls for Unix {
     }
 
     fn bind(fd: BorrowedFd<'_>, at: &UnixAddress, own: &Listening) -> Result<Option<SocketFile>, Error> {
-        let held = bind_file(fd, at, || Ok(own.replace_abandoned && is_abandoned(at)?))?;
-        if let (Some(mode), Some(path)) = (own.mode, at.as_path()) {
-            // Nobody can connect yet: it does not listen.
-            let permissions = fs::Permissions::from_mode(mode);
-            fs::set_permissions(path, permissions)
-                .map_err(|error| Error::os(Step::Configure, errno(&error)))?;
-        }
-        Ok(held)
+        bind_listening(fd, SocketType::STREAM, at, own)
     }
 
     fn prepare_connecting(_: BorrowedFd<'_>, _: &Connecting) -> Result<(), Error> {

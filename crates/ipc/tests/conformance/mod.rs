@@ -7,6 +7,8 @@ pub(crate) mod datagrams;
 pub(crate) mod families;
 pub(crate) mod killed;
 pub(crate) mod signals;
+#[macro_use]
+pub(crate) mod seqpackets;
 
 use std::sync::atomic::{AtomicU32, Ordering::Relaxed};
 use std::thread;

@@ -1,0 +1,249 @@
+//! A connection that carries messages: send, receive, close.
+
+use std::fmt;
+use std::io::IoSlice;
+use std::os::fd::{AsFd, BorrowedFd};
+use std::time::Instant;
+
+use rustix::event::PollFlags;
+use rustix::io::Errno;
+use rustix::net::{RecvFlags, SendAncillaryBuffer, SendFlags, recv, send, sendmsg};
+
+use super::Messages;
+use super::ends::SeqpacketConnector;
+use crate::datagram::{MOST_SLICES, send_until, with_fewer};
+use crate::stream::{QueueSizes, Stream};
+use crate::{Error, Step, UnixAddress, counts};
+
+/// A connection within a machine that carries messages, in order, none lost, each whole: what is sent by one
+/// call is received by one call.
+///
+/// A message has at least one octet: to who receives, an empty one would look like the end of the connection,
+/// and so none is sent. It has no more than the queue of who sends it takes (`SO_SNDBUF`, some 200 KiB unless
+/// [set](SeqpacketConnector::queue_sizes)). All calls take `&self`; any number of threads may send and
+/// receive at once.
+///
+/// ```
+/// use std::io::IoSlice;
+/// use std::time::{Duration, Instant};
+/// use zorb_ipc::{Seqpacket, SeqpacketAcceptor, SeqpacketAcceptorOptions, UnixAddress};
+///
+/// # fn main() -> Result<(), zorb_ipc::Error> {
+/// # let name = format!("zorb-ipc-seqpacket-{}", std::process::id());
+/// # let address = UnixAddress::abstract_name(name.as_bytes()).unwrap();
+/// let deadline = Instant::now() + Duration::from_secs(5);
+/// let acceptor = SeqpacketAcceptor::bind(address.clone(), &SeqpacketAcceptorOptions::new())?;
+/// let client = Seqpacket::connect(address, deadline)?;
+/// let server = acceptor.accept_by(deadline)?;
+///
+/// client.send(&[IoSlice::new(b"hello, "), IoSlice::new(b"world")])?;
+/// client.send(&[IoSlice::new(b"again")])?;
+/// let mut message = [0; 64];
+/// assert_eq!(server.receive_by(&mut message, deadline)?, 12);
+/// assert_eq!(server.receive_by(&mut message, deadline)?, 5);
+/// # Ok(())
+/// # }
+/// ```
+pub struct Seqpacket {
+    /// Its octets are never moved as a stream's.
+    stream: Stream<Messages>,
+}
+
+impl Seqpacket {
+    /// Connects to `address` by `deadline`, with the options of [`SeqpacketConnector::new`].
+    ///
+    /// # Errors
+    /// As [`SeqpacketConnector::connect`].
+    pub fn connect(address: UnixAddress, deadline: Instant) -> Result<Self, Error> {
+        SeqpacketConnector::new().connect(address, deadline)
+    }
+
+    pub(super) fn new(stream: Stream<Messages>) -> Self {
+        Self { stream }
+    }
+
+    // ---- receiving ----
+
+    /// Receives the next message, and waits for it as long as it takes: how many octets it has, at the
+    /// beginning of `into`. 0: the peer has ended its direction. (An empty message looks the same; this type
+    /// sends none, other programs might.)
+    ///
+    /// # Errors
+    /// At [`Step::Receive`]: [`Error::is_truncated`] if the message is longer than `into`, whose beginning is
+    /// there and whose rest is lost; [`Error::is_connection_reset`].
+    #[inline]
+    pub fn receive(&self, into: &mut [u8]) -> Result<usize, Error> {
+        self.receive_with(into, RecvFlags::TRUNC)
+    }
+
+    /// Receives the next message if one is there. 0 as in [`receive`](Self::receive).
+    ///
+    /// # Errors
+    /// As [`receive`](Self::receive), and [`Error::is_would_block`].
+    #[inline]
+    pub fn receive_now(&self, into: &mut [u8]) -> Result<usize, Error> {
+        self.receive_with(into, RecvFlags::TRUNC.union(RecvFlags::DONTWAIT))
+    }
+
+    /// Receives the next message, and waits for it until `deadline`. 0 as in [`receive`](Self::receive).
+    ///
+    /// # Errors
+    /// As [`receive`](Self::receive), and [`Error::is_timeout`].
+    pub fn receive_by(&self, into: &mut [u8], deadline: Instant) -> Result<usize, Error> {
+        loop {
+            match self.receive_now(into) {
+                Err(error) if error.is_would_block() => self.wait(deadline)?,
+                done => return done,
+            }
+        }
+    }
+
+    #[inline]
+    fn receive_with(&self, into: &mut [u8], flags: RecvFlags) -> Result<usize, Error> {
+        let room = into.len();
+        loop {
+            counts::enter();
+            match recv(&self.stream, &mut *into, flags) {
+                // The second number is the message's whole length.
+                Ok((_, length)) if length <= room => return Ok(length),
+                Ok((_, length)) => return Err(self.naming(Error::truncated(length, room))),
+                Err(Errno::INTR) => {}
+                Err(errno) => return Err(self.failed(Step::Receive, errno)),
+            }
+        }
+    }
+
+    /// Waits until there is a message to receive, or the peer's end of the connection, or `deadline`, which
+    /// is what false says.
+    ///
+    /// # Errors
+    /// At [`Step::Receive`].
+    pub fn wait_readable(&self, deadline: Instant) -> Result<bool, Error> {
+        self.stream.wait_readable(deadline)
+    }
+
+    // ---- sending ----
+
+    /// Sends the slices, however many, as one message, and waits for room in the queue as long as it takes.
+    /// Where there are more than 1024 the last ones are first copied into one, as the kernel takes no more.
+    ///
+    /// # Errors
+    /// At [`Step::Send`], and nothing was sent: an invalid argument, if the slices have no octet;
+    /// [`Error::is_too_large`], [`Error::is_connection_reset`].
+    #[inline]
+    pub fn send(&self, slices: &[IoSlice<'_>]) -> Result<(), Error> {
+        self.send_with(slices, SendFlags::NOSIGNAL)
+    }
+
+    /// Sends the slices as one message if there is room.
+    ///
+    /// # Errors
+    /// As [`send`](Self::send), and [`Error::is_would_block`].
+    #[inline]
+    pub fn send_now(&self, slices: &[IoSlice<'_>]) -> Result<(), Error> {
+        self.send_with(slices, SendFlags::NOSIGNAL.union(SendFlags::DONTWAIT))
+    }
+
+    /// Sends the slices as one message, and waits for room until `deadline`.
+    ///
+    /// # Errors
+    /// As [`send`](Self::send), and [`Error::is_timeout`].
+    pub fn send_by(&self, slices: &[IoSlice<'_>], deadline: Instant) -> Result<(), Error> {
+        let sent = send_until(self.as_fd(), deadline, || self.send_now(slices));
+        sent.map_err(|error| self.naming(error))
+    }
+
+    #[inline]
+    fn send_with(&self, slices: &[IoSlice<'_>], flags: SendFlags) -> Result<(), Error> {
+        if slices.iter().all(|slice| slice.is_empty()) {
+            return Err(self.failed(Step::Send, Errno::INVAL));
+        }
+        loop {
+            counts::enter();
+            let sent = match slices {
+                [slice] => send(&self.stream, slice, flags),
+                slices if slices.len() <= MOST_SLICES => {
+                    sendmsg(&self.stream, slices, &mut SendAncillaryBuffer::default(), flags)
+                }
+                slices => return with_fewer(slices, |few| self.send_with(few, flags)),
+            };
+            match sent {
+                // A message goes whole.
+                Ok(_) => return Ok(()),
+                Err(Errno::INTR) => {}
+                Err(errno) => return Err(self.failed(Step::Send, errno)),
+            }
+        }
+    }
+
+    // ---- closing ----
+
+    /// Ends the sending direction: the peer receives what was sent, then 0. Receiving goes on.
+    ///
+    /// # Errors
+    /// At [`Step::Shutdown`], if the connection is gone already.
+    pub fn shutdown_send(&self) -> Result<(), Error> {
+        self.stream.shutdown_send()
+    }
+
+    /// Ends both directions, whichever threads are sending or receiving: they are woken, and receive 0.
+    ///
+    /// # Errors
+    /// At [`Step::Shutdown`], if the connection is gone already.
+    pub fn shutdown_both(&self) -> Result<(), Error> {
+        self.stream.shutdown_both()
+    }
+
+    // ---- options ----
+
+    /// Sets the kernel's buffers.
+    ///
+    /// # Errors
+    /// At [`Step::Configure`].
+    pub fn set_queue_sizes(&self, sizes: QueueSizes) -> Result<(), Error> {
+        self.stream.set_queue_sizes(sizes)
+    }
+
+    /// The kernel's buffers as they are, bookkeeping included.
+    ///
+    /// # Errors
+    /// At [`Step::Configure`].
+    pub fn queue_sizes(&self) -> Result<QueueSizes, Error> {
+        self.stream.queue_sizes()
+    }
+
+    /// The address that the peer listens on, if this end made the connection, or one that it chose to have.
+    pub fn peer_address(&self) -> Option<&UnixAddress> {
+        self.stream.peer().as_ref()
+    }
+
+    // ---- failing ----
+
+    /// Waits until there is something to receive.
+    pub(super) fn wait(&self, deadline: Instant) -> Result<(), Error> {
+        self.stream.wait(Step::Receive, PollFlags::IN, deadline)
+    }
+
+    #[cold]
+    pub(super) fn failed(&self, step: Step, errno: Errno) -> Error {
+        self.stream.failed(step, errno)
+    }
+
+    #[cold]
+    pub(super) fn naming(&self, error: Error) -> Error {
+        self.stream.naming(error)
+    }
+}
+
+impl fmt::Debug for Seqpacket {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        let fd = self.as_fd();
+        f.debug_struct("Seqpacket").field("fd", &fd).field("peer", &self.peer_address()).finish()
+    }
+}
+
+impl AsFd for Seqpacket {
+    fn as_fd(&self) -> BorrowedFd<'_> {
+        self.stream.as_fd()
+    }
+}
