@@ -9,6 +9,7 @@ pub(crate) mod killed;
 pub(crate) mod signals;
 #[macro_use]
 pub(crate) mod seqpackets;
+pub(crate) mod interruptions;
 
 use std::sync::atomic::{AtomicU32, Ordering::Relaxed};
 use std::thread;
