@@ -117,7 +117,7 @@ impl<F: DatagramFamily + Adoptable> DatagramSocket<F> {
             prepare(fd, true)?;
             Ok(local)
         })?;
-        Ok(Self::of(fd, local))
+        Ok(Self::of(fd, local, None))
     }
 }
 

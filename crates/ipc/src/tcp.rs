@@ -5,7 +5,7 @@ use std::ops::RangeInclusive;
 use std::os::fd::{BorrowedFd, OwnedFd};
 
 use rustix::io::Errno;
-use rustix::net::{AddressFamily, SocketAddrAny, bind, connect, ipproto, sockopt};
+use rustix::net::{AddressFamily, SocketAddrAny, SocketType, bind, connect, ipproto, sockopt};
 
 use crate::portable::socket;
 use crate::stream::{Acceptor, AcceptorOptions, Begun, Calls, Connector, Stream};

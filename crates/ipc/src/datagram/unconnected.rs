@@ -86,12 +86,12 @@ impl<F: DatagramFamily> DatagramSocket<F> {
         sizes.apply(fd.as_fd()).map_err(named)?;
         let held = F::bind(fd.as_fd(), &address).map_err(named)?;
         let local = F::local(fd.as_fd()).map_err(at(Step::Configure)).map_err(named)?;
-        Ok(Self::of(fd, local.unwrap_or(address), held))
+        Ok(Self::of(fd, local.or(Some(address)), Some(held)))
     }
 
-    /// A socket that is bound already.
-    pub(crate) fn of(fd: OwnedFd, local: F::Address, held: F::Held) -> Self {
-        Self { fd, local: Some(local), held: Some(held), reporting: false }
+    /// `fd` is a socket without a peer, in blocking mode; it is bound already if it ever is to receive.
+    pub(crate) fn of(fd: OwnedFd, local: Option<F::Address>, held: Option<F::Held>) -> Self {
+        Self { fd, local, held, reporting: false }
     }
 
     /// From here on its reports are asked for.
@@ -101,11 +101,6 @@ impl<F: DatagramFamily> DatagramSocket<F> {
 
     pub(crate) fn is_reporting(&self) -> bool {
         self.reporting
-    }
-
-    /// `fd` is a socket without a peer, in blocking mode.
-    pub(crate) fn of(fd: OwnedFd, local: Option<F::Address>) -> Self {
-        Self { fd, local, held: None }
     }
 
     /// Where it receives, with what the system chose.

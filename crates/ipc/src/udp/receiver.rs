@@ -95,7 +95,7 @@ impl MulticastReceiver {
         prepare(&fd, group.is_ipv4()).map_err(at(Step::Configure))?;
         sizes.apply(fd.as_fd()).map_err(named)?;
         bind(&fd, &local).map_err(at(Step::Bind))?;
-        Ok(Self { socket: UdpSocket::of(fd, local, ()), first: group })
+        Ok(Self { socket: UdpSocket::of(fd, Some(local), Some(())), first: group })
     }
 
     // ---- groups ----

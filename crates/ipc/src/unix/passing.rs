@@ -20,7 +20,7 @@ pub(super) const AT_ONCE: usize = 253;
 
 /// Octets of all that can come with one message: descriptors, credentials, and a security label, which
 /// somebody may have asked for by the stream's descriptor.
-const BESIDE: usize = room(AT_ONCE * size_of::<RawFd>()) + room(credentials::OCTETS) + 512;
+pub(super) const BESIDE: usize = room(AT_ONCE * size_of::<RawFd>()) + room(credentials::OCTETS) + 512;
 
 /// What was received together.
 #[derive(Debug)]

@@ -5,7 +5,7 @@ use std::os::fd::{BorrowedFd, OwnedFd};
 use std::os::unix::fs::PermissionsExt;
 
 use rustix::io::Errno;
-use rustix::net::{AddressFamily, SocketAddrAny, SocketAddrUnix, connect};
+use rustix::net::{AddressFamily, SocketAddrAny, SocketAddrUnix, SocketType, connect};
 
 use super::file::{SocketFile, bind_file, errno};
 use crate::portable::socket;

@@ -1,21 +1,19 @@
 //! Descriptors on their way to another process: they ride on a message.
 
-use std::io::{IoSlice, IoSliceMut};
+use std::io::IoSlice;
 use std::mem::MaybeUninit;
-use std::os::fd::{AsFd, BorrowedFd, OwnedFd};
+use std::os::fd::{AsFd, BorrowedFd};
 use std::time::Instant;
 
 use rustix::cmsg_space;
 use rustix::io::Errno;
-use rustix::net::{
-    RecvAncillaryBuffer, RecvAncillaryMessage, RecvFlags, ReturnFlags, SendAncillaryBuffer,
-    SendAncillaryMessage, SendFlags, recvmsg, sendmsg,
-};
+use rustix::net::{RecvFlags, ReturnFlags, SendAncillaryBuffer, SendAncillaryMessage, SendFlags, sendmsg};
 
 use super::Seqpacket;
+use crate::control::{self, Space};
 use crate::datagram::{MOST_SLICES, send_until, with_fewer};
-use crate::unix::Passed;
-use crate::unix::passing::AT_ONCE;
+use crate::unix::credentials::{Credentials, groups_of_peer};
+use crate::unix::passing::{AT_ONCE, BESIDE, Passed};
 use crate::{Error, Step, counts};
 
 impl Seqpacket {
@@ -72,32 +70,35 @@ impl Seqpacket {
     /// again: none is left open.
     pub fn receive_passed(&self, into: &mut [u8], deadline: Instant) -> Result<Passed, Error> {
         let room = into.len();
-        let mut space = [MaybeUninit::uninit(); cmsg_space!(ScmRights(AT_ONCE))];
-        loop {
-            let mut riding = RecvAncillaryBuffer::new(&mut space);
-            let mut slices = [IoSliceMut::new(into)];
-            counts::enter();
-            let flags = RecvFlags::CMSG_CLOEXEC | RecvFlags::DONTWAIT | RecvFlags::TRUNC;
-            match recvmsg(self, &mut slices, &mut riding, flags) {
-                Ok(message) => {
-                    let rights = riding.drain().filter_map(|riding| match riding {
-                        RecvAncillaryMessage::ScmRights(rights) => Some(rights),
-                        _ => None,
-                    });
-                    let descriptors: Vec<OwnedFd> = rights.flatten().collect();
-                    if message.bytes > room {
-                        return Err(self.naming(Error::truncated(message.bytes, room)));
-                    }
-                    if message.flags.contains(ReturnFlags::CTRUNC) {
-                        // There is space for all that can come: what the kernel left out it could not make.
-                        return Err(self.failed(Step::Receive, Errno::MFILE).with_transferred(message.bytes));
-                    }
-                    return Ok(Passed { octets: message.bytes, descriptors });
-                }
-                Err(Errno::INTR) => {}
-                Err(Errno::AGAIN) => self.wait(deadline)?,
-                Err(errno) => return Err(self.failed(Step::Receive, errno)),
-            }
+        let mut space = Space::<BESIDE>::new();
+        let message = control::receive_by(self.as_fd(), into, &mut space, RecvFlags::TRUNC, deadline);
+        let message = message.map_err(|error| self.naming(error))?;
+        if message.octets > room {
+            return Err(self.naming(Error::truncated(message.octets, room)));
         }
+        if message.flags.contains(ReturnFlags::CTRUNC) {
+            // There is space for all that can come: what the kernel left out it could not make.
+            return Err(self.failed(Step::Receive, Errno::MFILE).with_transferred(message.octets));
+        }
+        // With an end come the kernel's own, which are nobody's.
+        let mut riders = space.riders().filter(|_| message.octets > 0);
+        let credentials = riders.find_map(|rider| Credentials::riding(&rider));
+        Ok(Passed { octets: message.octets, descriptors: message.descriptors, credentials })
+    }
+
+    /// Who is at the other end, as [`UnixStream::peer_credentials`](crate::UnixStream::peer_credentials) tells.
+    ///
+    /// # Errors
+    /// At [`Step::Configure`].
+    pub fn peer_credentials(&self) -> Result<Credentials, Error> {
+        Credentials::of_peer(self.as_fd()).map_err(|errno| self.failed(Step::Configure, errno))
+    }
+
+    /// The other groups of that process, as [`UnixStream::peer_groups`](crate::UnixStream::peer_groups) tells.
+    ///
+    /// # Errors
+    /// At [`Step::Configure`].
+    pub fn peer_groups(&self) -> Result<Vec<u32>, Error> {
+        groups_of_peer(self.as_fd()).map_err(|errno| self.failed(Step::Configure, errno))
     }
 }
