@@ -18,7 +18,11 @@ fn steps_and_counts_are_rows() {
     let rows: Vec<Value> =
         printed(&["--json"]).lines().map(|line| serde_json::from_str(line).unwrap()).collect();
     let of = |experiment| rows.iter().filter(move |row| row["experiment"] == experiment);
-    assert_eq!(of("whitebox").count(), 3 * 17, "nine steps of the client's, one between, seven of the server's");
+    assert_eq!(
+        of("whitebox").count(),
+        3 * 17,
+        "nine steps of the client's, one between, seven of the server's"
+    );
     let counts: Vec<_> = of("counts").collect();
     let kinds: Vec<_> =
         counts.iter().map(|row| (row["type"].as_str().unwrap(), row["size"].as_u64().unwrap())).collect();
