@@ -235,7 +235,13 @@ fn typed_floods(scale: Scale, queue: usize) -> ttcp::Plan {
 const LONGEST: u32 = 60;
 
 /// The links that steps measure across: the field's, which was an ATM network, and one of today's.
-const LINKS: [(&str, Spec); 2] = [
+///
+/// Queues as narrow as the field's need packets as small: where one packet of the loopback interface (64 KiB) fills a
+/// queue, the receiver's window closes after each, and opens again only when the sender probes it, every fifth of a
+/// second.
+const LINKS: [(&str, Spec); 4] = [
+    ("typed-queue-64K", Spec { rate: None, mtu: 9_180, delay: Duration::ZERO, carried: false }),
+    ("typed-queue-8K", Spec { rate: None, mtu: 1_500, delay: Duration::ZERO, carried: false }),
     ("typed-155mbit", Spec { rate: Some(155_000_000), mtu: 9_180, delay: Duration::ZERO, carried: false }),
     ("typed-10gbit", Spec { rate: Some(10_000_000_000), mtu: 9_000, delay: Duration::ZERO, carried: false }),
 ];
