@@ -9,17 +9,16 @@ use std::sync::{Arc, mpsc};
 use std::task::{Context, Wake, Waker};
 use std::time::{Duration, Instant};
 
-use zorb::giop::{Inbound, Limits, Message, TaggedProfile};
+use zorb::giop::{Inbound, Ior, Limits, Message, TaggedProfile};
 use zorb::poa::PoaPolicies;
 use zorb::server::ServerLimits;
-use zorb::transport::tcp::Tcp;
-use zorb::transport::{Acceptor, Channel, Endpoint, Transport};
+use zorb::transport::{Acceptor, Channel, Endpoint, Transport, Ways};
 use zorb::{Interface, Kind, Orb};
 use zorb_tests::servant::{PATIENCE, Servant};
 use zorb_tests::testing::Probe;
 use zorb_tests::wire::{Order, Wire, kind};
 
-use crate::fixture::{local, probe, serve};
+use crate::fixture::{Place, probe, serve};
 
 /// A server whose probe is persistent, at `endpoint`.
 fn persistent(endpoint: &str) -> (Orb, String) {
@@ -55,26 +54,24 @@ fn a_persistent_reference_works_again_after_a_restart() {
     assert!(probe.noted().unwrap().is_empty(), "it is a new servant");
 }
 
-#[test]
-fn a_transient_reference_does_not_outlive_its_server() {
-    let (first, text) = serve(local(), Arc::new(Servant::new(1)));
-    let endpoint = format!("tcp:127.0.0.1:{}", port(&first));
-    let client = Orb::builder().build();
+fn a_transient_reference_does_not_outlive_its_server(at: Place) {
+    let (first, text) = serve(at.server(), Arc::new(Servant::new(1)));
+    let endpoint = first.endpoints()[0].to_string();
+    let client = at.client().build();
     let probe = probe(&client, &text);
     probe.nothing().unwrap();
     first.shutdown(true, PATIENCE);
     drop(first);
-    let (_second, _) = serve(Orb::builder().listen(endpoint), Arc::new(Servant::new(1)));
+    let (_second, _) = serve(at.client().listen(endpoint), Arc::new(Servant::new(1)));
     let gone = probe.nothing().unwrap_err();
     assert_eq!(gone.kind, Kind::ObjectNotExist, "{gone}");
 }
 
-#[test]
-fn a_server_that_closes_idle_connections_is_called_again_without_an_error() {
+fn a_server_that_closes_idle_connections_is_called_again_without_an_error(at: Place) {
     let mut limits = ServerLimits::default();
     limits.idle = Duration::from_millis(20);
-    let (server, text) = serve(local().server_limits(limits), Arc::new(Servant::new(1)));
-    let client = Orb::builder().build();
+    let (server, text) = serve(at.server().server_limits(limits), Arc::new(Servant::new(1)));
+    let client = at.client().build();
     let probe = probe(&client, &text);
     for _ in 0..3 {
         probe.nothing().unwrap();
@@ -87,10 +84,9 @@ fn a_server_that_closes_idle_connections_is_called_again_without_an_error() {
     }
 }
 
-#[test]
-fn a_client_closes_what_it_does_not_use() {
-    let (server, text) = serve(local(), Arc::new(Servant::new(1)));
-    let client = Orb::builder().client_idle(Duration::from_millis(200)).build();
+fn a_client_closes_what_it_does_not_use(at: Place) {
+    let (server, text) = serve(at.server(), Arc::new(Servant::new(1)));
+    let client = at.client().client_idle(Duration::from_millis(200)).build();
     let probe = probe(&client, &text);
     for _ in 0..2 {
         probe.nothing().unwrap();
@@ -118,34 +114,38 @@ fn several_addresses_are_tried_in_turn() {
     probe.nothing_async().wait().unwrap();
 }
 
-/// TCP that counts the connections it opens.
-#[derive(Default)]
+/// A transport that counts the connections it opens.
 struct Counted {
-    tcp: Tcp,
+    inner: Arc<dyn Transport>,
     opened: AtomicUsize,
+}
+
+impl Counted {
+    fn at(place: Place) -> Arc<Counted> {
+        Arc::new(Counted { inner: place.transport(), opened: AtomicUsize::new(0) })
+    }
 }
 
 impl Transport for Counted {
     fn name(&self) -> &'static str {
-        self.tcp.name()
+        self.inner.name()
     }
     fn listen(&self, address: &str) -> io::Result<Box<dyn Acceptor>> {
-        self.tcp.listen(address)
+        self.inner.listen(address)
     }
     fn connect(&self, to: &Endpoint, deadline: Instant) -> io::Result<Arc<dyn Channel>> {
         self.opened.fetch_add(1, Ordering::Relaxed);
-        self.tcp.connect(to, deadline)
+        self.inner.connect(to, deadline)
     }
-    fn endpoints(&self, profile: &TaggedProfile) -> Vec<Endpoint> {
-        self.tcp.endpoints(profile)
+    fn ways(&self, profile: &TaggedProfile, reference: &Ior) -> Option<Ways> {
+        self.inner.ways(profile, reference)
     }
 }
 
-#[test]
-fn connections_are_used_again() {
-    let (_server, text) = serve(local(), Arc::new(Servant::new(1)));
-    let counted = Arc::new(Counted::default());
-    let client = Orb::builder().transport(counted.clone()).build();
+fn connections_are_used_again(at: Place) {
+    let (_server, text) = serve(at.server(), Arc::new(Servant::new(1)));
+    let counted = Counted::at(at);
+    let client = at.client().transport(counted.clone()).build();
     let probe = probe(&client, &text);
     for _ in 0..100 {
         probe.nothing().unwrap();
@@ -159,14 +159,13 @@ fn connections_are_used_again() {
     assert_eq!(counted.opened.load(Ordering::Relaxed), 2, "oneways and futures share another");
 }
 
-#[test]
-fn as_many_private_connections_as_are_allowed_and_one_for_the_rest() {
+fn as_many_private_connections_as_are_allowed_and_one_for_the_rest(at: Place) {
     const PARTY: usize = 6;
     // All are in the servant at the same time, so that no two can have had one private connection.
     for (allowed, opened) in [(64, PARTY), (PARTY, PARTY), (2, 3), (1, 2), (0, 1)] {
-        let (_server, text) = serve(local(), Arc::new(Servant::new(PARTY)));
-        let counted = Arc::new(Counted::default());
-        let client = Orb::builder().transport(counted.clone()).private_connections(allowed).build();
+        let (_server, text) = serve(at.server(), Arc::new(Servant::new(PARTY)));
+        let counted = Counted::at(at);
+        let client = at.client().transport(counted.clone()).private_connections(allowed).build();
         let probe = probe(&client, &text);
         std::thread::scope(|scope| {
             let callers: Vec<_> = (0..PARTY).map(|_| scope.spawn(|| probe.meet())).collect();
@@ -194,8 +193,7 @@ fn accept(listener: &TcpListener) -> (TcpStream, String) {
     }
 }
 
-#[test]
-fn a_oneway_after_the_servers_close_goes_by_another_connection() {
+fn a_oneway_after_the_servers_close_goes_by_another_connection(at: Place) {
     /// Keeps the thread that wakes it until the test is over.
     struct Held(mpsc::SyncSender<()>, std::sync::Mutex<mpsc::Receiver<()>>);
     impl Wake for Held {
@@ -214,8 +212,8 @@ fn a_oneway_after_the_servers_close_goes_by_another_connection() {
         let (_second, operation) = accept(&listener);
         says.send(operation).unwrap();
     });
-    let (_other, other) = serve(local(), Arc::new(Servant::new(2)));
-    let client = Orb::builder().build();
+    let (_other, other) = serve(at.server(), Arc::new(Servant::new(2)));
+    let client = at.client().build();
     let (probe, other) = (probe(&client, &url), probe(&client, &other));
     // The thread that reads shared connections does not come to read this one.
     let (began, begun) = mpsc::sync_channel(1);
@@ -234,4 +232,13 @@ fn a_oneway_after_the_servers_close_goes_by_another_connection() {
     assert_eq!(said.recv_timeout(PATIENCE).as_deref(), Ok("note"));
     release.send(()).unwrap();
     closes.join().unwrap();
+}
+
+over! {
+    a_transient_reference_does_not_outlive_its_server,
+    a_server_that_closes_idle_connections_is_called_again_without_an_error,
+    a_client_closes_what_it_does_not_use,
+    connections_are_used_again,
+    as_many_private_connections_as_are_allowed_and_one_for_the_rest,
+    a_oneway_after_the_servers_close_goes_by_another_connection,
 }

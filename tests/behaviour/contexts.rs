@@ -11,7 +11,7 @@ use zorb_tests::testing::{Probe, ProbeServant};
 use zorb_tests::unserved;
 use zorb_tests::wire::{DIALECTS, Wire};
 
-use crate::fixture::local;
+use crate::fixture::Place;
 
 /// Ids and data of service contexts.
 type Contexts = Vec<(u32, Vec<u8>)>;
@@ -31,7 +31,8 @@ impl ProbeServant for Listener {
 
 #[test]
 fn a_servant_sees_the_contexts_of_its_call_known_or_not() {
-    let orb = local().build();
+    let at = Place::Tcp;
+    let orb = at.server().build();
     let poa = orb.root_poa().unwrap();
     let listener = Arc::new(Listener::default());
     let probe = poa.activate::<Probe>(listener.clone()).unwrap();

@@ -9,32 +9,31 @@ use zorb::{Completion, Interface, Kind, Orb};
 use zorb_tests::servant::Servant;
 use zorb_tests::testing::Probe;
 
-use crate::fixture::{local, probe, serve};
+use crate::fixture::{Place, probe, serve};
 
 /// A timeout that a test waits out; a busy machine gets a message written in less.
 const SHORT: Duration = Duration::from_millis(300);
 
-fn timed_out(result: Result<(), zorb::SystemException>) {
+fn timed_out(at: Place, result: Result<(), zorb::SystemException>) {
     let exception = result.unwrap_err();
     assert_eq!((exception.kind, exception.completed), (Kind::Timeout, Completion::Maybe), "{exception}");
-    assert!(exception.detail().contains("wait at tcp:127.0.0.1:"), "{exception}");
+    assert!(exception.detail().contains(&format!("wait at {}", at.prefix())), "{exception}");
 }
 
-#[test]
-fn a_call_timeout_is_a_policy_of_orb_thread_and_reference() {
-    let (_server, text) = serve(local(), Arc::new(Servant::new(1)));
+fn a_call_timeout_is_a_policy_of_orb_thread_and_reference(at: Place) {
+    let (_server, text) = serve(at.server(), Arc::new(Servant::new(1)));
     let short = Policies::new().call_timeout(SHORT);
-    let client = Orb::builder().policies(short).build();
-    timed_out(probe(&client, &text).wait(3000));
-    timed_out(probe(&client, &text).wait_async(3000).wait());
+    let client = at.client().policies(short).build();
+    timed_out(at, probe(&client, &text).wait(3000));
+    timed_out(at, probe(&client, &text).wait_async(3000).wait());
 
-    let client = Orb::builder().build();
+    let client = at.client().build();
     let patient = probe(&client, &text);
     let began = Instant::now();
-    with_thread_policies(short, || timed_out(patient.wait(3000)));
+    with_thread_policies(short, || timed_out(at, patient.wait(3000)));
     let hasty = Probe::from_object(patient.as_object().with_policies(short));
-    timed_out(hasty.wait(3000));
-    timed_out(hasty.wait_async(3000).wait());
+    timed_out(at, hasty.wait(3000));
+    timed_out(at, hasty.wait_async(3000).wait());
     assert!(began.elapsed() >= 3 * SHORT, "none of the three may end before its time");
     // The reference's own policy is narrower than the thread's.
     let long = Policies::new().call_timeout(Duration::from_secs(20));
@@ -69,10 +68,9 @@ fn nobody_listening_is_transient_and_names_the_endpoint() {
     }
 }
 
-#[test]
-fn a_oneway_waits_as_far_as_its_scope_says() {
-    let (_server, text) = serve(local(), Arc::new(Servant::new(1)));
-    let client = Orb::builder().build();
+fn a_oneway_waits_as_far_as_its_scope_says(at: Place) {
+    let (_server, text) = serve(at.server(), Arc::new(Servant::new(1)));
+    let client = at.client().build();
     let probe = probe(&client, &text);
     let with_target = Policies::new().sync_scope(SyncScope::WithTarget);
     let waiting = Probe::from_object(probe.as_object().with_policies(with_target));
@@ -83,4 +81,9 @@ fn a_oneway_waits_as_far_as_its_scope_says() {
     let with_server = Policies::new().sync_scope(SyncScope::WithServer);
     Probe::from_object(probe.as_object().with_policies(with_server)).note(2).unwrap();
     assert_eq!(probe.noted().unwrap()[..], [1, 2]);
+}
+
+over! {
+    a_call_timeout_is_a_policy_of_orb_thread_and_reference,
+    a_oneway_waits_as_far_as_its_scope_says,
 }

@@ -3,6 +3,9 @@
 use std::sync::Arc;
 
 use zorb::server::ThreadModel;
+use zorb::transport::Transport;
+use zorb::transport::tcp::Tcp;
+use zorb::transport::unix::Unix;
 use zorb::{Interface, Orb, OrbBuilder};
 use zorb_tests::servant::Servant;
 use zorb_tests::testing::Probe;
@@ -12,9 +15,49 @@ pub(crate) fn models() -> [ThreadModel; 3] {
     [ThreadModel::per_connection(), ThreadModel::pool(16), ThreadModel::Reactor]
 }
 
-/// A builder of a server on a free port of the loopback interface.
-pub(crate) fn local() -> OrbBuilder {
-    Orb::builder().listen("tcp:127.0.0.1:0")
+/// By which transport client and server meet.
+#[derive(Clone, Copy, Debug)]
+pub(crate) enum Place {
+    /// On a free port of the loopback interface.
+    Tcp,
+    /// At a new name.
+    Unix,
+}
+
+impl Place {
+    /// A builder of a server there, and nowhere else.
+    pub(crate) fn server(self) -> OrbBuilder {
+        self.client().listen(self.endpoint())
+    }
+
+    /// Where such a server listens.
+    pub(crate) fn endpoint(self) -> &'static str {
+        match self {
+            Place::Tcp => "tcp:127.0.0.1:0",
+            Place::Unix => "unix:",
+        }
+    }
+
+    /// A builder of an ORB that can reach it.
+    pub(crate) fn client(self) -> OrbBuilder {
+        Orb::builder()
+    }
+
+    /// The transport itself.
+    pub(crate) fn transport(self) -> Arc<dyn Transport> {
+        match self {
+            Place::Tcp => Arc::new(Tcp::new()),
+            Place::Unix => Arc::new(Unix::new()),
+        }
+    }
+
+    /// How its endpoints begin.
+    pub(crate) fn prefix(self) -> &'static str {
+        match self {
+            Place::Tcp => "tcp:127.0.0.1:",
+            Place::Unix => "unix:/tmp/zorb-",
+        }
+    }
 }
 
 /// An ORB that serves `servant`, and the text of its reference.

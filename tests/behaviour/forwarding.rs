@@ -13,7 +13,7 @@ use zorb_tests::servant::{PATIENCE, Servant};
 use zorb_tests::testing::Probe;
 use zorb_tests::wire::{DIALECTS, Wire};
 
-use crate::fixture::{local, probe, serve};
+use crate::fixture::{Place, probe, serve};
 
 /// Sends every caller on to `to`.
 struct Elsewhere {
@@ -38,8 +38,8 @@ impl ServantLocator for Elsewhere {
 }
 
 /// A server whose only object forwards to the object of `text`.
-fn forwarder(text: &str, permanent: bool) -> (Orb, Arc<Elsewhere>, String) {
-    let orb = local().build();
+fn forwarder(at: Place, text: &str, permanent: bool) -> (Orb, Arc<Elsewhere>, String) {
+    let orb = at.server().build();
     let root = orb.root_poa().unwrap();
     let policies = PoaPolicies::new().user_ids().non_retain().servant_manager();
     let poa = root.create_child("elsewhere", policies).unwrap();
@@ -51,12 +51,11 @@ fn forwarder(text: &str, permanent: bool) -> (Orb, Arc<Elsewhere>, String) {
     (orb, locator, text)
 }
 
-#[test]
-fn a_forward_is_followed_once_and_then_gone_to_directly() {
+fn a_forward_is_followed_once_and_then_gone_to_directly(at: Place) {
     for permanent in [false, true] {
-        let (_there, text) = serve(local(), Arc::new(Servant::new(1)));
-        let (_here, locator, text) = forwarder(&text, permanent);
-        let client = Orb::builder().build();
+        let (_there, text) = serve(at.server(), Arc::new(Servant::new(1)));
+        let (_here, locator, text) = forwarder(at, &text, permanent);
+        let client = at.client().build();
         let probe = probe(&client, &text);
         assert_eq!(probe.greet("me").unwrap(), "hello, me");
         assert_eq!(probe.greet_async("me too".into()).wait().unwrap(), "hello, me too");
@@ -66,11 +65,10 @@ fn a_forward_is_followed_once_and_then_gone_to_directly() {
     }
 }
 
-#[test]
-fn a_forward_that_leads_nowhere_any_more_is_left_for_the_first_reference() {
-    let (there, text) = serve(local(), Arc::new(Servant::new(1)));
-    let (_here, locator, text) = forwarder(&text, false);
-    let client = Orb::builder().build();
+fn a_forward_that_leads_nowhere_any_more_is_left_for_the_first_reference(at: Place) {
+    let (there, text) = serve(at.server(), Arc::new(Servant::new(1)));
+    let (_here, locator, text) = forwarder(at, &text, false);
+    let client = at.client().build();
     let probe = probe(&client, &text);
     probe.nothing().unwrap();
     there.shutdown(true, PATIENCE);
@@ -80,12 +78,11 @@ fn a_forward_that_leads_nowhere_any_more_is_left_for_the_first_reference() {
     assert!(locator.asked.load(Ordering::Relaxed) >= 2, "the forwarder is asked again");
 }
 
-#[test]
-fn a_forward_for_good_is_never_left_and_below_giop_1_2_there_is_none() {
+fn a_forward_for_good_is_never_left_and_below_giop_1_2_there_is_none(at: Place) {
     for (version, for_good) in [(Version::V1_0, false), (Version::V1_1, false), (Version::V1_2, true)] {
-        let (there, text) = serve(local(), Arc::new(Servant::new(1)));
-        let (_here, locator, text) = forwarder(&text, true);
-        let client = Orb::builder().giop_version(version).build();
+        let (there, text) = serve(at.server(), Arc::new(Servant::new(1)));
+        let (_here, locator, text) = forwarder(at, &text, true);
+        let client = at.client().giop_version(version).build();
         let probe = probe(&client, &text);
         probe.nothing().unwrap();
         there.shutdown(true, PATIENCE);
@@ -101,9 +98,10 @@ fn a_forward_for_good_is_never_left_and_below_giop_1_2_there_is_none() {
 
 #[test]
 fn which_forward_a_server_says_depends_on_the_version_of_the_request() {
-    let (_there, text) = serve(local(), Arc::new(Servant::new(1)));
+    let at = Place::Tcp;
+    let (_there, text) = serve(at.server(), Arc::new(Servant::new(1)));
     for permanent in [false, true] {
-        let (here, _locator, text) = forwarder(&text, permanent);
+        let (here, _locator, text) = forwarder(at, &text, permanent);
         let ior: Ior = text.parse().unwrap();
         let key = IiopProfile::decode(&ior.profiles[0]).unwrap().object_key;
         for dialect in DIALECTS {
@@ -130,11 +128,10 @@ fn which_forward_a_server_says_depends_on_the_version_of_the_request() {
     }
 }
 
-#[test]
-fn forwards_in_a_circle_end() {
+fn forwards_in_a_circle_end(at: Place) {
     let (_first, one, two);
     {
-        let orb = local().build();
+        let orb = at.server().build();
         let root = orb.root_poa().unwrap();
         let policies = PoaPolicies::new().user_ids().non_retain().servant_manager();
         let poa = root.create_child("circle", policies).unwrap();
@@ -145,7 +142,7 @@ fn forwards_in_a_circle_end() {
         poa.manager().activate().unwrap();
         _first = orb;
     }
-    let client = Orb::builder().build();
+    let client = at.client().build();
     let probe = probe(&client, &one);
     for result in [probe.nothing(), probe.nothing_async().wait()] {
         let exception = result.unwrap_err();
@@ -156,16 +153,17 @@ fn forwards_in_a_circle_end() {
 
 #[test]
 fn a_plain_key_names_an_object_here_or_elsewhere() {
-    let (there, text) = serve(local(), Arc::new(Servant::new(1)));
-    let here = local().build();
+    let at = Place::Tcp;
+    let (there, text) = serve(at.server(), Arc::new(Servant::new(1)));
+    let here = at.server().build();
     let root = here.root_poa().unwrap();
     let mine = root.activate::<Probe>(Arc::new(Servant::new(1))).unwrap();
     root.manager().activate().unwrap();
     here.bind_key("mine", &mine);
     here.bind_key("theirs", &probe(&here, &text));
-    let at = here.endpoints()[0].address.clone();
-    let client = Orb::builder().build();
-    let by_name = |key: &str| probe(&client, &format!("corbaloc:iiop:1.2@{at}/{key}"));
+    let address = here.endpoints()[0].address.clone();
+    let client = at.client().build();
+    let by_name = |key: &str| probe(&client, &format!("corbaloc:iiop:1.2@{address}/{key}"));
     by_name("mine").note(1).unwrap();
     assert_eq!(by_name("mine").noted().unwrap()[..], [1]);
     // A oneway gets no answer, so it cannot learn of a forward: a two-way call goes first.
@@ -177,4 +175,11 @@ fn a_plain_key_names_an_object_here_or_elsewhere() {
     let nobody = by_name("nobody").nothing().unwrap_err();
     assert_eq!(nobody.kind, Kind::ObjectNotExist, "{nobody}");
     drop(there);
+}
+
+over! {
+    a_forward_is_followed_once_and_then_gone_to_directly,
+    a_forward_that_leads_nowhere_any_more_is_left_for_the_first_reference,
+    a_forward_for_good_is_never_left_and_below_giop_1_2_there_is_none,
+    forwards_in_a_circle_end,
 }

@@ -8,11 +8,11 @@ use std::task::{Context, Poll, Wake};
 use std::thread::Thread;
 use std::time::Instant;
 
-use zorb::{Call, Orb, SystemException};
+use zorb::{Call, SystemException};
 use zorb_tests::servant::{PATIENCE, Servant};
 use zorb_tests::testing::{Probe, ProbeServant};
 
-use crate::fixture::{local, probe, serve};
+use crate::fixture::{Place, probe, serve};
 
 /// An executor of a dozen lines: what any executor has.
 fn block_on<F: Future>(future: F) -> F::Output {
@@ -32,10 +32,9 @@ fn block_on<F: Future>(future: F) -> F::Output {
     }
 }
 
-#[test]
-fn a_future_brings_results_and_exceptions() {
-    let (_server, text) = serve(local(), Arc::new(Servant::new(1)));
-    let client = Orb::builder().build();
+fn a_future_brings_results_and_exceptions(at: Place) {
+    let (_server, text) = serve(at.server(), Arc::new(Servant::new(1)));
+    let client = at.client().build();
     let probe = probe(&client, &text);
     block_on(async {
         assert_eq!(probe.greet_async("a future".into()).await.unwrap(), "hello, a future");
@@ -46,10 +45,9 @@ fn a_future_brings_results_and_exceptions() {
     });
 }
 
-#[test]
-fn many_calls_are_in_flight_on_one_connection() {
-    let (_server, text) = serve(local(), Arc::new(Servant::new(1)));
-    let client = Orb::builder().build();
+fn many_calls_are_in_flight_on_one_connection(at: Place) {
+    let (_server, text) = serve(at.server(), Arc::new(Servant::new(1)));
+    let client = at.client().build();
     let probe = probe(&client, &text);
     let calls: Vec<_> = (0..1000).map(|number| (number, probe.divide_async(number, 3))).collect();
     block_on(async {
@@ -84,18 +82,23 @@ fn until(what: &str, condition: impl Fn() -> bool) {
     }
 }
 
-#[test]
-fn a_dropped_future_cancels_its_call() {
+fn a_dropped_future_cancels_its_call(at: Place) {
     let servant = Arc::new(Abandoned::default());
-    let orb = local().build();
+    let orb = at.server().build();
     let poa = orb.root_poa().unwrap();
     let reference = poa.activate::<Probe>(servant.clone()).unwrap();
     poa.manager().activate().unwrap();
-    let client = Orb::builder().build();
+    let client = at.client().build();
     let probe = probe(&client, &zorb::Interface::as_object(&reference).to_string());
     let call = probe.nothing_async();
     // It was sent when it was made: nothing has polled it yet. A call that is cancelled before its upcall may never run.
     until("the upcall", || servant.begun.load(Ordering::Acquire));
     drop(call);
     until("the servant sees it", || servant.seen.load(Ordering::Acquire));
+}
+
+over! {
+    a_future_brings_results_and_exceptions,
+    many_calls_are_in_flight_on_one_connection,
+    a_dropped_future_cancels_its_call,
 }

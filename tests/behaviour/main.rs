@@ -1,4 +1,25 @@
-//! The whole ORB, server and client, over TCP on the loopback interface, under every threading model.
+//! The whole ORB, server and client, over every transport that connects processes of one machine, under every
+//! threading model.
+//!
+//! A test that takes a [`Place`](fixture::Place) runs over each; a new transport joins by a line in `over!`.
+
+/// Makes tests, one for each transport, of functions that take a place.
+macro_rules! over {
+    ($($test:ident),+ $(,)?) => {
+        over!(tcp, Tcp: $($test)+);
+        over!(unix, Unix: $($test)+);
+    };
+    ($module:ident, $place:ident: $($test:ident)+) => {
+        mod $module {
+            $(
+                #[test]
+                fn $test() {
+                    super::$test(crate::fixture::Place::$place);
+                }
+            )+
+        }
+    };
+}
 
 mod addressing;
 mod calls;

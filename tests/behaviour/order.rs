@@ -4,17 +4,16 @@ use std::sync::{Arc, OnceLock};
 
 use zorb::policy::{Policies, SyncScope};
 use zorb::server::ThreadModel;
-use zorb::{Call, Interface, Orb, SystemException};
+use zorb::{Call, Interface, SystemException};
 use zorb_tests::servant::Servant;
 use zorb_tests::testing::{Probe, ProbeServant};
 
-use crate::fixture::{local, models, probe, serve};
+use crate::fixture::{Place, models, probe, serve};
 
-#[test]
-fn no_two_way_call_overtakes_oneways() {
+fn no_two_way_call_overtakes_oneways(at: Place) {
     for model in models() {
-        let (_server, text) = serve(local().server_threads(model), Arc::new(Servant::new(1)));
-        let client = Orb::builder().build();
+        let (_server, text) = serve(at.server().server_threads(model), Arc::new(Servant::new(1)));
+        let client = at.client().build();
         let probe = probe(&client, &text);
         let mut expected = Vec::new();
         for round in 0..20 {
@@ -29,12 +28,11 @@ fn no_two_way_call_overtakes_oneways() {
     }
 }
 
-#[test]
-fn no_two_way_call_overtakes_oneways_that_only_the_server_confirms() {
+fn no_two_way_call_overtakes_oneways_that_only_the_server_confirms(at: Place) {
     for model in [ThreadModel::per_connection(), ThreadModel::pool(16)] {
         let servant = Arc::new(Servant::new(1));
-        let (_server, text) = serve(local().server_threads(model), servant.clone());
-        let client = Orb::builder().build();
+        let (_server, text) = serve(at.server().server_threads(model), servant.clone());
+        let client = at.client().build();
         let probe = probe(&client, &text);
         let confirmed = Policies::new().sync_scope(SyncScope::WithServer);
         let confirmed = Probe::from_object(probe.as_object().with_policies(confirmed));
@@ -51,12 +49,11 @@ fn no_two_way_call_overtakes_oneways_that_only_the_server_confirms() {
     }
 }
 
-#[test]
-fn a_call_to_another_object_does_not_end_the_wait_for_this_one() {
+fn a_call_to_another_object_does_not_end_the_wait_for_this_one(at: Place) {
     for model in models() {
-        let (server, text) = serve(local().server_threads(model), Arc::new(Servant::new(1)));
+        let (server, text) = serve(at.server().server_threads(model), Arc::new(Servant::new(1)));
         let other = server.root_poa().unwrap().activate::<Probe>(Arc::new(Servant::new(1))).unwrap();
-        let client = Orb::builder().build();
+        let client = at.client().build();
         let (slow, other) = (probe(&client, &text), probe(&client, &other.as_object().to_string()));
         for round in 0..10 {
             slow.note_slowly(round, 20).unwrap();
@@ -67,11 +64,10 @@ fn a_call_to_another_object_does_not_end_the_wait_for_this_one() {
     }
 }
 
-#[test]
-fn futures_are_sent_when_made_and_in_that_order() {
+fn futures_are_sent_when_made_and_in_that_order(at: Place) {
     for model in models() {
-        let (_server, text) = serve(local().server_threads(model), Arc::new(Servant::new(1)));
-        let client = Orb::builder().build();
+        let (_server, text) = serve(at.server().server_threads(model), Arc::new(Servant::new(1)));
+        let client = at.client().build();
         let probe = probe(&client, &text);
         // The first opens the connection: what follows must not pass it while that takes.
         let mut pending: Vec<_> = (0..50).map(|number| probe.note_async(number)).collect();
@@ -83,10 +79,9 @@ fn futures_are_sent_when_made_and_in_that_order() {
     }
 }
 
-#[test]
-fn threads_keep_their_own_order_side_by_side() {
-    let (_server, text) = serve(local(), Arc::new(Servant::new(1)));
-    let client = Orb::builder().build();
+fn threads_keep_their_own_order_side_by_side(at: Place) {
+    let (_server, text) = serve(at.server(), Arc::new(Servant::new(1)));
+    let client = at.client().build();
     let probe = probe(&client, &text);
     std::thread::scope(|scope| {
         for thread in 0..8 {
@@ -106,10 +101,9 @@ fn threads_keep_their_own_order_side_by_side() {
     });
 }
 
-#[test]
-fn a_direct_call_does_not_overtake_what_its_thread_sent() {
+fn a_direct_call_does_not_overtake_what_its_thread_sent(at: Place) {
     for model in models() {
-        let (server, text) = serve(local().server_threads(model), Arc::new(Servant::new(1)));
+        let (server, text) = serve(at.server().server_threads(model), Arc::new(Servant::new(1)));
         let probe = probe(&server, &text);
         for round in 0..20 {
             let sent = probe.note_slowly_async(round, 3);
@@ -134,17 +128,26 @@ impl ProbeServant for Sender {
     zorb_tests::unserved!();
 }
 
-#[test]
-fn a_servant_calls_directly_what_it_has_just_sent_to() {
+fn a_servant_calls_directly_what_it_has_just_sent_to(at: Place) {
     for model in [ThreadModel::per_connection(), ThreadModel::pool(1), ThreadModel::Reactor] {
         let servant = Arc::new(Sender::default());
-        let (server, text) = serve(local().server_threads(model), Arc::new(Servant::new(1)));
+        let (server, text) = serve(at.server().server_threads(model), Arc::new(Servant::new(1)));
         assert!(servant.0.set(probe(&server, &text)).is_ok(), "not yet set");
         let sender = server.root_poa().unwrap().activate::<Probe>(servant).unwrap();
-        let client = Orb::builder().build();
+        let client = at.client().build();
         let sender = probe(&client, &sender.as_object().to_string());
         for _ in 0..3 {
             sender.nothing().unwrap_or_else(|exception| panic!("{model:?}: {exception}"));
         }
     }
+}
+
+over! {
+    no_two_way_call_overtakes_oneways,
+    no_two_way_call_overtakes_oneways_that_only_the_server_confirms,
+    a_call_to_another_object_does_not_end_the_wait_for_this_one,
+    futures_are_sent_when_made_and_in_that_order,
+    threads_keep_their_own_order_side_by_side,
+    a_direct_call_does_not_overtake_what_its_thread_sent,
+    a_servant_calls_directly_what_it_has_just_sent_to,
 }

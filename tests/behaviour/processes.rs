@@ -6,7 +6,7 @@ use std::sync::Arc;
 
 use zorb_tests::servant::Servant;
 
-use crate::fixture::{local, models, probe, serve};
+use crate::fixture::{Place, models, probe, serve};
 
 /// The probe's server in another process; ended when dropped.
 struct Other {
@@ -15,9 +15,10 @@ struct Other {
 }
 
 impl Other {
-    fn start(threads: &[&str]) -> Other {
+    fn start(at: Place, threads: &[&str]) -> Other {
         let mut child = Command::new(env!("CARGO_BIN_EXE_probe-server"))
             .args(threads)
+            .arg(format!("listen={}", at.endpoint()))
             .stdin(Stdio::piped())
             .stdout(Stdio::piped())
             .spawn()
@@ -35,13 +36,12 @@ impl Drop for Other {
     }
 }
 
-#[test]
-fn callbacks_nested_eight_deep_come_back_from_another_process_under_every_pair_of_models() {
+fn callbacks_nested_eight_deep_come_back_from_another_process_under_every_pair_of_models(at: Place) {
     for far in [&[][..], &["pool=16"], &["reactor=1"]] {
-        let there = Other::start(far);
+        let there = Other::start(at, far);
         for near in models() {
             for private in [64, 0] {
-                let builder = local().server_threads(near).private_connections(private);
+                let builder = at.server().server_threads(near).private_connections(private);
                 let (here, my_text) = serve(builder, Arc::new(Servant::new(1)));
                 let (me, them) = (probe(&here, &my_text), probe(&here, &there.ior));
                 let depth = them.descend(8, Some(&me));
@@ -49,4 +49,8 @@ fn callbacks_nested_eight_deep_come_back_from_another_process_under_every_pair_o
             }
         }
     }
+}
+
+over! {
+    callbacks_nested_eight_deep_come_back_from_another_process_under_every_pair_of_models,
 }

@@ -7,7 +7,7 @@ use zorb::{Interface, Kind, Orb};
 use zorb_tests::servant::Servant;
 use zorb_tests::testing::Probe;
 
-use crate::fixture::{local, probe, serve};
+use crate::fixture::{Place, probe, serve};
 
 fn published(orb: &Orb, text: &str) -> (String, u16) {
     let object = orb.string_to_object(text).unwrap().unwrap();
@@ -30,7 +30,8 @@ fn a_wildcard_is_never_published() {
 
 #[test]
 fn host_and_port_are_the_builders_choice() {
-    let (orb, text) = serve(local().published_host("host.example"), Arc::new(Servant::new(1)));
+    let at = Place::Tcp;
+    let (orb, text) = serve(at.server().published_host("host.example"), Arc::new(Servant::new(1)));
     assert_eq!(published(&orb, &text).0, "host.example");
     let taken = std::net::TcpListener::bind("127.0.0.1:0").unwrap();
     let port = taken.local_addr().unwrap().port();
@@ -43,7 +44,7 @@ fn host_and_port_are_the_builders_choice() {
     let (orb, text) = serve(Orb::builder().listen(range), Arc::new(Servant::new(1)));
     let (_, chosen) = published(&orb, &text);
     assert!(chosen > port && chosen <= port.saturating_add(20), "{chosen}");
-    probe(&Orb::builder().build(), &text).nothing().unwrap();
+    probe(&at.client().build(), &text).nothing().unwrap();
 }
 
 #[test]
@@ -63,7 +64,8 @@ fn several_endpoints_are_all_listened_at_and_all_published() {
 
 #[test]
 fn initial_references_are_urls_objects_or_a_default() {
-    let (server, text) = serve(local(), Arc::new(Servant::new(1)));
+    let at = Place::Tcp;
+    let (server, text) = serve(at.server(), Arc::new(Servant::new(1)));
     let object = server.string_to_object(&text).unwrap().unwrap();
     server.bind_key("Default", &object);
     let file = std::env::temp_dir().join(format!("zorb-test-{}.ior", std::process::id()));

@@ -3,18 +3,17 @@
 use std::sync::Arc;
 use std::time::{Duration, Instant};
 
+use zorb::Kind;
 use zorb::server::ThreadModel;
-use zorb::{Kind, Orb};
 use zorb_tests::servant::{PATIENCE, Servant};
 
-use crate::fixture::{local, models, probe, serve};
+use crate::fixture::{Place, models, probe, serve};
 
-#[test]
-fn running_requests_are_answered() {
+fn running_requests_are_answered(at: Place) {
     for model in [ThreadModel::per_connection(), ThreadModel::pool(4)] {
         let servant = Arc::new(Servant::new(1));
-        let (server, text) = serve(local().server_threads(model), servant.clone());
-        let client = Orb::builder().build();
+        let (server, text) = serve(at.server().server_threads(model), servant.clone());
+        let client = at.client().build();
         let probe = probe(&client, &text);
         std::thread::scope(|scope| {
             let slow = scope.spawn(|| probe.wait(300));
@@ -34,8 +33,7 @@ fn running_requests_are_answered() {
     }
 }
 
-#[test]
-fn shutdown_without_waiting_returns_from_within_an_upcall() {
+fn shutdown_without_waiting_returns_from_within_an_upcall(at: Place) {
     struct Suicidal;
     impl zorb_tests::testing::ProbeServant for Suicidal {
         fn nothing(&self, call: &zorb::Call) -> Result<(), zorb::SystemException> {
@@ -45,11 +43,11 @@ fn shutdown_without_waiting_returns_from_within_an_upcall() {
         zorb_tests::unserved!();
     }
     for model in models() {
-        let orb = local().server_threads(model).build();
+        let orb = at.server().server_threads(model).build();
         let poa = orb.root_poa().unwrap();
         let reference = poa.activate::<zorb_tests::testing::Probe>(Arc::new(Suicidal)).unwrap();
         poa.manager().activate().unwrap();
-        let client = Orb::builder().build();
+        let client = at.client().build();
         let text = zorb::Interface::as_object(&reference).to_string();
         std::thread::scope(|scope| {
             let runner = scope.spawn(|| orb.run());
@@ -59,12 +57,11 @@ fn shutdown_without_waiting_returns_from_within_an_upcall() {
     }
 }
 
-#[test]
-fn orbs_come_and_go_without_leaving_threads_or_descriptors() {
+fn orbs_come_and_go_without_leaving_threads_or_descriptors(at: Place) {
     let count = |what: &str| std::fs::read_dir(format!("/proc/self/{what}")).unwrap().count();
     let once = || {
-        let (server, text) = serve(local(), Arc::new(Servant::new(1)));
-        let client = Orb::builder().build();
+        let (server, text) = serve(at.server(), Arc::new(Servant::new(1)));
+        let client = at.client().build();
         let probe = probe(&client, &text);
         probe.nothing().unwrap();
         probe.nothing_async().wait().unwrap();
@@ -95,4 +92,10 @@ fn orbs_come_and_go_without_leaving_threads_or_descriptors() {
         std::thread::sleep(Duration::from_millis(10));
     }
     assert!(!is_left(), "{before:?} threads and descriptors, then {:?}", (count("task"), count("fd")));
+}
+
+over! {
+    running_requests_are_answered,
+    shutdown_without_waiting_returns_from_within_an_upcall,
+    orbs_come_and_go_without_leaving_threads_or_descriptors,
 }

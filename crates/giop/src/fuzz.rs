@@ -6,7 +6,7 @@ use alloc::string::ToString;
 use zorb_cdr::{Decode, Decoder, Format};
 
 use crate::code_sets::{ClientCodeSets, ServerCodeSets};
-use crate::{Addressing, IiopProfile, Inbound, Ior, Limits, Message, ObjectUrl};
+use crate::{Addressing, IiopProfile, Inbound, Ior, Limits, Message, ObjectUrl, UiopProfile, UnixEndpoint};
 
 /// Receives the octets as one connection's stream and looks at all that comes out.
 pub fn messages(octets: &[u8]) {
@@ -56,7 +56,16 @@ pub fn references(octets: &[u8]) {
     let Ok(ior) = Ior::from_encapsulation(octets) else { return };
     let _ = crate::describe::ior(&ior).to_string();
     for profile in &ior.profiles {
+        if let Ok(profile) = UiopProfile::decode(profile) {
+            let again = profile.encode().ok().and_then(|written| UiopProfile::decode(&written).ok());
+            assert_eq!(again, Some(profile));
+        }
         let Ok(profile) = IiopProfile::decode(profile) else { continue };
+        for endpoint in profile.components.iter().filter_map(|component| UnixEndpoint::decode(component).ok())
+        {
+            let again = endpoint.encode().ok().and_then(|written| UnixEndpoint::decode(&written).ok());
+            assert_eq!(again, Some(endpoint));
+        }
         let _ = profile.endpoints().count();
         let _ = ClientCodeSets::default().for_request(&profile);
         // What was read can be written, and reads as the same.

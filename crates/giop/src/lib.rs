@@ -98,7 +98,7 @@ pub use outbound::{
 };
 pub use reference::{
     Corbaloc, CorbalocAddress, Corbaname, DEFAULT_PORT, Endpoint, IiopProfile, Ior, ObjectUrl,
-    ReferenceError, TaggedComponent, TaggedProfile, UrlError, describe,
+    ReferenceError, TaggedComponent, TaggedProfile, UiopProfile, UnixEndpoint, UrlError, describe,
 };
 pub use request_ids::RequestIds;
 pub use system_exception::SystemExceptionBody;

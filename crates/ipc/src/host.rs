@@ -26,6 +26,12 @@ pub fn reachable_address(listening: IpAddr, v6_only: bool) -> Result<IpAddr, Err
     Ok(choose(&interfaces()?, listening, v6_only))
 }
 
+/// Whether the address is this machine's: loopback, or one of an interface that it has now.
+pub fn is_own_address(address: IpAddr) -> bool {
+    let has = |interfaces: Vec<Interface>| interfaces.iter().any(|interface| interface.address == address);
+    address.is_loopback() || interfaces().is_ok_and(has)
+}
+
 fn choose(interfaces: &[Interface], wildcard: IpAddr, v6_only: bool) -> IpAddr {
     let others_use = |i: &&Interface| i.is_running && !i.is_loopback && is_routable(i.address);
     let v4 = || interfaces.iter().filter(others_use).find(|i| i.address.is_ipv4());

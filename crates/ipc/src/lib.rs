@@ -27,7 +27,7 @@
 //! | [`Resolver`], [`resolve`] | turn a host name into all of its addresses |
 //! | [`Epoll`], [`Wake`] | wait for many descriptors at once, and be woken by another thread |
 //! | [`Address`] | any of these addresses as text: `tcp:127.0.0.1:2809` |
-//! | [`host_name`], [`interfaces`], [`reachable_address`] | what this machine calls itself to others |
+//! | [`host_name`], [`interfaces`], [`reachable_address`], [`is_own_address`] | what this machine calls itself to others |
 //! | [`allowed_cores`], [`pin_to_core`] | where the calling thread runs |
 //! | [`cycles`] | the processor's cycle counter |
 //! | [`system_calls`] | how many of them this crate has made |
@@ -234,7 +234,7 @@ pub use eventfd::{EventCounter, EventSemaphore};
 pub use futex::{Futex, FutexScope, Private, PrivateFutex, Shared, SharedFutex, Waited};
 pub use generic::{ByteStream, StreamTransport};
 #[cfg(target_os = "linux")]
-pub use host::{host_name, reachable_address};
+pub use host::{host_name, is_own_address, reachable_address};
 #[cfg(target_os = "linux")]
 pub use interfaces::{Interface, interfaces};
 #[cfg(target_os = "linux")]

@@ -20,6 +20,7 @@ use crate::policy::Policies;
 use crate::server::{self, Server};
 use crate::transport::Transport;
 use crate::transport::tcp::Tcp;
+use crate::transport::unix::Unix;
 
 /// An object request broker. Cloning is a count.
 ///
@@ -65,13 +66,13 @@ pub struct OrbBuilder {
 }
 
 impl Orb {
-    /// Starts a choice: TCP as the only transport, listening (when an object is first published) on a port that the
-    /// system picks.
+    /// Starts a choice: Unix sockets and TCP as transports, in this order of preference; listening (when an object is first
+    /// published) by TCP, on a port that the system picks.
     pub fn builder() -> OrbBuilder {
         OrbBuilder {
             policies: Policies::new(),
             giop_version: Version::V1_2,
-            transports: vec![Arc::new(Tcp::new())],
+            transports: vec![Arc::new(Unix::new()), Arc::new(Tcp::new())],
             client: client::Settings::default(),
             server: server::Settings::default(),
             initial: HashMap::new(),

@@ -27,6 +27,15 @@ pub struct Credentials {
 pub(super) const OCTETS: usize = 12;
 
 impl Credentials {
+    /// This process's own, as a peer is told of them now: what [`UnixStream::peer_credentials`] is compared with.
+    pub fn own() -> Self {
+        Self {
+            process: Some(std::process::id()),
+            user: rustix::process::geteuid().as_raw(),
+            group: rustix::process::getegid().as_raw(),
+        }
+    }
+
     fn of_kernel(octets: &[u8]) -> Option<Self> {
         let (words, _) = octets.as_chunks::<4>();
         let &[process, user, group] = words else { return None };

@@ -10,7 +10,9 @@ use bytes::Bytes;
 use parking_lot::{Mutex, MutexGuard};
 use zorb_cdr::{CodeSets, Version};
 use zorb_giop::code_sets::{CodeSetComponent, encode_context};
-use zorb_giop::{AddressingDisposition, ComponentTag, ContextId, IiopProfile, Ior, ServiceContexts, Target};
+use zorb_giop::{
+    AddressingDisposition, ComponentTag, ContextId, Ior, ServiceContexts, TaggedComponent, Target,
+};
 
 use crate::client::pool::Pool;
 use crate::exception::{Minor, SystemException};
@@ -52,26 +54,34 @@ pub(crate) struct Destination {
 impl Destination {
     fn new(orb: &Orb, ior: &Ior) -> Destination {
         let mut local = None;
-        let mut candidates = Vec::new();
+        let mut candidates: Vec<Candidate> = Vec::new();
+        let mut named = 0;
         for (index, profile) in ior.profiles.iter().enumerate() {
             for transport in orb.transports() {
-                let endpoints = transport.endpoints(profile);
-                if endpoints.is_empty() {
-                    continue;
-                }
-                // A transport that finds an endpoint in a profile of its own kind reads the key from it as well;
-                // IIOP's form is the one that all of today's share.
-                let Ok(iiop) = IiopProfile::decode(profile) else { continue };
-                for endpoint in endpoints.into_iter().take(MOST_CANDIDATES.saturating_sub(candidates.len())) {
-                    if orb.adapters().owns(&iiop.object_key) && orb.server().is_mine(&endpoint) {
-                        local = Some(iiop.object_key.clone());
+                let Some(ways) = transport.ways(profile, ior) else { continue };
+                for endpoint in ways.endpoints {
+                    if orb.adapters().owns(&ways.object_key) && orb.server().is_mine(&endpoint) {
+                        local = Some(ways.object_key.clone());
                     }
-                    let code_sets = offer(&iiop);
+                    if named == MOST_CANDIDATES {
+                        continue;
+                    }
+                    named += 1;
+                    let code_sets = offer(&ways.components);
                     let agreed = code_sets.as_ref().map(|offer| offer.code_sets);
+                    let pool = orb.client().pool(&endpoint, transport, agreed);
+                    let target = Target::ObjectKey(ways.object_key[..].into());
+                    // What two profiles say of the same endpoint is one way.
+                    let is_known = candidates
+                        .iter()
+                        .any(|known| Arc::ptr_eq(&known.pool, &pool) && known.target == target);
+                    if is_known {
+                        continue;
+                    }
                     candidates.push(Candidate {
-                        pool: orb.client().pool(&endpoint, transport, agreed),
-                        version: iiop.version.min(orb.giop_version()),
-                        target: Target::ObjectKey(iiop.object_key[..].into()),
+                        pool,
+                        version: ways.version.min(orb.giop_version()),
+                        target,
                         profile: u32::try_from(index).unwrap_or(u32::MAX),
                         code_sets,
                     });
@@ -134,8 +144,8 @@ impl Destination {
 }
 
 /// Code sets by what the server publishes.
-fn offer(profile: &IiopProfile) -> Option<Offer> {
-    let published = profile.components.iter().find(|component| component.tag == ComponentTag::CODE_SETS)?;
+fn offer(components: &[TaggedComponent]) -> Option<Offer> {
+    let published = components.iter().find(|component| component.tag == ComponentTag::CODE_SETS)?;
     let code_sets = CodeSetComponent::decode(published).ok()?.choose();
     let mut contexts = ServiceContexts::new();
     contexts.push(ContextId::CODE_SETS, encode_context(code_sets));

@@ -28,17 +28,17 @@ mod writing;
 use std::sync::{Arc, OnceLock};
 use std::time::{Duration, Instant};
 
-use bytes::Bytes;
 use parking_lot::Mutex;
 use zorb_cdr::Encoder;
 use zorb_giop::code_sets::CodeSetComponent;
-use zorb_giop::{ComponentTag, IiopProfile, OrbType, TaggedComponent, TaggedProfile};
+use zorb_giop::{ComponentTag, OrbType, TaggedComponent, TaggedProfile};
 
 pub(crate) use settings::Settings;
 pub use settings::{ServerLimits, ThreadModel};
 
 use crate::exception::{Kind, Minor, SystemException};
 use crate::orb::Orb;
+use crate::transport::reference::Publication;
 use crate::transport::{Acceptor, Endpoint};
 use dispatch::{Engine, Handler, ToAdapters};
 
@@ -57,10 +57,8 @@ struct Stopped(bool);
 struct Listening {
     engine: Arc<Engine>,
     endpoints: Vec<Endpoint>,
-    /// Host and port as references name them, first choice first.
-    published: Vec<(String, u16)>,
-    /// The components of every profile of ours.
-    components: Vec<TaggedComponent>,
+    /// What references say of it.
+    publication: Publication,
 }
 
 impl Server {
@@ -113,10 +111,7 @@ impl Server {
 
     /// Whether references of this server name that endpoint.
     pub(crate) fn is_mine(&self, endpoint: &Endpoint) -> bool {
-        self.listening.get().is_some_and(|listening| {
-            listening.endpoints.contains(endpoint)
-                || listening.published.iter().any(|(host, port)| *endpoint.address == address(host, *port))
-        })
+        self.listening.get().is_some_and(|listening| listening.publication.names(endpoint))
     }
 
     /// The profiles of a reference to the object `key`; starts listening if that has not happened.
@@ -125,23 +120,11 @@ impl Server {
     /// As [`start`](Self::start), and `INTERNAL` where a published host cannot be written.
     pub(crate) fn profiles(&self, orb: &Orb, key: &[u8]) -> Result<Vec<TaggedProfile>, SystemException> {
         let listening = self.started(orb, || Box::new(ToAdapters))?;
-        let Some(((host, port), alternates)) = listening.published.split_first() else {
+        let profiles = listening.publication.profiles(orb.giop_version(), key).map_err(unwritable)?;
+        if profiles.is_empty() {
             return Err(SystemException::Internal("no endpoint can be published"));
-        };
-        let mut components = listening.components.clone();
-        let unwritable = |error: zorb_cdr::EncodeError| SystemException::Internal(error.to_string());
-        for (host, port) in alternates {
-            let alternate = zorb_giop::Endpoint { host: host.clone(), port: *port };
-            components.push(alternate.encode().map_err(unwritable)?);
         }
-        let profile = IiopProfile {
-            version: orb.giop_version(),
-            host: host.clone(),
-            port: *port,
-            object_key: Bytes::copy_from_slice(key),
-            components,
-        };
-        Ok(vec![profile.encode().map_err(unwritable)?])
+        Ok(profiles)
     }
 
     /// Runs `job` on a server thread; at once, on this one, if the server has none.
@@ -188,9 +171,9 @@ impl Listening {
         let acceptors = acceptors(settings, orb)?;
         let endpoints = acceptors.iter().map(|acceptor| acceptor.local()).collect();
         let host = settings.published_host.as_deref();
-        let published = acceptors.iter().flat_map(|acceptor| acceptor.published(host)).collect();
+        let publication = Publication::of(&acceptors, host, components()?).map_err(unwritable)?;
         engine.start(acceptors).map_err(|error| failed("the server cannot start", &error))?;
-        Ok(Listening { engine, endpoints, published, components: components()? })
+        Ok(Listening { engine, endpoints, publication })
     }
 }
 
@@ -226,7 +209,6 @@ fn failed(step: &str, error: &std::io::Error) -> SystemException {
 
 /// What every profile says of this ORB: its code sets (UTF-8, with ISO 8859-1 by conversion, and UTF-16), and who made it.
 fn components() -> Result<Vec<TaggedComponent>, SystemException> {
-    let unwritable = |error: zorb_cdr::EncodeError| SystemException::Internal(error.to_string());
     let orb_type = Encoder::encapsulated(|to| {
         to.write_u32(OrbType::ZORB.0);
         Ok(())
@@ -237,7 +219,7 @@ fn components() -> Result<Vec<TaggedComponent>, SystemException> {
     ])
 }
 
-/// A published address in a transport's form.
-fn address(host: &str, port: u16) -> String {
-    if host.contains(':') { format!("[{host}]:{port}") } else { format!("{host}:{port}") }
+/// What a reference should say cannot be written, such as a host's name outside ISO 8859-1.
+fn unwritable(error: zorb_cdr::EncodeError) -> SystemException {
+    SystemException::Internal(error.to_string())
 }

@@ -19,10 +19,10 @@ use std::sync::{Arc, OnceLock};
 use std::time::{Duration, Instant};
 
 use parking_lot::{Condvar, Mutex, MutexGuard};
-use zorb_giop::{IiopProfile, TaggedProfile};
+use zorb_giop::{IiopProfile, Ior, TaggedProfile};
 use zorb_ipc::Wake;
 
-use super::{Acceptor, Armed, Channel, Driver, Endpoint, Idle, Received, Transport};
+use super::{Acceptor, Armed, Channel, Driver, Endpoint, Idle, Published, Received, Transport, Ways};
 
 const NAME: &str = "memory";
 
@@ -96,11 +96,11 @@ impl Transport for Memory {
         Ok(Arc::new(client))
     }
 
-    fn endpoints(&self, profile: &TaggedProfile) -> Vec<Endpoint> {
-        match IiopProfile::decode(profile) {
-            Ok(profile) if self.listeners().contains_key(&profile.host) => vec![endpoint(&profile.host)],
-            _ => Vec::new(),
-        }
+    fn ways(&self, profile: &TaggedProfile, _: &Ior) -> Option<Ways> {
+        let profile = IiopProfile::decode(profile).ok()?;
+        let is_ours = profile.port == PORT && self.listeners().contains_key(&profile.host);
+        let endpoints = if is_ours { vec![endpoint(&profile.host)] } else { Vec::new() };
+        Ways::iiop(profile, endpoints)
     }
 }
 
@@ -138,8 +138,12 @@ impl Acceptor for MemoryAcceptor {
         endpoint(&self.name)
     }
 
-    fn published(&self, _: Option<&str>) -> Vec<(String, u16)> {
-        vec![(self.name.clone(), PORT)]
+    fn published(&self, _: Option<&str>) -> Published {
+        Published {
+            addresses: vec![(self.name.clone(), PORT)],
+            endpoints: vec![self.local()],
+            ..Published::default()
+        }
     }
 
     fn drive(&self, accept: Driver) -> bool {

@@ -6,7 +6,12 @@
 
 pub(crate) mod gather;
 pub mod memory;
+pub(crate) mod reference;
+mod stream;
 pub mod tcp;
+pub mod unix;
+
+pub use reference::{InProfile, ProfileForm, Published, Ways};
 
 use std::fmt;
 use std::io::{self, IoSlice};
@@ -14,7 +19,7 @@ use std::os::fd::BorrowedFd;
 use std::sync::Arc;
 use std::time::{Duration, Instant};
 
-use zorb_giop::TaggedProfile;
+use zorb_giop::{Ior, TaggedProfile};
 
 /// Where a channel leads or a listener listens, as text says it: `tcp:host:port`.
 #[derive(Clone, Debug, PartialEq, Eq, Hash)]
@@ -39,8 +44,9 @@ pub trait Transport: Send + Sync {
     fn listen(&self, address: &str) -> io::Result<Box<dyn Acceptor>>;
     /// Connects by the deadline; name lookup counts.
     fn connect(&self, to: &Endpoint, deadline: Instant) -> io::Result<Arc<dyn Channel>>;
-    /// The endpoints of this transport that a profile names, in the profile's order; empty if it names none.
-    fn endpoints(&self, profile: &TaggedProfile) -> Vec<Endpoint>;
+    /// What this transport can use of a profile; `None` if nothing. `reference` is the one that the profile stands in, whose
+    /// other profiles may say what this one does not. Asked once for each reference, not with every call; never blocks.
+    fn ways(&self, profile: &TaggedProfile, reference: &Ior) -> Option<Ways>;
 }
 
 /// A listening endpoint.
@@ -51,8 +57,8 @@ pub trait Acceptor: Send + Sync {
     fn descriptor(&self) -> BorrowedFd<'_>;
     /// Where it listens, as bound.
     fn local(&self) -> Endpoint;
-    /// The host and port that references should name, never a wildcard. `published_host` is the user's choice, if made.
-    fn published(&self, published_host: Option<&str>) -> Vec<(String, u16)>;
+    /// What references should say of it. `published_host` is the user's choice of a host's name, if made.
+    fn published(&self, published_host: Option<&str>) -> Published;
     /// For transports within one process, whose ends may be served without a thread: `accept` takes the connections that
     /// wait, and the connecting end calls it. False, and nothing else, from every other transport.
     fn drive(&self, accept: Driver) -> bool {

@@ -2,22 +2,20 @@
 //!
 //! Addresses to listen at: `host:port`, `host:first-last` (the first free port of a range), `host` or `host:0` (a port
 //! that the system picks), `[v6]:port`; an empty host or `*` is every interface. Sockets are `zorb_ipc`'s; what is
-//! added here is the reading of addresses and the bookkeeping of receive timeouts.
+//! added here is the reading of addresses.
 
-use std::io::{self, IoSlice};
+use std::io;
 use std::net::{IpAddr, Ipv6Addr, SocketAddr};
 use std::ops::RangeInclusive;
 use std::os::fd::{AsFd, BorrowedFd};
 use std::sync::Arc;
-use std::sync::atomic::{AtomicU64, Ordering};
 use std::time::{Duration, Instant};
 
-use zorb_giop::{IiopProfile, TaggedProfile};
-use zorb_ipc::{
-    AcceptorOptions, QueueSizes, Resolver, ResolverOptions, TcpAcceptor, TcpConnector, TcpStream,
-};
+use zorb_giop::{IiopProfile, Ior, TaggedProfile};
+use zorb_ipc::{AcceptorOptions, QueueSizes, Resolver, ResolverOptions, TcpAcceptor, TcpConnector};
 
-use super::{Acceptor, Armed, Channel, Endpoint, Idle, Received, Transport};
+use super::stream::StreamChannel;
+use super::{Acceptor, Channel, Endpoint, Published, Transport, Ways};
 
 const NAME: &str = "tcp";
 
@@ -100,18 +98,14 @@ impl Transport for Tcp {
                 connector.connect_any(&addresses, deadline)?
             }
         };
-        Ok(Arc::new(TcpChannel::new(stream, to.clone())))
+        Ok(Arc::new(StreamChannel::new(stream, to.clone())))
     }
 
-    fn endpoints(&self, profile: &TaggedProfile) -> Vec<Endpoint> {
-        let Ok(profile) = IiopProfile::decode(profile) else { return Vec::new() };
-        profile
-            .endpoints()
-            .map(|endpoint| Endpoint {
-                transport: self.name.clone(),
-                address: join(&endpoint.host, endpoint.port).into(),
-            })
-            .collect()
+    fn ways(&self, profile: &TaggedProfile, _: &Ior) -> Option<Ways> {
+        let profile = IiopProfile::decode(profile).ok()?;
+        let endpoints =
+            profile.endpoints().map(|endpoint| named(&self.name, &endpoint.host, endpoint.port)).collect();
+        Ways::iiop(profile, endpoints)
     }
 }
 
@@ -152,8 +146,10 @@ fn split(address: &str) -> Option<(&str, &str)> {
     (!host.contains(':')).then_some((host, port))
 }
 
-fn join(host: &str, port: u16) -> String {
-    if host.contains(':') { format!("[{host}]:{port}") } else { format!("{host}:{port}") }
+/// The endpoint that a reference names so.
+fn named(transport: &Arc<str>, host: &str, port: u16) -> Endpoint {
+    let address = if host.contains(':') { format!("[{host}]:{port}") } else { format!("{host}:{port}") };
+    Endpoint { transport: transport.clone(), address: address.into() }
 }
 
 fn malformed(address: &str, wanted: &str) -> io::Error {
@@ -176,7 +172,7 @@ impl Acceptor for TcpListening {
         match self.acceptor.accept_now() {
             Ok(stream) => {
                 let peer = self.endpoint(stream.peer_address());
-                Ok(Some(Arc::new(TcpChannel::new(stream, peer))))
+                Ok(Some(Arc::new(StreamChannel::new(stream, peer))))
             }
             Err(error) if error.is_would_block() => Ok(None),
             Err(error) => Err(error.into()),
@@ -191,7 +187,7 @@ impl Acceptor for TcpListening {
         self.endpoint(self.acceptor.local_address())
     }
 
-    fn published(&self, published_host: Option<&str>) -> Vec<(String, u16)> {
+    fn published(&self, published_host: Option<&str>) -> Published {
         let local = self.acceptor.local_address();
         let host = match published_host {
             Some(host) => host.to_owned(),
@@ -201,132 +197,16 @@ impl Acceptor for TcpListening {
                 Err(_) => zorb_ipc::host_name(),
             },
         };
-        vec![(host, local.port())]
-    }
-}
-
-/// A connection, its peer's name, and the receive timeout that the socket has now.
-struct TcpChannel {
-    stream: TcpStream,
-    peer: Endpoint,
-    /// Milliseconds; 0: none was set yet.
-    timeout: AtomicU64,
-}
-
-impl TcpChannel {
-    fn new(stream: TcpStream, peer: Endpoint) -> TcpChannel {
-        TcpChannel { stream, peer, timeout: AtomicU64::new(0) }
-    }
-
-    /// Sees to it that a receive returns within `time`.
-    ///
-    /// The socket's timeout is a power of two at or below the time asked for: calls with the same deadline policy, each
-    /// a little different in what is left of it, then find it as they need it, and a receive stays one system call.
-    /// That it may end early is in [`Channel::receive`]'s contract.
-    #[inline]
-    fn limit(&self, time: Duration) -> io::Result<()> {
-        let wanted = power_below(u64::try_from(time.as_millis()).unwrap_or(u64::MAX));
-        if self.timeout.load(Ordering::Relaxed) != wanted {
-            self.stream.set_receive_timeout(Some(Duration::from_millis(wanted)))?;
-            self.timeout.store(wanted, Ordering::Relaxed);
-        }
-        Ok(())
-    }
-}
-
-/// The largest power of two that is at most `milliseconds`; 1 to 2^20 (17 minutes).
-#[inline]
-fn power_below(milliseconds: u64) -> u64 {
-    1 << milliseconds.max(1).ilog2().min(20)
-}
-
-impl Channel for TcpChannel {
-    #[inline]
-    fn receive(&self, into: &mut [u8], deadline: Instant) -> io::Result<Received> {
-        match deadline.checked_duration_since(Instant::now()) {
-            Some(left) => self.receive_within(into, left),
-            None => self.receive_now(into),
-        }
-    }
-
-    #[inline]
-    fn receive_within(&self, into: &mut [u8], time: Duration) -> io::Result<Received> {
-        self.limit(time)?;
-        match self.stream.receive(into) {
-            Ok(0) => Ok(Received::Closed),
-            Ok(count) => Ok(Received::Octets(count)),
-            Err(error) if error.is_timeout() => Ok(Received::Empty),
-            Err(error) => Err(error.into()),
-        }
-    }
-
-    fn receive_now(&self, into: &mut [u8]) -> io::Result<Received> {
-        match self.stream.receive_now(into) {
-            Ok(0) => Ok(Received::Closed),
-            Ok(count) => Ok(Received::Octets(count)),
-            Err(error) if error.is_would_block() => Ok(Received::Empty),
-            Err(error) => Err(error.into()),
-        }
-    }
-
-    #[inline]
-    fn send(&self, parts: &[IoSlice<'_>], deadline: Instant) -> io::Result<usize> {
-        match self.stream.send_now(parts) {
-            Ok(count) => Ok(count),
-            Err(error) if error.is_would_block() => self.send_when_possible(parts, deadline),
-            Err(error) => Err(error.into()),
-        }
-    }
-
-    fn send_now(&self, parts: &[IoSlice<'_>]) -> io::Result<usize> {
-        match self.stream.send_now(parts) {
-            Ok(count) => Ok(count),
-            Err(error) if error.is_would_block() => Ok(0),
-            Err(error) => Err(error.into()),
-        }
-    }
-
-    fn arm(&self) -> Armed<'_> {
-        Armed::Descriptor(self.stream.as_fd())
-    }
-
-    fn shutdown_send(&self) {
-        // It fails where the connection is gone, and then nothing is left to be said.
-        let _ = self.stream.shutdown_send();
-    }
-
-    fn close(&self) {
-        let _ = self.stream.shutdown_both();
-    }
-
-    fn state(&self) -> Idle {
-        match self.stream.idle() {
-            zorb_ipc::Idle::Quiet => Idle::Quiet,
-            zorb_ipc::Idle::Readable => Idle::Unread,
-            zorb_ipc::Idle::Closed => Idle::Closed,
-        }
-    }
-
-    fn peer(&self) -> &Endpoint {
-        &self.peer
-    }
-}
-
-impl TcpChannel {
-    #[cold]
-    fn send_when_possible(&self, parts: &[IoSlice<'_>], deadline: Instant) -> io::Result<usize> {
-        let mut parts = parts.to_vec();
-        let whole: usize = parts.iter().map(|part| part.len()).sum();
-        match self.stream.send_all(&mut parts, deadline) {
-            Ok(()) => Ok(whole),
-            Err(error) if error.is_timeout() && error.transferred() > 0 => Ok(error.transferred()),
-            Err(error) => Err(error.into()),
-        }
+        let endpoints = vec![self.local(), named(&self.name, &host, local.port())];
+        Published { addresses: vec![(host, local.port())], endpoints, ..Published::default() }
     }
 }
 
 #[cfg(test)]
 mod tests {
+    use std::io::IoSlice;
+
+    use super::super::Received;
     use super::*;
 
     fn listen(address: &str) -> Option<(String, u16, u16)> {
@@ -354,21 +234,14 @@ mod tests {
     }
 
     #[test]
-    fn timeouts_are_powers_of_two_at_or_below_the_time_left() {
-        for (left, timeout) in [(0, 1), (1, 1), (3, 2), (128, 128), (59_990, 32_768), (u64::MAX, 1 << 20)] {
-            assert_eq!(power_below(left), timeout);
-        }
-    }
-
-    #[test]
     fn a_wildcard_is_never_published() {
         for address in ["", "0.0.0.0:0", "[::]:0"] {
             let Ok(acceptor) = Tcp::new().listen(address) else { continue };
-            let published = acceptor.published(None);
-            let ip: IpAddr = published[0].0.parse().expect("an address");
+            let (host, port) = acceptor.published(None).addresses.remove(0);
+            let ip: IpAddr = host.parse().expect("an address");
             assert!(!ip.is_unspecified(), "{ip}");
-            assert_ne!(published[0].1, 0);
-            assert_eq!(acceptor.published(Some("archive.example"))[0].0, "archive.example");
+            assert_ne!(port, 0);
+            assert_eq!(acceptor.published(Some("archive.example")).addresses[0].0, "archive.example");
         }
     }
 

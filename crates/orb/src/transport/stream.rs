@@ -1,0 +1,140 @@
+//! Channels over stream sockets of any family: what TCP and Unix sockets have in common.
+
+use std::io::{self, IoSlice};
+use std::os::fd::AsFd;
+use std::sync::atomic::{AtomicU64, Ordering};
+use std::time::{Duration, Instant};
+
+use zorb_ipc::{Stream, StreamFamily};
+
+use super::{Armed, Channel, Endpoint, Idle, Received};
+
+/// A connection, its peer's name, and the receive timeout that the socket has now.
+pub(super) struct StreamChannel<F: StreamFamily> {
+    stream: Stream<F>,
+    peer: Endpoint,
+    /// Milliseconds; 0: none was set yet.
+    timeout: AtomicU64,
+}
+
+impl<F: StreamFamily> StreamChannel<F> {
+    pub(super) fn new(stream: Stream<F>, peer: Endpoint) -> Self {
+        StreamChannel { stream, peer, timeout: AtomicU64::new(0) }
+    }
+
+    /// Sees to it that a receive returns within `time`.
+    ///
+    /// The socket's timeout is a power of two at or below the time asked for: calls with the same deadline policy, each
+    /// a little different in what is left of it, then find it as they need it, and a receive stays one system call.
+    /// That it may end early is in [`Channel::receive`]'s contract.
+    #[inline]
+    fn limit(&self, time: Duration) -> io::Result<()> {
+        let wanted = power_below(u64::try_from(time.as_millis()).unwrap_or(u64::MAX));
+        if self.timeout.load(Ordering::Relaxed) != wanted {
+            self.stream.set_receive_timeout(Some(Duration::from_millis(wanted)))?;
+            self.timeout.store(wanted, Ordering::Relaxed);
+        }
+        Ok(())
+    }
+
+    #[cold]
+    fn send_when_possible(&self, parts: &[IoSlice<'_>], deadline: Instant) -> io::Result<usize> {
+        let mut parts = parts.to_vec();
+        let whole: usize = parts.iter().map(|part| part.len()).sum();
+        match self.stream.send_all(&mut parts, deadline) {
+            Ok(()) => Ok(whole),
+            Err(error) if error.is_timeout() && error.transferred() > 0 => Ok(error.transferred()),
+            Err(error) => Err(error.into()),
+        }
+    }
+}
+
+/// The largest power of two that is at most `milliseconds`; 1 to 2^20 (17 minutes).
+#[inline]
+fn power_below(milliseconds: u64) -> u64 {
+    1 << milliseconds.max(1).ilog2().min(20)
+}
+
+impl<F: StreamFamily> Channel for StreamChannel<F> {
+    #[inline]
+    fn receive(&self, into: &mut [u8], deadline: Instant) -> io::Result<Received> {
+        match deadline.checked_duration_since(Instant::now()) {
+            Some(left) => self.receive_within(into, left),
+            None => self.receive_now(into),
+        }
+    }
+
+    #[inline]
+    fn receive_within(&self, into: &mut [u8], time: Duration) -> io::Result<Received> {
+        self.limit(time)?;
+        match self.stream.receive(into) {
+            Ok(0) => Ok(Received::Closed),
+            Ok(count) => Ok(Received::Octets(count)),
+            Err(error) if error.is_timeout() => Ok(Received::Empty),
+            Err(error) => Err(error.into()),
+        }
+    }
+
+    fn receive_now(&self, into: &mut [u8]) -> io::Result<Received> {
+        match self.stream.receive_now(into) {
+            Ok(0) => Ok(Received::Closed),
+            Ok(count) => Ok(Received::Octets(count)),
+            Err(error) if error.is_would_block() => Ok(Received::Empty),
+            Err(error) => Err(error.into()),
+        }
+    }
+
+    #[inline]
+    fn send(&self, parts: &[IoSlice<'_>], deadline: Instant) -> io::Result<usize> {
+        match self.stream.send_now(parts) {
+            Ok(count) => Ok(count),
+            Err(error) if error.is_would_block() => self.send_when_possible(parts, deadline),
+            Err(error) => Err(error.into()),
+        }
+    }
+
+    fn send_now(&self, parts: &[IoSlice<'_>]) -> io::Result<usize> {
+        match self.stream.send_now(parts) {
+            Ok(count) => Ok(count),
+            Err(error) if error.is_would_block() => Ok(0),
+            Err(error) => Err(error.into()),
+        }
+    }
+
+    fn arm(&self) -> Armed<'_> {
+        Armed::Descriptor(self.stream.as_fd())
+    }
+
+    fn shutdown_send(&self) {
+        // It fails where the connection is gone, and then nothing is left to be said.
+        let _ = self.stream.shutdown_send();
+    }
+
+    fn close(&self) {
+        let _ = self.stream.shutdown_both();
+    }
+
+    fn state(&self) -> Idle {
+        match self.stream.idle() {
+            zorb_ipc::Idle::Quiet => Idle::Quiet,
+            zorb_ipc::Idle::Readable => Idle::Unread,
+            zorb_ipc::Idle::Closed => Idle::Closed,
+        }
+    }
+
+    fn peer(&self) -> &Endpoint {
+        &self.peer
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn timeouts_are_powers_of_two_at_or_below_the_time_left() {
+        for (left, timeout) in [(0, 1), (1, 1), (3, 2), (128, 128), (59_990, 32_768), (u64::MAX, 1 << 20)] {
+            assert_eq!(power_below(left), timeout);
+        }
+    }
+}
