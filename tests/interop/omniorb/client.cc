@@ -1,4 +1,4 @@
-// client REF [--giop 1.0|1.1|1.2] [--text latin1|utf8] [--only PREFIX]: runs every case of ../cases.md
+// client REF [--giop 1.0|1.1|1.2] [--text latin1|utf8] [--at tcp|unix] [--only PREFIX]: runs every case of ../cases.md
 // against the Every that REF names, one line a case. `--list` prints the names, `--samples` the samples.
 
 #include <algorithm>

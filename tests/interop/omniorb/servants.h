@@ -416,7 +416,7 @@ inline World start(std::map<std::string, std::string> options) {
       {"maxGIOPVersion", version.c_str()},
       {"nativeCharCodeSet", charset.c_str()},
       {"giopMaxMsgSize", "104857600"},  // bulk cases exceed the default of 2 MiB
-      {"endPoint", "giop:tcp:127.0.0.1:"},
+      {"endPoint", options["at"] == "unix" ? "giop:unix:" : "giop:tcp:127.0.0.1:"},
       {"clientCallTimeOutPeriod", "20000"},
       {"traceLevel", options.count("trace") ? options["trace"].c_str() : "1"},
       {0, 0}};

@@ -1,4 +1,4 @@
-// server --ior-file FILE [--giop 1.0|1.1|1.2] [--text latin1|utf8]: publishes an Every and serves it
+// server --ior-file FILE [--giop 1.0|1.1|1.2] [--text latin1|utf8] [--at tcp|unix]: publishes an Every and serves it
 // until `shutdown` is called or the process is killed. Prints `ready` when the reference is written.
 
 #include <fstream>

@@ -19,6 +19,8 @@ pub struct Options {
     pub text: String,
     /// Run only the cases whose names begin so.
     pub only: String,
+    /// Where to listen: `tcp`, on the loopback interface, or `unix`.
+    pub at: String,
     /// Send messages above so many octets in fragments.
     pub fragment: Option<usize>,
     /// Print the names of the cases and call nobody.
@@ -33,7 +35,8 @@ impl Options {
     /// # Errors
     /// What cannot be understood, in a sentence.
     pub fn parse(words: impl IntoIterator<Item = String>) -> Result<Options, String> {
-        let mut options = Options { giop: "1.2".into(), text: "latin1".into(), ..Options::default() };
+        let mut options =
+            Options { giop: "1.2".into(), text: "latin1".into(), at: "tcp".into(), ..Options::default() };
         let mut words = words.into_iter();
         while let Some(word) = words.next() {
             let mut value = || words.next().ok_or(format!("{word} needs a value"));
@@ -41,6 +44,7 @@ impl Options {
                 "--ior-file" => options.ior_file = value()?,
                 "--giop" => options.giop = value()?,
                 "--text" => options.text = value()?,
+                "--at" => options.at = value()?,
                 "--only" => options.only = value()?,
                 "--fragment" => {
                     let octets = value()?;
@@ -53,9 +57,11 @@ impl Options {
                 _ => options.reference = word,
             }
         }
-        match (options.giop.as_str(), options.text.as_str()) {
-            ("1.0" | "1.1" | "1.2", "latin1" | "utf8") => Ok(options),
-            (giop, text) => Err(format!("--giop {giop} --text {text}: 1.0, 1.1 or 1.2; latin1 or utf8")),
+        match (options.giop.as_str(), options.text.as_str(), options.at.as_str()) {
+            ("1.0" | "1.1" | "1.2", "latin1" | "utf8", "tcp" | "unix") => Ok(options),
+            (giop, text, at) => Err(format!(
+                "--giop {giop} --text {text} --at {at}: 1.0, 1.1 or 1.2; latin1 or utf8; tcp or unix"
+            )),
         }
     }
 
@@ -77,12 +83,12 @@ impl Options {
         }
     }
 
-    /// An ORB as the options say, listening on the loopback interface only.
+    /// An ORB as the options say, listening for this machine only.
     pub fn orb(&self) -> OrbBuilder {
         // Above what the longest case needs on a slow machine: what does not answer shall fail by name.
         let policies = Policies::new().call_timeout(Duration::from_secs(60));
-        let builder =
-            Orb::builder().listen("tcp:127.0.0.1:0").policies(policies).giop_version(self.version());
+        let endpoint = if self.at == "unix" { "unix:" } else { "tcp:127.0.0.1:0" };
+        let builder = Orb::builder().listen(endpoint).policies(policies).giop_version(self.version());
         match self.fragment {
             Some(octets) => builder.fragment_size(octets),
             None => builder,

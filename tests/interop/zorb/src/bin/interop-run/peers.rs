@@ -45,15 +45,20 @@ pub(crate) struct Terms {
     pub(crate) text: &'static str,
     /// zorb's messages above this many octets go in fragments; 0: none.
     pub(crate) fragment: usize,
+    /// Where servers, and clients for callbacks, listen: `tcp` or `unix`.
+    pub(crate) at: &'static str,
 }
 
 impl Terms {
-    pub(crate) const USUAL: Terms = Terms { giop: "1.2", text: "latin1", fragment: 0 };
+    pub(crate) const USUAL: Terms = Terms { giop: "1.2", text: "latin1", fragment: 0, at: "tcp" };
 
     fn give(&self, peer: Peer, command: &mut Command) {
         command.args(["--giop", self.giop, "--text", self.text]);
         if peer == Peer::Zorb && self.fragment > 0 {
             command.arg("--fragment").arg(self.fragment.to_string());
+        }
+        if self.at != "tcp" {
+            command.args(["--at", self.at]);
         }
     }
 }
