@@ -7,12 +7,23 @@
 
 use std::io::{Read, Write};
 use std::net::{Shutdown, SocketAddr, TcpListener, TcpStream};
+use std::os::unix::net::UnixStream;
+use std::path::PathBuf;
 use std::sync::Arc;
 use std::sync::atomic::{AtomicBool, AtomicUsize, Ordering};
 use std::thread::{self, JoinHandle};
 
 use crate::BenchError;
 use crate::system::MessageSizes;
+
+/// Where a meter forwards to: its own clients always come by TCP, as messages are the same over every transport.
+#[derive(Debug, Clone)]
+pub enum Far {
+    /// An address.
+    Tcp(SocketAddr),
+    /// A Unix socket's file.
+    Unix(PathBuf),
+}
 
 /// A TCP forwarder that counts. It serves any number of connections until dropped; connections that it
 /// has accepted live on until one of their ends closes.
@@ -36,13 +47,13 @@ impl Meter {
     /// # Errors
     ///
     /// [`BenchError::Io`] if no port can be listened on.
-    pub fn start(server: SocketAddr) -> Result<Meter, BenchError> {
+    pub fn start(server: Far) -> Result<Meter, BenchError> {
         let listener = TcpListener::bind("127.0.0.1:0").map_err(BenchError::io("listen on 127.0.0.1"))?;
         let address = listener.local_addr().map_err(BenchError::io("read the listening address"))?;
         let counts = Arc::new(Counts::default());
         let accepting = thread::spawn({
             let counts = Arc::clone(&counts);
-            move || accept(&listener, server, &counts)
+            move || accept(&listener, &server, &counts)
         });
         Ok(Meter { address, counts, accepting: Some(accepting) })
     }
@@ -91,7 +102,7 @@ impl Drop for Meter {
     }
 }
 
-fn accept(listener: &TcpListener, server: SocketAddr, counts: &Arc<Counts>) {
+fn accept(listener: &TcpListener, server: &Far, counts: &Arc<Counts>) {
     for client in listener.incoming() {
         if counts.stopping.load(Ordering::Relaxed) {
             return;
@@ -103,19 +114,56 @@ fn accept(listener: &TcpListener, server: SocketAddr, counts: &Arc<Counts>) {
     }
 }
 
-fn forward_both_ways(client: TcpStream, server: SocketAddr, counts: &Arc<Counts>) -> std::io::Result<()> {
-    let server = TcpStream::connect(server)?;
+fn forward_both_ways(client: TcpStream, server: &Far, counts: &Arc<Counts>) -> std::io::Result<()> {
     client.set_nodelay(true)?;
-    server.set_nodelay(true)?;
+    let server = match server {
+        Far::Tcp(address) => {
+            let server = TcpStream::connect(address)?;
+            server.set_nodelay(true)?;
+            Server::Tcp(server)
+        }
+        Far::Unix(path) => Server::Unix(UnixStream::connect(path)?),
+    };
+    match server {
+        Server::Tcp(server) => between(client, (server.try_clone()?, server), counts),
+        Server::Unix(server) => between(client, (server.try_clone()?, server), counts),
+    }
+}
+
+/// The connection to the server.
+enum Server {
+    Tcp(TcpStream),
+    Unix(UnixStream),
+}
+
+fn between<S: End>(client: TcpStream, server: (S, S), counts: &Arc<Counts>) -> std::io::Result<()> {
     let (from_client, to_client) = (client.try_clone()?, client);
-    let (from_server, to_server) = (server.try_clone()?, server);
+    let (from_server, to_server) = server;
     let (requests, replies) = (Arc::clone(counts), Arc::clone(counts));
     thread::spawn(move || forward(from_client, to_server, &requests.request));
     thread::spawn(move || forward(from_server, to_client, &replies.reply));
     Ok(())
 }
 
-fn forward(mut from: TcpStream, mut to: TcpStream, count: &AtomicUsize) {
+/// One side of a connection.
+trait End: Read + Write + Send + 'static {
+    /// Ends it; that it has ended already is fine.
+    fn end(&self, how: Shutdown);
+}
+
+impl End for TcpStream {
+    fn end(&self, how: Shutdown) {
+        let _ = self.shutdown(how);
+    }
+}
+
+impl End for UnixStream {
+    fn end(&self, how: Shutdown) {
+        let _ = self.shutdown(how);
+    }
+}
+
+fn forward(mut from: impl End, mut to: impl End, count: &AtomicUsize) {
     let mut buffer = vec![0; 64 * 1024];
     while let Ok(read @ 1..) = from.read(&mut buffer) {
         count.fetch_add(read, Ordering::Release);
@@ -124,8 +172,8 @@ fn forward(mut from: TcpStream, mut to: TcpStream, count: &AtomicUsize) {
         }
     }
     // One end has closed: so does this direction of the other.
-    let _ = to.shutdown(Shutdown::Write);
-    let _ = from.shutdown(Shutdown::Read);
+    to.end(Shutdown::Write);
+    from.end(Shutdown::Read);
 }
 
 #[cfg(test)]
@@ -135,7 +183,7 @@ mod tests {
     #[test]
     fn counts_both_directions_of_the_second_call() {
         let server = TcpListener::bind("127.0.0.1:0").unwrap();
-        let meter = Meter::start(server.local_addr().unwrap()).unwrap();
+        let meter = Meter::start(Far::Tcp(server.local_addr().unwrap())).unwrap();
         let serving = thread::spawn(move || {
             let (mut stream, _) = server.accept().unwrap();
             let mut request = [0; 100];
@@ -159,7 +207,7 @@ mod tests {
     #[test]
     fn closes_the_client_when_the_server_is_gone() {
         // Port 1 of the loopback interface is nobody's.
-        let meter = Meter::start(([127, 0, 0, 1], 1).into()).unwrap();
+        let meter = Meter::start(Far::Tcp(([127, 0, 0, 1], 1).into())).unwrap();
         let mut client = TcpStream::connect(meter.address()).unwrap();
         client.set_read_timeout(Some(std::time::Duration::from_secs(20))).unwrap();
         assert!(matches!(client.read(&mut [0; 1]), Ok(0) | Err(_)));

@@ -52,10 +52,10 @@ impl Plan {
     }
 }
 
-/// The ratio that a call may cost, where one is set: pinned to one processor, over TCP.
+/// The ratio that a call may cost, where one is set: pinned to one processor.
 pub fn target(transport: Transport, pin: Pin, payload: Payload) -> Option<Target> {
     match (transport, pin, payload) {
-        (Transport::Tcp, Pin::Same, Payload::Null) => Some(Target(1.10)),
+        (Transport::Tcp | Transport::Unix, Pin::Same, Payload::Null) => Some(Target(1.10)),
         (Transport::Tcp, Pin::Same, Payload::Octets(65_536)) => Some(Target(1.50)),
         _ => None,
     }

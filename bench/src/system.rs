@@ -238,7 +238,7 @@ pub struct Setting {
     pub transport: Transport,
     /// `queue=`: octets of the sockets' queues, each way; `None` leaves them to the system.
     pub queue: Option<usize>,
-    /// `listen=`: where a server of our own listens; `None`: on the loopback interface.
+    /// `listen=`: where a server of our own listens by TCP; `None`: on the loopback interface.
     pub listen: Option<SocketAddr>,
 }
 
@@ -384,15 +384,18 @@ pub struct MessageSizes {
 pub enum Transport {
     /// TCP over the loopback interface, with `TCP_NODELAY`.
     Tcp,
+    /// Unix stream sockets.
+    Unix,
 }
 
 impl Transport {
-    const ALL: [Transport; 1] = [Transport::Tcp];
+    const ALL: [Transport; 2] = [Transport::Tcp, Transport::Unix];
 
     /// Its name on the command line and in results.
     pub fn name(self) -> &'static str {
         match self {
             Transport::Tcp => "tcp",
+            Transport::Unix => "unix",
         }
     }
 }
@@ -480,7 +483,10 @@ mod tests {
             let words = setting.words();
             assert_eq!(Setting::of_words(words.iter().map(String::as_str)), Ok(setting));
         }
-        assert_eq!(Setting::of_words(["transport=smoke"]).unwrap_err(), "\"transport=smoke\": expected tcp");
+        assert_eq!(
+            Setting::of_words(["transport=smoke"]).unwrap_err(),
+            "\"transport=smoke\": expected tcp or unix"
+        );
         assert!(Setting::of_words(["queue=much"]).unwrap_err().contains("octets"));
         assert!(Setting::of_words(["colour=red"]).unwrap_err().contains("the keys are"));
     }
@@ -488,6 +494,7 @@ mod tests {
     #[test]
     fn transports_by_name() {
         assert_eq!("tcp".parse(), Ok(Transport::Tcp));
-        assert_eq!("smoke".parse::<Transport>(), Err("expected tcp".to_owned()));
+        assert_eq!("unix".parse(), Ok(Transport::Unix));
+        assert_eq!("smoke".parse::<Transport>(), Err("expected tcp or unix".to_owned()));
     }
 }

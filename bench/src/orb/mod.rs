@@ -18,6 +18,7 @@ use std::sync::Arc;
 use std::time::{Duration, Instant};
 
 use zorb::transport::tcp::Tcp;
+use zorb::transport::unix::Unix;
 use zorb::{Interface, ObjectRef, Orb, OrbBuilder};
 
 use crate::BenchError;
@@ -53,10 +54,10 @@ pub(crate) fn failed<E: std::fmt::Display>(error: E) -> BenchError {
 
 /// An ORB's builder with the setting's transport.
 fn builder(setting: &Setting) -> OrbBuilder {
-    let Transport::Tcp = setting.transport;
-    match setting.queue {
-        None => Orb::builder(),
-        Some(octets) => Orb::builder().transport(Arc::new(Tcp::new().queues(octets))),
+    match (setting.queue, setting.transport) {
+        (None, _) => Orb::builder(),
+        (Some(octets), Transport::Tcp) => Orb::builder().transport(Arc::new(Tcp::new().queues(octets))),
+        (Some(octets), Transport::Unix) => Orb::builder().transport(Arc::new(Unix::new().queues(octets))),
     }
 }
 
@@ -118,8 +119,13 @@ impl<M: Manner> System for M {
 
 impl Local for Zorb {
     fn serve(&self, setting: &Setting, while_serving: &mut dyn FnMut(&str)) -> Result<(), BenchError> {
-        let address = setting.listen.unwrap_or(SocketAddr::new(Ipv4Addr::LOCALHOST.into(), 0));
-        let orb = builder(setting).listen(format!("tcp:{address}")).build();
+        let endpoint = match setting.transport {
+            Transport::Tcp => {
+                format!("tcp:{}", setting.listen.unwrap_or(SocketAddr::new(Ipv4Addr::LOCALHOST.into(), 0)))
+            }
+            Transport::Unix => "unix:".to_owned(),
+        };
+        let orb = builder(setting).listen(endpoint).build();
         let poa = orb.root_poa().map_err(failed)?;
         let receiver = poa.activate::<ttcp_sequence>(Arc::new(flood::Receiver::new())).map_err(failed)?;
         let services = service::Services::new(&poa)?;

@@ -1,9 +1,10 @@
 //! The objects that scenarios call beside `Echo`: each has a name, by which `Echo::service` finds it.
 
 use std::net::SocketAddr;
+use std::path::PathBuf;
 use std::sync::Arc;
 
-use zorb::giop::{ComponentTag, IiopProfile, Ior};
+use zorb::giop::{ComponentTag, IiopProfile, Ior, UnixEndpoint};
 use zorb::poa::Poa;
 use zorb::{Interface, IntoServant, ObjectRef, SystemException};
 
@@ -12,7 +13,7 @@ use super::demux::{Demux, Opening};
 use super::failed;
 use super::idl::bench::Echo;
 use crate::BenchError;
-use crate::meter::Meter;
+use crate::meter::{Far, Meter};
 
 /// The server's objects, by name.
 #[derive(Clone)]
@@ -86,7 +87,9 @@ pub(super) fn beside(echo: &Echo, object: &ObjectRef) -> Result<ObjectRef, Bench
 /// A meter before the server that a reference leads to, and the reference that leads through it.
 pub(super) fn metered(reference: &str) -> Result<(Meter, String), BenchError> {
     let mut reference: Ior = reference.parse().map_err(failed)?;
-    let server = address(&reference).ok_or_else(|| failed("the reference has no numeric address"))?;
+    let server = address(&reference).map(Far::Tcp).or_else(|| socket(&reference).map(Far::Unix));
+    let server =
+        server.ok_or_else(|| failed("the reference has neither a numeric address nor a Unix socket"))?;
     let meter = Meter::start(server)?;
     redirect(&mut reference, meter.address())?;
     Ok((meter, reference.to_string()))
@@ -95,7 +98,14 @@ pub(super) fn metered(reference: &str) -> Result<(Meter, String), BenchError> {
 /// Where a reference leads, if that is numeric.
 fn address(reference: &Ior) -> Option<SocketAddr> {
     let profile = IiopProfile::decode(reference.profiles.first()?).ok()?;
-    Some(SocketAddr::new(profile.host.parse().ok()?, profile.port))
+    (profile.port != 0).then_some(SocketAddr::new(profile.host.parse().ok()?, profile.port))
+}
+
+/// The Unix socket that a reference leads to.
+fn socket(reference: &Ior) -> Option<PathBuf> {
+    let profile = IiopProfile::decode(reference.profiles.first()?).ok()?;
+    let unix = profile.components.iter().find_map(|component| UnixEndpoint::decode(component).ok())?;
+    Some(unix.path.into())
 }
 
 /// Lets a reference lead to the same object over another address and no other way.
@@ -104,7 +114,8 @@ fn redirect(reference: &mut Ior, address: SocketAddr) -> Result<(), BenchError> 
     let mut profile = IiopProfile::decode(first).map_err(failed)?;
     profile.host = address.ip().to_string();
     profile.port = address.port();
-    profile.components.retain(|component| component.tag != ComponentTag::ALTERNATE_IIOP_ADDRESS);
+    let others = [ComponentTag::ALTERNATE_IIOP_ADDRESS, ComponentTag::OMNIORB_UNIX];
+    profile.components.retain(|component| !others.contains(&component.tag));
     reference.profiles = vec![profile.encode().map_err(failed)?];
     Ok(())
 }

@@ -18,9 +18,9 @@ use crate::system::{
 const LONGEST_FAULT: usize = 1_000;
 
 /// Has a connection for round trips of each kind, and another for floods.
-pub(super) struct RawClient<S> {
+pub(super) struct RawClient<S: Stream> {
     system: Raw,
-    to: Target,
+    to: Target<S::Family>,
     /// One of each kind that was prepared; the last of them is to be made. Kinds that alternate find their connections warm,
     /// as one that could tell them apart would be.
     pub(super) exchanges: Vec<RawExchange<S>>,
@@ -30,7 +30,7 @@ pub(super) struct RawClient<S> {
 }
 
 impl<S: Stream> RawClient<S> {
-    pub(super) fn new(system: Raw, to: Target) -> RawClient<S> {
+    pub(super) fn new(system: Raw, to: Target<S::Family>) -> RawClient<S> {
         RawClient { system, to, exchanges: Vec::new(), flooding: None, buffers: None }
     }
 
@@ -127,9 +127,9 @@ impl<S: Stream> Client for RawClient<S> {
     }
 
     fn callers(&mut self, callers: u32, time: Duration, call: Call) -> Result<Completed, BenchError> {
-        let (system, to) = (self.system, self.to);
+        let (system, to) = (self.system, &self.to);
         concurrency::threads(callers, time, &|| {
-            let stream = RawClient::<S>::new(system, to).open()?;
+            let stream = RawClient::<S>::new(system, to.clone()).open()?;
             Ok(Box::new(RawExchange::new(system, stream, call.messages)?))
         })
     }

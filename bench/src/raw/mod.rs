@@ -1,6 +1,6 @@
 //! The floor: sockets that move given numbers of bytes and do nothing else.
 //!
-//! Three ways, over the same connection (TCP, `TCP_NODELAY`) and with the same conversation:
+//! Three ways, over the same connection (TCP with `TCP_NODELAY`, or a Unix socket) and with the same conversation:
 //!
 //! * [`Raw::Plain`], what every ratio is to: a loop of `write`, a loop of `read`.
 //! * [`Raw::Framed`]: each buffer of a flood has a head with its length, as a message has, which leaves with it in one
@@ -13,19 +13,19 @@
 //! wait. `stream` has the loops, `server` the far end and the conversation drawn.
 
 mod client;
+mod floor;
 mod server;
 mod stream;
 
-use std::net::{Ipv4Addr, SocketAddr, TcpStream};
-use std::os::fd::AsFd;
 use std::process::Command;
 use std::time::{Duration, Instant};
 
-use zorb_ipc::{AcceptorOptions, QueueSizes, TcpAcceptor, TcpConnector};
+use zorb_ipc::{Connector, QueueSizes, Tcp, Unix};
 
 use crate::BenchError;
 use crate::lab::Lab;
 use crate::system::{Client, Local, Setting, System, Transport};
+use floor::Floor;
 
 /// A socket without an ORB.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -70,60 +70,79 @@ impl System for Raw {
         address: &str,
         _processor: Option<usize>,
     ) -> Result<Box<dyn Client>, BenchError> {
-        let Transport::Tcp = setting.transport;
-        let address = address.parse().map_err(|_| BenchError::System {
-            system: self.name(),
-            what: format!("{address:?} is not an address and port"),
-        })?;
-        let to = Target { address, queues: queues(setting), patience: lab.patience };
-        Ok(match self {
-            Raw::Plain | Raw::Framed => Box::new(client::RawClient::<TcpStream>::new(*self, to)),
-            Raw::Ipc => Box::new(client::RawClient::<zorb_ipc::TcpStream>::new(*self, to)),
-        })
+        match setting.transport {
+            Transport::Tcp => self.client::<Tcp>(lab, setting, address),
+            Transport::Unix => self.client::<Unix>(lab, setting, address),
+        }
     }
 }
 
 impl Local for Raw {
     fn serve(&self, setting: &Setting, while_serving: &mut dyn FnMut(&str)) -> Result<(), BenchError> {
-        let Transport::Tcp = setting.transport;
-        let address = setting.listen.unwrap_or(SocketAddr::new(Ipv4Addr::LOCALHOST.into(), 0));
-        let options = AcceptorOptions::new().queue_sizes(queues(setting));
-        let acceptor = TcpAcceptor::bind(address, &options)
-            .map_err(|error| BenchError::io(format!("listen on {address}"))(error.into()))?;
+        match setting.transport {
+            Transport::Tcp => self.serve_over::<Tcp>(setting, while_serving),
+            Transport::Unix => self.serve_over::<Unix>(setting, while_serving),
+        }
+    }
+}
+
+impl Raw {
+    fn client<F: Floor>(
+        self,
+        lab: &Lab,
+        setting: &Setting,
+        address: &str,
+    ) -> Result<Box<dyn Client>, BenchError> {
+        let address = address.parse().map_err(|_| BenchError::System {
+            system: self.name(),
+            what: format!("{address:?} is no address to connect to"),
+        })?;
+        let to = Target { address, queues: queues(setting), patience: lab.patience };
+        Ok(match self {
+            Raw::Plain | Raw::Framed => Box::new(client::RawClient::<F::Bare>::new(self, to)),
+            Raw::Ipc => Box::new(client::RawClient::<zorb_ipc::Stream<F>>::new(self, to)),
+        })
+    }
+
+    fn serve_over<F: Floor>(
+        self,
+        setting: &Setting,
+        while_serving: &mut dyn FnMut(&str),
+    ) -> Result<(), BenchError> {
         match self {
-            Raw::Plain | Raw::Framed => server::serve::<TcpStream>(acceptor, while_serving),
-            Raw::Ipc => server::serve::<zorb_ipc::TcpStream>(acceptor, while_serving),
+            Raw::Plain | Raw::Framed => server::serve::<F::Bare>(setting, while_serving),
+            Raw::Ipc => server::serve::<zorb_ipc::Stream<F>>(setting, while_serving),
         }
     }
 }
 
 /// Where to connect to, and how.
-#[derive(Debug, Clone, Copy)]
-struct Target {
-    address: SocketAddr,
+#[derive(Debug)]
+struct Target<F: Floor> {
+    address: F::At,
     queues: QueueSizes,
     /// How long any single transfer of a flood may take.
     patience: Duration,
 }
 
-impl Target {
-    fn connect(&self) -> Result<zorb_ipc::TcpStream, BenchError> {
+impl<F: Floor> Clone for Target<F> {
+    fn clone(&self) -> Self {
+        Target { address: self.address.clone(), queues: self.queues, patience: self.patience }
+    }
+}
+
+impl<F: Floor> Target<F> {
+    fn connect(&self) -> Result<zorb_ipc::Stream<F>, BenchError> {
         const WITHIN: Duration = Duration::from_secs(20);
-        TcpConnector::new()
+        Connector::<F>::new()
             .queue_sizes(self.queues)
-            .connect(self.address, Instant::now() + WITHIN)
+            .connect(self.address.clone(), Instant::now() + WITHIN)
             .map_err(|error| BenchError::io(format!("connect to {}", self.address))(error.into()))
     }
 }
 
 fn queues(setting: &Setting) -> QueueSizes {
     QueueSizes { send: setting.queue, receive: setting.queue }
-}
-
-/// The connection without the handle: `zorb_ipc` makes it, since queues must be sized before the handshake, and then
-/// only its descriptor is used.
-fn bare(stream: zorb_ipc::TcpStream) -> std::io::Result<TcpStream> {
-    Ok(stream.as_fd().try_clone_to_owned()?.into())
 }
 
 #[cfg(test)]

@@ -15,17 +15,20 @@
 //! ```
 
 use std::io;
-use std::net::TcpStream;
 use std::sync::Arc;
 use std::sync::atomic::{AtomicBool, Ordering};
 use std::thread;
+use std::time::{Duration, Instant};
 
-use zorb_ipc::TcpAcceptor;
+use zorb_ipc::{Acceptor, AcceptorOptions};
 
+use super::floor::Floor;
+use super::queues;
 use super::stream::Stream;
 use crate::BenchError;
 use crate::flood::{Element, Flood};
 use crate::pattern::Checker;
+use crate::system::Setting;
 
 /// The largest message the server makes room for: above anything a scenario sends, and little enough
 /// that a stray connection cannot take the machine's memory.
@@ -82,11 +85,14 @@ impl Preamble {
 
 /// Accepts until `while_serving` returns.
 pub(super) fn serve<S: Stream>(
-    acceptor: TcpAcceptor,
+    setting: &Setting,
     while_serving: &mut dyn FnMut(&str),
 ) -> Result<(), BenchError> {
-    // A wildcard names no host that could be connected to.
-    let address = acceptor.reachable_address();
+    let place = S::Family::place(setting)?;
+    let options = AcceptorOptions::new().queue_sizes(queues(setting));
+    let acceptor = Acceptor::<S::Family>::bind(place.clone(), &options)
+        .map_err(|error| BenchError::io(format!("listen on {place}"))(error.into()))?;
+    let address = S::Family::reachable(&acceptor);
     let address = address.map_err(|error| BenchError::io("learn the listening address")(error.into()))?;
     let stopping = Arc::new(AtomicBool::new(false));
     let accepting = thread::spawn({
@@ -96,13 +102,14 @@ pub(super) fn serve<S: Stream>(
     while_serving(&address.to_string());
     stopping.store(true, Ordering::Relaxed);
     // The connection that wakes the acceptor; if it cannot be made, the acceptor has ended already.
-    if TcpStream::connect(address).is_ok() {
+    let soon = Instant::now() + Duration::from_secs(20);
+    if zorb_ipc::Stream::<S::Family>::connect(address, soon).is_ok() {
         let _ = accepting.join();
     }
     Ok(())
 }
 
-fn accept<S: Stream>(acceptor: &TcpAcceptor, stopping: &AtomicBool) {
+fn accept<S: Stream>(acceptor: &Acceptor<S::Family>, stopping: &AtomicBool) {
     while let Ok(stream) = acceptor.accept() {
         if stopping.load(Ordering::Relaxed) {
             return;

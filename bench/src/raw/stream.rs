@@ -2,12 +2,21 @@
 
 use std::io::{self, IoSlice, IoSliceMut, Read, Write};
 use std::net::TcpStream;
+use std::os::fd::AsFd;
+use std::os::unix::net::UnixStream;
 use std::time::Duration;
+
+use zorb_ipc::{Tcp, Unix};
+
+use super::floor::Floor;
 
 /// A connected stream, spoken to directly.
 pub(super) trait Stream: Send + Sized + 'static {
+    /// Its family.
+    type Family: Floor;
+
     /// Takes over a connection.
-    fn of(stream: zorb_ipc::TcpStream) -> io::Result<Self>;
+    fn of(stream: zorb_ipc::Stream<Self::Family>) -> io::Result<Self>;
 
     /// Sends all, in as many calls as it takes.
     fn send_all(&mut self, octets: &[u8]) -> io::Result<()>;
@@ -25,45 +34,59 @@ pub(super) trait Stream: Send + Sized + 'static {
     fn set_patience(&self, patience: Duration) -> io::Result<()>;
 }
 
-impl Stream for TcpStream {
-    fn of(stream: zorb_ipc::TcpStream) -> io::Result<TcpStream> {
-        super::bare(stream)
-    }
+/// The standard library's connections, which know nothing of each other.
+macro_rules! bare {
+    ($bare:ident: $family:ident) => {
+        impl Stream for $bare {
+            type Family = $family;
 
-    fn send_all(&mut self, octets: &[u8]) -> io::Result<()> {
-        self.write_all(octets)
-    }
+            fn of(stream: zorb_ipc::Stream<$family>) -> io::Result<$bare> {
+                // The connection without the handle: `zorb_ipc` makes it, since queues must be sized before the handshake, and
+                // then only its descriptor is used.
+                Ok(stream.as_fd().try_clone_to_owned()?.into())
+            }
 
-    fn receive_exact(&mut self, into: &mut [u8]) -> io::Result<()> {
-        self.read_exact(into)
-    }
+            fn send_all(&mut self, octets: &[u8]) -> io::Result<()> {
+                self.write_all(octets)
+            }
 
-    fn send_framed(&mut self, head: &[u8], body: &[u8]) -> io::Result<()> {
-        gathered(head, body, |slices| self.write_vectored(slices))
-    }
+            fn receive_exact(&mut self, into: &mut [u8]) -> io::Result<()> {
+                self.read_exact(into)
+            }
 
-    fn receive_framed(&mut self, body: &mut [u8], next: &mut [u8]) -> io::Result<usize> {
-        let mut filled = 0;
-        while filled < body.len() {
-            let mut slices = [IoSliceMut::new(&mut body[filled..]), IoSliceMut::new(next)];
-            match self.read_vectored(&mut slices) {
-                Ok(0) => return Err(io::ErrorKind::UnexpectedEof.into()),
-                Ok(received) => filled += received,
-                Err(error) if error.kind() == io::ErrorKind::Interrupted => {}
-                Err(error) => return Err(error),
+            fn send_framed(&mut self, head: &[u8], body: &[u8]) -> io::Result<()> {
+                gathered(head, body, |slices| self.write_vectored(slices))
+            }
+
+            fn receive_framed(&mut self, body: &mut [u8], next: &mut [u8]) -> io::Result<usize> {
+                let mut filled = 0;
+                while filled < body.len() {
+                    let mut slices = [IoSliceMut::new(&mut body[filled..]), IoSliceMut::new(next)];
+                    match self.read_vectored(&mut slices) {
+                        Ok(0) => return Err(io::ErrorKind::UnexpectedEof.into()),
+                        Ok(received) => filled += received,
+                        Err(error) if error.kind() == io::ErrorKind::Interrupted => {}
+                        Err(error) => return Err(error),
+                    }
+                }
+                Ok(filled - body.len())
+            }
+
+            fn set_patience(&self, patience: Duration) -> io::Result<()> {
+                self.set_read_timeout(Some(patience))?;
+                self.set_write_timeout(Some(patience))
             }
         }
-        Ok(filled - body.len())
-    }
-
-    fn set_patience(&self, patience: Duration) -> io::Result<()> {
-        self.set_read_timeout(Some(patience))?;
-        self.set_write_timeout(Some(patience))
-    }
+    };
 }
 
-impl Stream for zorb_ipc::TcpStream {
-    fn of(stream: zorb_ipc::TcpStream) -> io::Result<zorb_ipc::TcpStream> {
+bare!(TcpStream: Tcp);
+bare!(UnixStream: Unix);
+
+impl<F: Floor> Stream for zorb_ipc::Stream<F> {
+    type Family = F;
+
+    fn of(stream: zorb_ipc::Stream<F>) -> io::Result<zorb_ipc::Stream<F>> {
         Ok(stream)
     }
 

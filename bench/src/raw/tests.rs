@@ -1,38 +1,41 @@
 use super::client::{RawClient, RawExchange};
 use super::server::Preamble;
+use super::stream::Stream;
 use super::*;
 use crate::flood::{Element, Flood};
 use crate::system::{Call, Exchange, MessageSizes, Payload};
 use std::io::{Read, Write};
+use std::net::TcpStream;
+use std::os::unix::net::UnixStream;
 use std::sync::mpsc;
 use std::thread;
 
 const LONG: Duration = Duration::from_secs(60);
 
 /// Runs `client` against a server in another thread.
-fn with_server(system: Raw, client: impl FnOnce(Target)) {
+fn with_server<F: Floor>(system: Raw, over: Transport, client: impl FnOnce(Target<F>)) {
     let (announce, announced) = mpsc::channel::<String>();
     let (stop, stopped) = mpsc::channel::<()>();
     let server = thread::spawn(move || {
-        system.serve(&Setting::over(Transport::Tcp), &mut |address| {
+        system.serve(&Setting::over(over), &mut |address| {
             announce.send(address.to_owned()).unwrap();
             let _ = stopped.recv();
         })
     });
-    let address = announced.recv().unwrap().parse().unwrap();
+    let address = announced.recv().unwrap().parse().ok().unwrap();
     client(Target { address, queues: QueueSizes::default(), patience: LONG });
     drop(stop);
     server.join().unwrap().unwrap();
 }
 
-fn connect(to: Target) -> TcpStream {
-    let stream = bare(to.connect().unwrap()).unwrap();
+fn connect(to: Target<Tcp>) -> TcpStream {
+    let stream = TcpStream::of(to.connect().unwrap()).unwrap();
     stream.set_read_timeout(Some(LONG)).unwrap();
     stream
 }
 
-fn echoes<S: super::stream::Stream>(system: Raw) {
-    with_server(system, |to| {
+fn echoes<S: Stream>(system: Raw, over: Transport) {
+    with_server(system, over, |to| {
         let mut client = RawClient::<S>::new(system, to);
         let mut times = Vec::new();
         assert!(matches!(client.burst(1, &mut times), Err(BenchError::System { .. })));
@@ -49,13 +52,15 @@ fn echoes<S: super::stream::Stream>(system: Raw) {
 
 #[test]
 fn echoes_with_either_side_longer() {
-    echoes::<TcpStream>(Raw::Plain);
-    echoes::<zorb_ipc::TcpStream>(Raw::Ipc);
+    echoes::<TcpStream>(Raw::Plain, Transport::Tcp);
+    echoes::<zorb_ipc::TcpStream>(Raw::Ipc, Transport::Tcp);
+    echoes::<UnixStream>(Raw::Plain, Transport::Unix);
+    echoes::<zorb_ipc::UnixStream>(Raw::Ipc, Transport::Unix);
 }
 
 #[test]
 fn an_old_reply_does_not_pass() {
-    with_server(Raw::Plain, |to| {
+    with_server(Raw::Plain, Transport::Tcp, |to: Target<Tcp>| {
         let messages = MessageSizes { request: 100, reply: 100 };
         let mut exchange = RawExchange::new(Raw::Plain, connect(to), messages).unwrap();
         exchange.round_trip().unwrap();
@@ -66,8 +71,8 @@ fn an_old_reply_does_not_pass() {
     });
 }
 
-fn floods<S: super::stream::Stream>(system: Raw) {
-    with_server(system, |to| {
+fn floods<S: Stream>(system: Raw, over: Transport) {
+    with_server(system, over, |to| {
         let mut client = RawClient::<S>::new(system, to);
         for element in Element::ALL {
             // More buffers than a table has windows; one; and larger than the socket's queue.
@@ -81,13 +86,15 @@ fn floods<S: super::stream::Stream>(system: Raw) {
 
 #[test]
 fn floods_of_all_types_arrive_and_are_confirmed() {
-    floods::<TcpStream>(Raw::Plain);
-    floods::<TcpStream>(Raw::Framed);
-    floods::<zorb_ipc::TcpStream>(Raw::Ipc);
+    floods::<TcpStream>(Raw::Plain, Transport::Tcp);
+    floods::<TcpStream>(Raw::Framed, Transport::Tcp);
+    floods::<zorb_ipc::TcpStream>(Raw::Ipc, Transport::Tcp);
+    floods::<UnixStream>(Raw::Framed, Transport::Unix);
+    floods::<zorb_ipc::UnixStream>(Raw::Ipc, Transport::Unix);
 }
 
 /// Sends a flood by hand and gives the receiver's report.
-fn reported(to: Target, flood: Flood, framed: bool, octets: &[u8]) -> (u32, String) {
+fn reported(to: Target<Tcp>, flood: Flood, framed: bool, octets: &[u8]) -> (u32, String) {
     let mut stream = connect(to);
     stream.write_all(&Preamble::Flood { flood, framed }.encode()).unwrap();
     stream.read_exact(&mut [0]).unwrap();
@@ -109,10 +116,13 @@ fn corruption_and_wrong_lengths_are_reported() {
     bad[39] ^= 0x80;
     let cut =
         [&20_u64.to_le_bytes()[..], &[0; 8], &good[..20], &18_u64.to_le_bytes(), &[0; 8], &good[20..38]];
-    with_server(Raw::Framed, |to| {
-        assert_eq!(reported(to, flood, false, &good), (2, String::new()));
-        assert_eq!(reported(to, flood, false, &bad).1, "buffer 1 of 2 is wrong at element 9 of 10");
-        assert_eq!(reported(to, flood, true, &cut.concat()).1, "buffer 1 of 2 has 9 elements instead of 10");
+    with_server(Raw::Framed, Transport::Tcp, |to: Target<Tcp>| {
+        assert_eq!(reported(to.clone(), flood, false, &good), (2, String::new()));
+        assert_eq!(reported(to.clone(), flood, false, &bad).1, "buffer 1 of 2 is wrong at element 9 of 10");
+        assert_eq!(
+            reported(to.clone(), flood, true, &cut.concat()).1,
+            "buffer 1 of 2 has 9 elements instead of 10"
+        );
     });
 }
 
@@ -135,11 +145,11 @@ fn a_receiver_that_ends_in_the_middle_is_an_error_that_names_the_buffer() {
 
 #[test]
 fn absurd_preambles_close_the_connection() {
-    with_server(Raw::Plain, |to| {
+    with_server(Raw::Plain, Transport::Tcp, |to: Target<Tcp>| {
         let absurd = [[1, u64::MAX, 1, 0], [1, 1, u64::MAX, 0], [1, 0, 1, 0], [1, 1, 0, 0], [4, 1, 1, 1]];
         let absurd = absurd.into_iter().chain([[2, 8, 1, 1], [2, 0, u64::MAX, 1], [3, 0, 1, u64::MAX]]);
         for words in absurd {
-            let mut stream = connect(to);
+            let mut stream = connect(to.clone());
             for word in words {
                 stream.write_all(&u64::to_le_bytes(word)).unwrap();
             }

@@ -24,7 +24,7 @@ use crate::table::Table;
 /// Options of every scenario.
 #[derive(Debug, Args)]
 pub(crate) struct Common {
-    /// What the messages travel over: tcp.
+    /// What the messages travel over: tcp, unix.
     #[arg(long, default_value = "tcp", value_name = "NAME")]
     transport: Transport,
 
@@ -88,6 +88,7 @@ impl Common {
         let mut rows = Vec::new();
         let mut unwritten = Ok(());
         let patience = Duration::from_secs(self.patience);
+        crossing(self.transport, self.link.as_ref())?;
         let ended = surrounded("measuring", patience, self.link.as_ref(), |lab| {
             measure(lab, &mut |mut event| {
                 over(lab.link, &mut event);
@@ -122,6 +123,20 @@ impl Common {
     /// How often calls are made one at a time, in words.
     pub(crate) fn rounds(&self, calls: u32) -> String {
         format!("{PAIRS} rounds of {} calls", self.basis(calls).burst())
+    }
+}
+
+/// Whether there can be such a link between both sides.
+///
+/// # Errors
+/// They are on one machine.
+pub(crate) fn crossing(transport: Transport, link: Option<&Spec>) -> Result<(), Failure> {
+    match link {
+        Some(_) if transport != Transport::Tcp => Err(Failure::usage(format!(
+            "--link: {} does not leave the machine; a link is for tcp",
+            transport.name()
+        ))),
+        _ => Ok(()),
     }
 }
 

@@ -20,7 +20,7 @@ use zorb_bench::statistics::Verdict;
 use zorb_bench::system::{Payload, Transport};
 use zorb_bench::{BenchError, System};
 
-use super::common::{across, over};
+use super::common::{across, crossing, over};
 use super::surroundings::{surrounded, tell_if_busy};
 use super::{systems, whitebox};
 use crate::failure::Failure;
@@ -35,7 +35,7 @@ use crate::table::{Table, wrapped};
 #[derive(Debug, Args)]
 #[command(after_help = HELP)]
 pub(crate) struct Arguments {
-    /// What the messages travel over: tcp.
+    /// What the messages travel over: tcp, unix.
     #[arg(long, default_value = "tcp", value_name = "NAME")]
     transport: Transport,
 
@@ -144,6 +144,7 @@ pub(crate) fn run(arguments: &Arguments) -> Result<(), Failure> {
     tell_if_busy(arguments.json)?;
     let mut outcomes = Vec::new();
     let mut unwritten = Ok(());
+    crossing(arguments.transport, arguments.link.as_ref())?;
     let (patience, link) = (Duration::from_secs(arguments.patience), arguments.link.as_ref());
     let ended = surrounded("measuring", patience, link, |lab| {
         rtt::run(&systems, &plan, lab, &mut |mut outcome| {

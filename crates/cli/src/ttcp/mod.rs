@@ -28,7 +28,7 @@ use zorb_bench::statistics::LEAST_PAIRS;
 use zorb_bench::system::{System, Transport};
 use zorb_bench::ttcp::{Outcome, Plan};
 
-use crate::bench::common::over;
+use crate::bench::common::{crossing, over};
 use crate::bench::rtt::print_rows;
 use crate::bench::surroundings::{surrounded, tell_if_busy};
 use crate::bench::systems;
@@ -68,6 +68,10 @@ struct RunArguments {
     /// Versions: raw, framed, ipc, zorb; omniorb, jacorb, tirpc, tirpc-opaque, tonic, capnp.
     #[arg(long, value_delimiter = ',', default_value = "raw,framed,ipc,zorb", value_name = "NAMES")]
     versions: Vec<String>,
+
+    /// What the messages travel over: tcp, unix.
+    #[arg(long, default_value = "tcp", value_name = "NAME")]
+    transport: Transport,
 
     /// Each side on a processor of its own, both on one, or unpinned: split, same or none.
     #[arg(long, default_value = "split", value_name = "WHERE")]
@@ -172,11 +176,11 @@ struct Floods {
 impl Arguments {
     /// What the arguments ask for, of what `zorb bench paper` measures too.
     pub(crate) fn measured(&self) -> Option<Result<(Scenario, Option<Spec>), Failure>> {
-        let Half::Run(RunArguments { versions, pin, link, profile, floods }) = &self.half else {
+        let Half::Run(RunArguments { versions, transport, pin, link, profile, floods }) = &self.half else {
             return None;
         };
         let kind = if *profile { Scenario::Profiles } else { Scenario::Floods };
-        let flood = |versions| kind(floods.plan(*pin), Systems(versions));
+        let flood = |versions| kind(floods.plan(*transport, *pin), Systems(versions));
         Some(systems::versions(versions).map(|versions| (flood(versions), link.clone())))
     }
 }
@@ -184,7 +188,8 @@ impl Arguments {
 pub(crate) fn run(arguments: Arguments) -> Result<(), Failure> {
     match arguments.half {
         Half::Recv(arguments) => recv::run(&arguments),
-        Half::Run(RunArguments { versions, pin, link, profile, floods }) => {
+        Half::Run(RunArguments { versions, transport, pin, link, profile, floods }) => {
+            crossing(transport, link.as_ref())?;
             let versions = systems::versions(&versions)?;
             let place = match pin {
                 Pin::Same => "both sides on one processor",
@@ -193,7 +198,7 @@ pub(crate) fn run(arguments: Arguments) -> Result<(), Failure> {
             };
             let entries = versions.into_iter().map(Entry::here).collect();
             let what = if profile { What::Functions } else { What::Rates };
-            measure(what, entries, pin, link.as_ref(), place, &floods)
+            measure(what, entries, floods.plan(transport, pin), link.as_ref(), place, &floods)
         }
         Half::Send(SendArguments { receivers, pin, floods }) => {
             let mut entries = receivers.iter().map(|text| receiver(text)).collect::<Result<Vec<_>, _>>()?;
@@ -202,7 +207,7 @@ pub(crate) fn run(arguments: Arguments) -> Result<(), Failure> {
                 Pin::Same | Pin::Split => "to elsewhere, the sender on one processor",
                 Pin::None => "to elsewhere, not pinned",
             };
-            measure(What::Rates, entries, pin, None, place, &floods)
+            measure(What::Rates, entries, floods.plan(Transport::Tcp, pin), None, place, &floods)
         }
     }
 }
@@ -243,9 +248,9 @@ fn granted_queue(queue: Option<Octets>) -> Result<Option<usize>, Failure> {
 }
 
 impl Floods {
-    fn plan(&self, pin: Pin) -> Plan {
+    fn plan(&self, transport: Transport, pin: Pin) -> Plan {
         Plan {
-            transport: Transport::Tcp,
+            transport,
             pin,
             elements: self.types.clone(),
             buffers: self.buffers.0.clone(),
@@ -274,14 +279,13 @@ enum What {
 fn measure(
     what: What,
     entries: Vec<Entry<'static>>,
-    pin: Pin,
+    plan: Plan,
     link: Option<&Spec>,
     place: &str,
     floods: &Floods,
 ) -> Result<(), Failure> {
     granted_queue(floods.queue)?;
-    let plan = floods.plan(pin);
-    pin.placement()?;
+    plan.pin.placement()?;
     tell_if_busy(floods.json)?;
     let kept = Mutex::new(Report { what, json: floods.json, last: None, outcomes: Vec::new() });
     // Rows are there for whoever ends the run, whatever the measuring thread did last.
