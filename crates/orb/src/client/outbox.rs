@@ -296,7 +296,7 @@ mod tests {
 
     use super::*;
     use crate::client::failure::Failure;
-    use crate::transport::{Armed, Endpoint, Idle, Received};
+    use crate::transport::{Armed, Endpoint, Idle, Received, Wanted};
 
     /// Takes three octets at a time, while it is open.
     struct Narrow {
@@ -334,7 +334,10 @@ mod tests {
             self.taken.lock().extend(&octets);
             Ok(octets.len())
         }
-        fn arm(&self) -> Armed<'_> {
+        fn descriptor(&self) -> std::os::fd::BorrowedFd<'_> {
+            unreachable!("nobody waits")
+        }
+        fn arm(&self, _: Wanted) -> Armed {
             Armed::Ready
         }
         fn shutdown_send(&self) {}

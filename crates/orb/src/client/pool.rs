@@ -13,7 +13,7 @@ use super::failure::{Failure, Step};
 use super::message::{Course, Outgoing};
 use super::private::Private;
 use super::reactor::Reactor;
-use super::shared::{End, Shared, Ticket};
+use super::shared::{End, Reading, Shared, Ticket};
 use super::unsettled;
 use crate::object::route::Candidate;
 use crate::transport::{Endpoint, Transport};
@@ -123,7 +123,7 @@ impl Pool {
         connect_by: Instant,
         reactor: &Reactor,
     ) -> Result<Ticket, Failure> {
-        let (shared, fresh) = self.shared();
+        let (shared, fresh) = self.shared(reactor);
         if fresh {
             reactor.enroll(&shared);
             self.connect_shared(&shared, connect_by, reactor);
@@ -145,7 +145,7 @@ impl Pool {
         connect_by: Instant,
         reactor: &Reactor,
     ) -> Result<Ticket, Failure> {
-        let (shared, fresh) = self.shared();
+        let (shared, fresh) = self.shared(reactor);
         if fresh {
             reactor.enroll(&shared);
             let (pool, connecting, reactor) = (self.clone(), shared.clone(), reactor.clone());
@@ -164,12 +164,14 @@ impl Pool {
     }
 
     /// The shared connection, and whether it was made just now and has yet to be connected.
-    fn shared(&self) -> (Arc<Shared>, bool) {
+    fn shared(&self, reactor: &Reactor) -> (Arc<Shared>, bool) {
         let rested = self.shared.lock().as_ref().filter(|shared| shared.has_rested(Instant::now())).cloned();
         if let Some(rested) = rested {
             // As the reactor would a little later: a oneway that followed a CloseConnection would be lost, and nobody would
             // know. Without the lock, since it may wake tasks, and run them.
-            rested.readable();
+            if rested.readable() == Reading::HasMore {
+                reactor.read_soon(rested.token());
+            }
         }
         let mut current = self.shared.lock();
         if let Some(shared) = &*current

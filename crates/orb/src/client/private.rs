@@ -15,7 +15,7 @@ use super::failure::{Failure, Step};
 use super::message::{Course, Form, Outgoing, Terms, compose, send};
 use super::pool::Seat;
 use crate::probes::{Point, passed};
-use crate::transport::{Armed, Channel, Idle, Received};
+use crate::transport::{Armed, Channel, Idle, Received, Wanted};
 use crate::upcall;
 
 /// After so long without use a connection is looked at before it is used again. The look is a system call, a
@@ -111,9 +111,9 @@ impl Private {
     fn await_reply(&mut self, form: &Form<'_>, course: &Course<'_>) -> Result<(), Box<Failure>> {
         loop {
             if let Some(waiter) = upcall::current()
-                && let Armed::Descriptor(descriptor) = self.channel.arm()
+                && self.channel.arm(Wanted::Input) != Armed::Ready
             {
-                waiter.until_readable(descriptor, course.deadline);
+                waiter.until_readable(self.channel.descriptor(), course.deadline);
             }
             match self.channel.receive(self.inbound.space(), course.deadline) {
                 Ok(Received::Octets(count)) => {

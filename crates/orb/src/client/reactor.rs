@@ -6,13 +6,13 @@ use std::io;
 use std::sync::Arc;
 use std::sync::atomic::{AtomicBool, AtomicU64, Ordering};
 use std::thread::JoinHandle;
-use std::time::Instant;
+use std::time::{Duration, Instant};
 
 use parking_lot::{Mutex, MutexGuard};
 use zorb_ipc::{Epoll, Events, Interest, Trigger, Wake};
 
 use super::failure::Step;
-use super::shared::{End, Shared};
+use super::shared::{End, Reading, Shared};
 use crate::transport::Armed;
 
 /// The token of the reactor's own wake-up descriptor.
@@ -31,6 +31,8 @@ struct Inner {
     next_token: AtomicU64,
     members: Mutex<HashMap<u64, Arc<Shared>>>,
     timers: Mutex<BinaryHeap<Timer>>,
+    /// Members to be read whatever their descriptors tell.
+    unread: Mutex<Vec<u64>>,
     sleep: Mutex<Sleep>,
     stopped: AtomicBool,
     thread: Mutex<Option<JoinHandle<()>>>,
@@ -61,6 +63,7 @@ impl Reactor {
             next_token: AtomicU64::new(WAKE + 1),
             members: Mutex::default(),
             timers: Mutex::default(),
+            unread: Mutex::default(),
             sleep: Mutex::new(Sleep::Awake { soonest: None }),
             stopped: AtomicBool::new(false),
             thread: Mutex::default(),
@@ -89,18 +92,26 @@ impl Reactor {
     pub(crate) fn watch(&self, shared: &Arc<Shared>) -> io::Result<()> {
         let Some(channel) = shared.channel() else { return Ok(()) };
         let token = shared.token();
-        if let Armed::Descriptor(descriptor) = channel.arm() {
-            self.0
-                .epoll
-                .add(descriptor, token, Interest::RECEIVE, Trigger::Level)
-                .map_err(io::Error::from)?;
-        }
+        self.0
+            .epoll
+            .add(channel.descriptor(), token, Interest::RECEIVE, Trigger::Level)
+            .map_err(io::Error::from)?;
+        // It is read once without being asked to: what is there already no descriptor may tell of.
+        self.read_soon(token);
         Ok(())
     }
 
-    /// Calls `shared.flush` when its transport has room.
-    pub(crate) fn wants_to_send(&self, shared: &Arc<Shared>) {
-        self.change_interest(shared, Interest::BOTH);
+    /// Calls `shared.flush` when its transport has room, which its descriptor tells so.
+    pub(crate) fn waits_for_room(&self, shared: &Arc<Shared>, how: Armed) {
+        if how == Armed::Writable {
+            self.change_interest(shared, Interest::BOTH);
+        }
+    }
+
+    /// Reads it before the next wait: its channel may hold more than its descriptor tells.
+    pub(super) fn read_soon(&self, token: u64) {
+        self.0.unread.lock().push(token);
+        let _ = self.0.wake.wake();
     }
 
     /// Runs `job` at `due`, or soon after.
@@ -151,12 +162,10 @@ impl Reactor {
 
     fn change_interest(&self, shared: &Arc<Shared>, interest: Interest) {
         let Some(channel) = shared.channel() else { return };
-        if let Armed::Descriptor(descriptor) = channel.arm() {
-            let changed = self.0.epoll.modify(descriptor, shared.token(), interest, Trigger::Level);
-            if let Err(error) = changed {
-                let error = io::Error::from(error);
-                shared.end(End::Unusable { step: Step::Watch, kind: error.kind() });
-            }
+        let changed = self.0.epoll.modify(channel.descriptor(), shared.token(), interest, Trigger::Level);
+        if let Err(error) = changed {
+            let error = io::Error::from(error);
+            shared.end(End::Unusable { step: Step::Watch, kind: error.kind() });
         }
     }
 
@@ -165,7 +174,11 @@ impl Reactor {
         while !self.0.stopped.load(Ordering::Acquire) {
             let due = self.run_due();
             let due = self.fall_asleep(due);
-            let timeout = due.map(|due| due.saturating_duration_since(Instant::now()));
+            let unread = std::mem::take(&mut *self.0.unread.lock());
+            let timeout = match unread.is_empty() {
+                true => due.map(|due| due.saturating_duration_since(Instant::now())),
+                false => Some(Duration::ZERO),
+            };
             if let Err(error) = self.0.epoll.wait(&mut events, timeout) {
                 tracing::error!(%error, "the client reactor cannot wait");
                 break;
@@ -180,16 +193,30 @@ impl Reactor {
                 if event.can_send() {
                     // Room again: RECEIVE alone from now on, unless the flush finds it full once more.
                     self.change_interest(&shared, Interest::RECEIVE);
+                }
+                if shared.room_may_have_come() {
                     shared.flush(self);
                 }
-                if event.can_receive() && !shared.readable() {
-                    self.forget(event.token);
+                if event.can_receive() && !unread.contains(&event.token) {
+                    self.read(&shared);
                 }
+            }
+            for token in unread {
+                let Some(shared) = self.members().get(&token).cloned() else { continue };
+                self.read(&shared);
             }
         }
         let members = std::mem::take(&mut *self.members());
         for shared in members.into_values() {
             shared.end(End::Closed);
+        }
+    }
+
+    fn read(&self, shared: &Arc<Shared>) {
+        match shared.readable() {
+            Reading::Waits => {}
+            Reading::HasMore => self.0.unread.lock().push(shared.token()),
+            Reading::Ended => self.forget(shared.token()),
         }
     }
 
@@ -227,11 +254,9 @@ impl Reactor {
 
     fn forget(&self, token: u64) {
         let forgotten = self.members().remove(&token);
-        if let Some(channel) = forgotten.as_ref().and_then(|shared| shared.channel())
-            && let Armed::Descriptor(descriptor) = channel.arm()
-        {
+        if let Some(channel) = forgotten.as_ref().and_then(|shared| shared.channel()) {
             // Handles on the connection may live on: without this its closed descriptor would wake the thread for ever.
-            let _ = self.0.epoll.remove(descriptor);
+            let _ = self.0.epoll.remove(channel.descriptor());
         }
     }
 }

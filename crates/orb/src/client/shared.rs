@@ -3,7 +3,7 @@
 
 use std::collections::{BTreeSet, HashMap};
 use std::io;
-use std::sync::atomic::{AtomicU64, Ordering};
+use std::sync::atomic::{AtomicBool, AtomicU64, Ordering};
 use std::sync::{Arc, OnceLock};
 use std::task::{Poll, Waker};
 use std::time::{Duration, Instant};
@@ -19,7 +19,7 @@ use super::outbox::{Flushed, Outbox, Queued, Refused, Sender, Turn};
 use super::private::{TRUSTED_IDLE, closed};
 use super::reactor::Reactor;
 use super::slot::{Outcome, Slot};
-use crate::transport::{Armed, Channel, Endpoint, Received};
+use crate::transport::{Armed, Channel, Endpoint, Received, Wanted};
 
 /// Reads of one connection before the reactor looks at the others: a flood on one must not starve the rest.
 const READS_IN_A_ROW: usize = 16;
@@ -91,6 +91,19 @@ pub(crate) struct Shared {
     calls: Mutex<Calls>,
     inbound: Mutex<Inbound>,
     token: AtomicU64,
+    /// The transport took nothing, and the channel was asked to tell of room.
+    wants_room: AtomicBool,
+}
+
+/// How a look at what has arrived ended.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(crate) enum Reading {
+    /// The descriptor will tell of more.
+    Waits,
+    /// There may be more, of which no descriptor tells.
+    HasMore,
+    /// The connection has.
+    Ended,
 }
 
 struct Calls {
@@ -147,6 +160,7 @@ impl Shared {
             inbound: Mutex::new(Inbound::new(settings.message_limits)),
             settings,
             token: AtomicU64::new(0),
+            wants_room: AtomicBool::new(false),
         })
     }
 
@@ -339,23 +353,41 @@ impl Shared {
     /// Sends on what waits; asks the reactor to go on when the transport has room again.
     pub(crate) fn flush(self: &Arc<Self>, reactor: &Reactor) {
         let Some(channel) = self.channel.get() else { return };
-        match self.outbox.flush(&**channel) {
-            Ok(Flushed::Everything | Flushed::Busy) => {}
-            Ok(Flushed::Blocked) => reactor.wants_to_send(self),
-            Err(error) => self.end(End::Broken { step: Step::Send, kind: error.kind() }),
+        loop {
+            match self.outbox.flush(&**channel) {
+                Ok(Flushed::Everything | Flushed::Busy) => {}
+                // Before the channel is asked: from then on its descriptor may tell of room.
+                Ok(Flushed::Blocked) if !self.wants_room.swap(true, Ordering::AcqRel) => {
+                    match channel.arm(Wanted::Room) {
+                        Armed::Ready => {
+                            self.wants_room.store(false, Ordering::Release);
+                            continue;
+                        }
+                        how => reactor.waits_for_room(self, how),
+                    }
+                }
+                Ok(Flushed::Blocked) => {}
+                Err(error) => self.end(End::Broken { step: Step::Send, kind: error.kind() }),
+            }
+            return;
         }
     }
 
-    /// There may be something to read. False when the connection has ended.
-    pub(crate) fn readable(&self) -> bool {
-        let mut outcomes = Vec::new();
-        let goes_on = self.read(&mut outcomes);
-        fill(outcomes);
-        goes_on
+    /// Whether its descriptor was waited for because the transport took nothing; it no longer is.
+    pub(crate) fn room_may_have_come(&self) -> bool {
+        self.wants_room.load(Ordering::Acquire) && self.wants_room.swap(false, Ordering::AcqRel)
     }
 
-    fn read(&self, outcomes: &mut Outcomes) -> bool {
-        let Some(channel) = self.channel.get() else { return true };
+    /// There may be something to read.
+    pub(crate) fn readable(&self) -> Reading {
+        let mut outcomes = Vec::new();
+        let read = self.read(&mut outcomes);
+        fill(outcomes);
+        read
+    }
+
+    fn read(&self, outcomes: &mut Outcomes) -> Reading {
+        let Some(channel) = self.channel.get() else { return Reading::Waits };
         let mut inbound = self.inbound.lock();
         for _ in 0..READS_IN_A_ROW {
             let end = match channel.receive_now(inbound.space()) {
@@ -363,9 +395,9 @@ impl Shared {
                     inbound.received(count);
                     self.deliver(&mut inbound, outcomes)
                 }
-                Ok(Received::Empty) => match channel.arm() {
+                Ok(Received::Empty) => match channel.arm(Wanted::Input) {
                     Armed::Ready => continue,
-                    Armed::Descriptor(_) => return true,
+                    _ => return Reading::Waits,
                 },
                 Ok(Received::Closed) => {
                     Some(End::Broken { step: Step::Receive, kind: io::ErrorKind::UnexpectedEof })
@@ -374,10 +406,10 @@ impl Shared {
             };
             if let Some(end) = end {
                 self.ended(end, outcomes);
-                return false;
+                return Reading::Ended;
             }
         }
-        true
+        Reading::HasMore
     }
 
     fn deliver(&self, inbound: &mut Inbound, outcomes: &mut Outcomes) -> Option<End> {

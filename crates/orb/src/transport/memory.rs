@@ -22,7 +22,7 @@ use parking_lot::{Condvar, Mutex, MutexGuard};
 use zorb_giop::{IiopProfile, Ior, TaggedProfile};
 use zorb_ipc::Wake;
 
-use super::{Acceptor, Armed, Channel, Driver, Endpoint, Idle, Published, Received, Transport, Ways};
+use super::{Acceptor, Armed, Channel, Driver, Endpoint, Idle, Published, Received, Transport, Wanted, Ways};
 
 const NAME: &str = "memory";
 
@@ -181,6 +181,8 @@ struct State {
     /// Octets at the front of `octets` that have been received.
     taken: usize,
     ended: bool,
+    /// Whose bell to ring when there is room: the sender's other pipe.
+    wants_room: Option<Arc<Pipe>>,
 }
 
 impl State {
@@ -213,9 +215,13 @@ impl Pipe {
             state.octets.clear();
             state.taken = 0;
         }
+        let wants_room = if was_full { state.wants_room.take() } else { None };
         drop(state);
         if was_full {
             self.changed.notify_all();
+        }
+        if let Some(other) = wants_room {
+            let _ = other.bell.wake();
         }
         Received::Octets(count)
     }
@@ -243,8 +249,14 @@ impl Pipe {
     }
 
     fn end(&self) {
-        self.state().ended = true;
+        let mut state = self.state();
+        state.ended = true;
+        let wants_room = state.wants_room.take();
+        drop(state);
         self.announce();
+        if let Some(other) = wants_room {
+            let _ = other.bell.wake();
+        }
     }
 
     fn announce(&self) {
@@ -335,15 +347,33 @@ impl Channel for MemoryChannel {
         self.outgoing.put(parts, self.driver.get().is_none())
     }
 
-    fn arm(&self) -> Armed<'_> {
-        let state = self.incoming.state();
-        if state.unread() > 0 || state.ended || self.driver().is_some() {
+    fn descriptor(&self) -> BorrowedFd<'_> {
+        self.incoming.bell.as_fd()
+    }
+
+    fn arm(&self, wanted: Wanted) -> Armed {
+        if self.driver().is_some() {
             return Armed::Ready;
         }
-        // Under the lock: whoever puts octets in afterwards rings again. A bell that cannot be silenced rings once
-        // too often, no more.
-        let _ = self.incoming.bell.drain();
-        Armed::Descriptor(self.incoming.bell.as_fd())
+        // A bell that cannot be silenced rings once too often, no more.
+        match wanted {
+            Wanted::Input => {
+                let state = self.incoming.state();
+                if state.unread() > 0 || state.ended {
+                    return Armed::Ready;
+                }
+                // Under the lock: whoever puts octets in afterwards rings again.
+                let _ = self.incoming.bell.drain();
+            }
+            Wanted::Room => {
+                let mut state = self.outgoing.state();
+                if state.unread() < CAPACITY || state.ended {
+                    return Armed::Ready;
+                }
+                state.wants_room = Some(self.incoming.clone());
+            }
+        }
+        Armed::Readable
     }
 
     fn shutdown_send(&self) {

@@ -81,12 +81,24 @@ pub enum Received {
     Closed,
 }
 
-/// Whether a wait on the descriptor makes sense.
-pub enum Armed<'c> {
-    /// The channel itself holds bytes: receive again.
+/// What to wait for on a channel.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Wanted {
+    /// Octets to receive, or the end of them.
+    Input,
+    /// Room to send into.
+    Room,
+}
+
+/// How to wait for something on a channel.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Armed {
+    /// Not at all: it may be there already, in the channel itself. To be tried again.
     Ready,
-    /// Wait until this is readable.
-    Descriptor(BorrowedFd<'c>),
+    /// Until the descriptor is readable.
+    Readable,
+    /// Until the descriptor is writable.
+    Writable,
 }
 
 /// A connected byte stream. All methods take `&self`: one thread may send while another receives.
@@ -105,8 +117,13 @@ pub trait Channel: Send + Sync {
     fn send(&self, parts: &[IoSlice<'_>], deadline: Instant) -> io::Result<usize>;
     /// The same without blocking: `Ok(0)` when the transport takes nothing now.
     fn send_now(&self, parts: &[IoSlice<'_>]) -> io::Result<usize>;
-    /// Prepares to wait for input.
-    fn arm(&self) -> Armed<'_>;
+    /// What to wait on: the same descriptor for as long as the channel lives, so that a set of them has it once. What it is
+    /// waited for, and whether at all, says [`arm`](Self::arm).
+    fn descriptor(&self) -> BorrowedFd<'_>;
+    /// Prepares to wait, after a receive or a send that found nothing: to be asked before each wait, since a channel may hold
+    /// octets above its descriptor, and may have to tell its peer that somebody waits. Whichever of several things was
+    /// waited for, the descriptor tells only that one of them may be there.
+    fn arm(&self, wanted: Wanted) -> Armed;
     /// Says that no more will be sent; input can still be received.
     fn shutdown_send(&self);
     /// Ends both directions at once; a receive that blocks in another thread returns.

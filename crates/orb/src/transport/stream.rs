@@ -1,13 +1,13 @@
 //! Channels over stream sockets of any family: what TCP and Unix sockets have in common.
 
 use std::io::{self, IoSlice};
-use std::os::fd::AsFd;
+use std::os::fd::{AsFd, BorrowedFd};
 use std::sync::atomic::{AtomicU64, Ordering};
 use std::time::{Duration, Instant};
 
 use zorb_ipc::{Stream, StreamFamily};
 
-use super::{Armed, Channel, Endpoint, Idle, Received};
+use super::{Armed, Channel, Endpoint, Idle, Received, Wanted};
 
 /// A connection, its peer's name, and the receive timeout that the socket has now.
 pub(super) struct StreamChannel<F: StreamFamily> {
@@ -101,8 +101,15 @@ impl<F: StreamFamily> Channel for StreamChannel<F> {
         }
     }
 
-    fn arm(&self) -> Armed<'_> {
-        Armed::Descriptor(self.stream.as_fd())
+    fn descriptor(&self) -> BorrowedFd<'_> {
+        self.stream.as_fd()
+    }
+
+    fn arm(&self, wanted: Wanted) -> Armed {
+        match wanted {
+            Wanted::Input => Armed::Readable,
+            Wanted::Room => Armed::Writable,
+        }
     }
 
     fn shutdown_send(&self) {

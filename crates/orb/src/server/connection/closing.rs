@@ -8,7 +8,7 @@ use std::time::Duration;
 use zorb_giop::{close_connection, message_error};
 
 use super::{CLOSING, Connection, DRAINING, ENDED, Farewell, OPEN, UNKNOWN};
-use crate::transport::{Armed, Received};
+use crate::transport::Received;
 
 /// Octets thrown away at a time from a connection that is being closed.
 const DRAIN: usize = 4096;
@@ -74,9 +74,7 @@ impl Connection {
         }
         tracing::debug!(peer = %self.peer(), reason, "connection closed");
         self.writing.end();
-        if let Armed::Descriptor(descriptor) = self.channel.arm() {
-            self.engine.disarm(descriptor);
-        }
+        self.engine.disarm(self.channel.descriptor());
         self.channel.close();
         self.engine.forget(self.token);
     }

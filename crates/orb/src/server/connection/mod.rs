@@ -30,7 +30,7 @@ use super::flight::Flight;
 use super::order::Order;
 use super::request::ServerRequest;
 use super::writing::{Sent, Writing};
-use crate::transport::{Armed, Channel, Endpoint};
+use crate::transport::{Armed, Channel, Endpoint, Wanted};
 
 const OPEN: u8 = 0;
 const CLOSING: u8 = 1;
@@ -219,19 +219,24 @@ impl Connection {
     #[cold]
     pub(super) fn leave_set(&self) {
         let mut watch = self.watch();
-        if watch.added
-            && !self.writing.is_blocked()
-            && self.is_open()
-            && let Armed::Descriptor(descriptor) = self.channel.arm()
-        {
-            self.engine.disarm(descriptor);
+        if watch.added && !self.writing.is_blocked() && self.is_open() {
+            self.engine.disarm(self.channel.descriptor());
             watch.added = false;
         }
     }
 
     /// Tells the set what to report next.
     fn arm(self: &Arc<Self>, mut watch: MutexGuard<'_, Watch>) {
-        let sends = self.writing.is_blocked();
+        let mut sends = self.writing.is_blocked();
+        if sends && self.engine.has_keeper() {
+            while sends && self.channel.arm(Wanted::Room) == Armed::Ready {
+                // There is room that no descriptor will tell of.
+                if !self.flush() {
+                    return;
+                }
+                sends = self.writing.is_blocked();
+            }
+        }
         let receives = match self.stage() {
             OPEN => watch.free && !sends && !self.is_paused(),
             DRAINING => !sends,
@@ -240,7 +245,8 @@ impl Connection {
         if !self.engine.has_keeper() {
             return;
         }
-        let at_hand = || self.buffered.load(Ordering::Acquire) || matches!(self.channel.arm(), Armed::Ready);
+        let at_hand =
+            || self.buffered.load(Ordering::Acquire) || self.channel.arm(Wanted::Input) == Armed::Ready;
         if receives && at_hand() {
             // Octets that no descriptor tells of: the next reader is sent for at once.
             match self.stage() {
@@ -255,8 +261,12 @@ impl Connection {
                 }
             }
         }
-        let Armed::Descriptor(descriptor) = self.channel.arm() else { return };
-        let armed = self.engine.arm(descriptor, self.token, watch.added, receives, sends);
+        let what = match (receives, sends) {
+            (true, _) => Some(Armed::Readable),
+            (false, true) => Some(self.channel.arm(Wanted::Room)),
+            (false, false) => None,
+        };
+        let armed = self.engine.arm(self.channel.descriptor(), self.token, watch.added, what);
         match armed {
             Ok(()) => watch.added = true,
             Err(error) => {
@@ -281,11 +291,7 @@ impl Connection {
     /// The keeper's set has something to report. True: the caller has the turn and something may be read.
     pub(super) fn on_event(self: &Arc<Self>) -> bool {
         if self.writing.is_blocked() {
-            match self.writing.flush(self.channel(), self.engine.now()) {
-                Ok(true) if self.stage() == DRAINING => self.channel.shutdown_send(),
-                Ok(_) => {}
-                Err(error) => self.end(&format!("send: {error}")),
-            }
+            self.flush();
         }
         match self.stage() {
             OPEN if self.writing.is_blocked() => {}
@@ -302,6 +308,19 @@ impl Connection {
             self.arm(self.watch());
         }
         false
+    }
+
+    /// Sends on what the transport did not take. False if it has ended by that.
+    fn flush(&self) -> bool {
+        match self.writing.flush(self.channel(), self.engine.now()) {
+            Ok(true) if self.stage() == DRAINING => self.channel.shutdown_send(),
+            Ok(_) => {}
+            Err(error) => {
+                self.end(&format!("send: {error}"));
+                return false;
+            }
+        }
+        true
     }
 
     /// As [`on_event`](Self::on_event), for who drives the connection where there is no keeper.

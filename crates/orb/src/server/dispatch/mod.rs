@@ -35,7 +35,7 @@ use super::turn::Turn;
 use crate::exception::{Minor, SystemException};
 use crate::orb::{Core, Orb};
 use crate::poa::{Adapters, Located};
-use crate::transport::Acceptor;
+use crate::transport::{Acceptor, Armed};
 use queue::{Queue, Task};
 
 /// Connections beyond which silent ones keep no receive buffer. 512: their buffers take 8 MiB, and no more than so many
@@ -274,22 +274,20 @@ impl Engine {
         }
     }
 
-    /// Watches a connection: once, for what is asked.
+    /// Watches a connection: once, for what is asked; `None`: for nothing, but it is in the set.
     pub(super) fn arm(
         &self,
         descriptor: BorrowedFd<'_>,
         token: u64,
         again: bool,
-        receives: bool,
-        sends: bool,
+        what: Option<Armed>,
     ) -> io::Result<()> {
-        let what = match (receives, sends) {
-            (true, true) => Interest::BOTH,
-            (true, false) => Interest::RECEIVE,
-            (false, true) => Interest::SEND,
-            (false, false) if again => return Ok(()),
-            // Armed for nothing, a connection is in the set and can be changed like any other.
-            (false, false) => Interest::SEND,
+        let what = match what {
+            Some(Armed::Readable) => Interest::RECEIVE,
+            Some(_) => Interest::SEND,
+            None if again => return Ok(()),
+            // So that it can be changed like any other.
+            None => Interest::SEND,
         };
         match again {
             true => self.epoll.modify(descriptor, token, what, Trigger::OneShot)?,
