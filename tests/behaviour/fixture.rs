@@ -1,19 +1,25 @@
 //! A server that serves a probe, and a client of it.
 
-use std::sync::Arc;
+use std::sync::{Arc, LazyLock};
 
 use zorb::server::ThreadModel;
 use zorb::transport::Transport;
+use zorb::transport::memory::Memory;
 use zorb::transport::tcp::Tcp;
 use zorb::transport::unix::Unix;
 use zorb::{Interface, Orb, OrbBuilder};
 use zorb_tests::servant::Servant;
 use zorb_tests::testing::Probe;
 
+use crate::ahead::Ahead;
+
 /// Every threading model that serves several clients, wide enough for what the tests ask of all of them.
 pub(crate) fn models() -> [ThreadModel; 3] {
     [ThreadModel::per_connection(), ThreadModel::pool(16), ThreadModel::Reactor]
 }
+
+/// What all that meet in this process share.
+static MEMORY: LazyLock<Arc<Memory>> = LazyLock::new(Arc::default);
 
 /// By which transport client and server meet.
 #[derive(Clone, Copy, Debug)]
@@ -22,6 +28,10 @@ pub(crate) enum Place {
     Tcp,
     /// At a new name.
     Unix,
+    /// At a new name in this process.
+    Memory,
+    /// As TCP, over channels that read ahead of their descriptors.
+    Ahead,
 }
 
 impl Place {
@@ -33,14 +43,15 @@ impl Place {
     /// Where such a server listens.
     pub(crate) fn endpoint(self) -> &'static str {
         match self {
-            Place::Tcp => "tcp:127.0.0.1:0",
+            Place::Tcp | Place::Ahead => "tcp:127.0.0.1:0",
             Place::Unix => "unix:",
+            Place::Memory => "memory:",
         }
     }
 
     /// A builder of an ORB that can reach it.
     pub(crate) fn client(self) -> OrbBuilder {
-        Orb::builder()
+        Orb::builder().transport(self.transport())
     }
 
     /// The transport itself.
@@ -48,14 +59,17 @@ impl Place {
         match self {
             Place::Tcp => Arc::new(Tcp::new()),
             Place::Unix => Arc::new(Unix::new()),
+            Place::Memory => MEMORY.clone(),
+            Place::Ahead => Arc::new(Ahead::new()),
         }
     }
 
     /// How its endpoints begin.
     pub(crate) fn prefix(self) -> &'static str {
         match self {
-            Place::Tcp => "tcp:127.0.0.1:",
+            Place::Tcp | Place::Ahead => "tcp:127.0.0.1:",
             Place::Unix => "unix:/tmp/zorb-",
+            Place::Memory => "memory:",
         }
     }
 }

@@ -1,13 +1,17 @@
-//! The whole ORB, server and client, over every transport that connects processes of one machine, under every
-//! threading model.
+//! The whole ORB, server and client, over every transport, under every threading model.
 //!
 //! A test that takes a [`Place`](fixture::Place) runs over each; a new transport joins by a line in `over!`.
 
 /// Makes tests, one for each transport, of functions that take a place.
 macro_rules! over {
-    ($($test:ident),+ $(,)?) => {
+    (between processes: $($test:ident),+ $(,)?) => {
         over!(tcp, Tcp: $($test)+);
         over!(unix, Unix: $($test)+);
+    };
+    ($($test:ident),+ $(,)?) => {
+        over!(between processes: $($test),+);
+        over!(memory, Memory: $($test)+);
+        over!(ahead, Ahead: $($test)+);
     };
     ($module:ident, $place:ident: $($test:ident)+) => {
         mod $module {
@@ -22,6 +26,7 @@ macro_rules! over {
 }
 
 mod addressing;
+mod ahead;
 mod calls;
 mod connections;
 mod contexts;

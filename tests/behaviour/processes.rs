@@ -52,5 +52,6 @@ fn callbacks_nested_eight_deep_come_back_from_another_process_under_every_pair_o
 }
 
 over! {
+    between processes:
     callbacks_nested_eight_deep_come_back_from_another_process_under_every_pair_of_models,
 }

@@ -15,6 +15,7 @@
 use std::collections::{HashMap, VecDeque};
 use std::io::{self, IoSlice};
 use std::os::fd::{AsFd, BorrowedFd};
+use std::sync::atomic::{AtomicUsize, Ordering};
 use std::sync::{Arc, OnceLock};
 use std::time::{Duration, Instant};
 
@@ -36,6 +37,8 @@ const PORT: u16 = 1;
 #[derive(Default)]
 pub struct Memory {
     listeners: Arc<Mutex<HashMap<String, Arc<Listener>>>>,
+    /// Names given to listeners that asked for none.
+    named: AtomicUsize,
 }
 
 /// Connections that wait to be accepted.
@@ -68,7 +71,8 @@ impl Transport for Memory {
     fn listen(&self, address: &str) -> io::Result<Box<dyn Acceptor>> {
         let mut listeners = self.listeners();
         let name = match address {
-            "" => format!("memory-{}", listeners.len()),
+            // Never one that was used before: references to it must not lead here.
+            "" => format!("memory-{}", self.named.fetch_add(1, Ordering::Relaxed)),
             name => name.to_owned(),
         };
         if listeners.contains_key(&name) {
@@ -318,6 +322,14 @@ impl MemoryChannel {
                 sent => return Ok(sent),
             }
         }
+    }
+}
+
+impl Drop for MemoryChannel {
+    /// As a socket's end, which the other one sees.
+    fn drop(&mut self) {
+        self.incoming.end();
+        self.outgoing.end();
     }
 }
 
