@@ -22,7 +22,7 @@ use rustix::io::Errno;
 use rustix::net::addr::SocketAddrStorage;
 use rustix::net::{RecvFlags, ReturnFlags, SocketAddrAny};
 
-use crate::ready::ready_by;
+use crate::ready::attempt_by;
 use crate::{Error, Step, counts};
 
 const HEADER: usize = size_of::<cmsghdr>();
@@ -151,16 +151,8 @@ pub(crate) fn receive_by<const N: usize>(
     flags: RecvFlags,
     deadline: Instant,
 ) -> Result<Message, Error> {
-    let failed = |errno| Error::os(Step::Receive, errno);
-    loop {
-        match receive(fd, into, space, flags | RecvFlags::DONTWAIT) {
-            Err(Errno::AGAIN) => {}
-            done => return done.map_err(failed),
-        }
-        if !ready_by(fd, PollFlags::IN, Some(deadline)).map_err(failed)? {
-            return Err(Error::out_of_time(Step::Receive));
-        }
-    }
+    let flags = flags | RecvFlags::DONTWAIT;
+    attempt_by(fd, Step::Receive, PollFlags::IN, Some(deadline), || receive(fd, into, space, flags))
 }
 
 /// What the last call of the C library in this thread failed with.

@@ -4,7 +4,12 @@ use crate::{Error, Step, counts};
 use rustix::event::{PollFd, PollFlags, Timespec, poll};
 use rustix::io::Errno;
 use std::os::fd::{AsFd, BorrowedFd};
+use std::thread;
 use std::time::{Duration, Instant};
+
+/// From one attempt to the next where nothing tells when the next one may succeed: a thousand looks a second
+/// cost a core next to nothing, and nobody notices a millisecond where something is wrong already.
+pub(crate) const AGAIN_AFTER: Duration = Duration::from_millis(1);
 
 /// Waits until there is something to receive or accept on a descriptor, or its end to report, at the latest until
 /// `deadline`. False: the deadline came first. A deadline in the past still looks once.
@@ -46,6 +51,72 @@ pub(crate) fn events_by(
             Err(errno) => return Err(errno),
         }
     }
+}
+
+/// Attempts what would block (`EAGAIN`) again and again until it does not, at the latest until `deadline`
+/// (`None`: as long as it takes); once in any case. An attempt does not wait, and goes on by itself if a signal
+/// interrupts it. Errors are at `step` and name nobody yet.
+pub(crate) fn attempt_by<T>(
+    fd: BorrowedFd<'_>,
+    step: Step,
+    what: PollFlags,
+    deadline: Option<Instant>,
+    mut attempt: impl FnMut() -> Result<T, Errno>,
+) -> Result<T, Error> {
+    let mut waiting = Waiting::new(what, deadline);
+    loop {
+        match attempt() {
+            Err(Errno::AGAIN) => {}
+            done => return done.map_err(|errno| Error::os(step, errno)),
+        }
+        match waiting.next(fd) {
+            Ok(None) => return Err(Error::out_of_time(step)),
+            Ok(Some(_)) => {}
+            Err(errno) => return Err(Error::os(step, errno)),
+        }
+    }
+}
+
+/// Waits between attempts that may each find nothing although the wait before it said otherwise: another
+/// thread was faster, or what woke it is no matter of theirs, such as a report in the queue of errors, which
+/// ends every wait at once for as long as it is there. It rests where it would go round without end, and the
+/// deadline holds however often it is woken.
+pub(crate) struct Waiting {
+    what: PollFlags,
+    deadline: Option<Instant>,
+    /// How often it has been woken, and for nothing, as it is still asked.
+    woken: u32,
+}
+
+impl Waiting {
+    pub(crate) fn new(what: PollFlags, deadline: Option<Instant>) -> Self {
+        Self { what, deadline, woken: 0 }
+    }
+
+    /// Waits, and says what for. `None`: the deadline came first.
+    pub(crate) fn next(&mut self, fd: BorrowedFd<'_>) -> Result<Option<PollFlags>, Errno> {
+        // Once may be another thread's doing.
+        if self.woken > 1 && !rest(self.deadline) {
+            return Ok(None);
+        }
+        let events = events_by(fd, self.what, self.deadline)?;
+        if events.is_empty() {
+            return Ok(None);
+        }
+        // What was not asked for stays, and would wake it at once.
+        self.woken = self.woken.saturating_add(if events.intersects(self.what) { 1 } else { 2 });
+        Ok(Some(events))
+    }
+}
+
+/// Rests for a moment where there is nothing to wait for. False: the deadline has passed.
+pub(crate) fn rest(deadline: Option<Instant>) -> bool {
+    let left = deadline.map_or(AGAIN_AFTER, |deadline| deadline.saturating_duration_since(Instant::now()));
+    if left.is_zero() {
+        return false;
+    }
+    thread::sleep(left.min(AGAIN_AFTER));
+    true
 }
 
 /// Makes a system call, and makes it again if a signal interrupted it.

@@ -39,6 +39,7 @@ fn what_is_held() {
     if privileged || limit.is_none_or(|octets| octets >= 4 << 20) {
         a_buffer_stays_with_the_kernel_as_long_as_the_peer_has_not_got_it();
         what_the_kernel_holds_outlives_its_sender();
+        waiting_for_completions_of_a_connection_shut_down_ends_by_the_deadline();
     } else {
         eprintln!("left out: the kernel may hold no more than {limit:?} octets for this user");
     }
@@ -77,6 +78,19 @@ fn what_the_kernel_holds_outlives_its_sender() {
     // The kernel sends it to its end.
     assert!(receive(&server, sent) == block[..sent]);
     assert_eq!(server.receive_by(&mut [0; 8], within(LONG)).unwrap(), 0);
+}
+
+/// The kernel then reports the end of both directions to every wait, at once.
+fn waiting_for_completions_of_a_connection_shut_down_ends_by_the_deadline() {
+    let (mut client, server) = pair();
+    let block: Arc<[u8]> = octets(5, 32 << 20).into();
+    let sent = client.send_all(Arc::clone(&block), within(SHORT)).unwrap_err().transferred();
+    client.stream().shutdown_both().unwrap();
+    server.shutdown_send().unwrap();
+    let error = client.completed_by(within(SHORT)).unwrap_err();
+    assert!(error.is_timeout() && error.step() == Step::Send, "{error}");
+    assert!(receive(&server, sent) == block[..sent]);
+    drop(client.completed_by(within(LONG)).unwrap().unwrap());
 }
 
 fn where_the_kernel_may_hold_no_more_it_copies() {

@@ -160,13 +160,86 @@ fn nothing_is_sent_at_once_and_comes_back() {
 
 #[test]
 fn a_descriptor_that_has_sent_so_before_is_refused() {
-    let (client, _server) = pair_at("127.0.0.1:0");
+    let (client, server) = pair_at("127.0.0.1:0");
     let (on, length) = (1 as libc::c_int, size_of::<libc::c_int>() as libc::socklen_t);
     let on_at = &raw const on;
     let fd = client.as_fd().as_raw_fd();
     // SAFETY: the kernel reads a C `int`, which is there.
     let done = unsafe { libc::setsockopt(fd, libc::SOL_SOCKET, libc::SO_ZEROCOPY, on_at.cast(), length) };
     assert_eq!(done, 0);
-    let error = ZeroCopyStream::<Vec<u8>>::new(client).unwrap_err();
+    let refused = ZeroCopyStream::<Vec<u8>>::new(client).unwrap_err();
+    let error = refused.error();
     assert_eq!((error.step(), error.raw_os_error()), (Step::Configure, Some(libc::EINVAL)));
+    refused.into_handle().send_all(&mut [IoSlice::new(b"as before")], within(LONG)).unwrap();
+    assert_eq!(receive(&server, 9), b"as before");
+}
+
+#[test]
+fn no_second_one_is_made_of_a_duplicate() {
+    let (client, _server) = pair_at("127.0.0.1:0");
+    let duplicate = TcpStream::adopt(client.as_fd().try_clone_to_owned().unwrap()).unwrap();
+    let _first = ZeroCopyStream::<Vec<u8>>::new(client).unwrap();
+    let refused = ZeroCopyStream::<Vec<u8>>::new(duplicate).unwrap_err();
+    assert_eq!(refused.error().step(), Step::Configure);
+}
+
+/// The kernel has one count for a socket, whoever sends.
+#[test]
+fn nothing_comes_back_once_somebody_else_has_sent_so_by_a_duplicate() {
+    let (mut client, server) = pair();
+    let duplicate = client.as_fd().try_clone_to_owned().unwrap();
+    let flag = rustix::net::SendFlags::from_bits_retain(libc::MSG_ZEROCOPY.cast_unsigned());
+    assert_eq!(rustix::net::send(&duplicate, &[7; 20_000], flag), Ok(20_000));
+    receive(&server, 20_000);
+    let block: Arc<[u8]> = octets(5, 20_000).into();
+    let until = within(LONG);
+    let error = loop {
+        assert!(Instant::now() < until);
+        match client.send_all(Arc::clone(&block), within(LONG)) {
+            // Their completion is not there yet.
+            Ok(()) => drop(receive(&server, 20_000)),
+            Err(error) => break error,
+        }
+        thread::sleep(Duration::from_millis(1));
+    };
+    assert_eq!((error.step(), error.raw_os_error()), (Step::Send, Some(libc::EPROTO)));
+    assert!(client.completed_by(within(LONG)).is_err());
+    let owners = Arc::strong_count(&block);
+    drop(client);
+    assert_eq!(Arc::strong_count(&block), owners, "nothing is freed that the kernel may be reading");
+}
+
+/// The time that this thread has spent on a processor.
+fn worked() -> Duration {
+    let time = rustix::time::clock_gettime(rustix::time::ClockId::ThreadCPUTime);
+    Duration::try_from(time).unwrap()
+}
+
+/// A completion that nobody takes ends each of the kernel's waits at once.
+#[test]
+fn completions_that_wait_neither_move_a_deadline_nor_keep_a_processor_busy() {
+    let (mut client, server) = pair();
+    client.send_all(octets(0, 20_000), within(LONG)).unwrap();
+    receive(&server, 20_000);
+    let stream = client.stream();
+    let mut reports = [rustix::event::PollFd::new(stream, rustix::event::PollFlags::empty())];
+    rustix::event::poll(&mut reports, None).unwrap();
+    let (begun, before) = (Instant::now(), worked());
+    let long = Duration::from_millis(300);
+    let error = stream.receive_by(&mut [0; 8], within(long)).unwrap_err();
+    assert!(error.is_timeout() && begun.elapsed() >= long, "{error}");
+    assert!(!stream.wait_readable(within(long)).unwrap());
+    assert!(stream.receive_stamped_by(&mut [0; 8], within(long)).unwrap_err().is_timeout());
+    let block = vec![1; 8 << 20];
+    let error = stream.send_all(&mut [IoSlice::new(&block); 64], within(long)).unwrap_err();
+    assert!(error.is_timeout() && error.transferred() > 0, "{error}");
+    assert!(worked() - before < begun.elapsed() / 2, "it rests between its looks");
+
+    receive(&server, error.transferred());
+    server.send(&[IoSlice::new(b"answer")]).unwrap();
+    assert!(stream.wait_readable(within(LONG)).unwrap());
+    assert_eq!(stream.receive_by(&mut [0; 8], within(LONG)).unwrap(), 6);
+    drop(server);
+    assert!(stream.wait_readable(within(LONG)).unwrap());
+    assert_eq!(stream.receive_by(&mut [0; 8], within(LONG)).unwrap(), 0);
 }

@@ -7,7 +7,7 @@
 use super::queues::QueueSizes;
 use super::{Stream, StreamFamily};
 use crate::portable::accept;
-use crate::ready::ready_by;
+use crate::ready::attempt_by;
 use crate::{Error, Step, counts};
 use rustix::event::PollFlags;
 use rustix::io::Errno;
@@ -135,17 +135,8 @@ impl<F: StreamFamily> Acceptor<F> {
     }
 
     fn accept_until(&self, deadline: Option<Instant>) -> Result<Stream<F>, Error> {
-        loop {
-            match self.accept_now() {
-                Err(error) if error.is_would_block() => {}
-                done => return done,
-            }
-            match ready_by(self.as_fd(), PollFlags::IN, deadline) {
-                Ok(true) => {}
-                Ok(false) => return Err(Error::out_of_time(Step::Accept).with(F::address(&self.local))),
-                Err(errno) => return Err(self.failed(errno)),
-            }
-        }
+        let accepted = attempt_by(self.as_fd(), Step::Accept, PollFlags::IN, deadline, || self.take());
+        accepted.map_err(|error| error.with(F::address(&self.local)))
     }
 
     /// Takes the next peer if one is waiting.
@@ -153,22 +144,23 @@ impl<F: StreamFamily> Acceptor<F> {
     /// # Errors
     /// As [`accept`](Self::accept), and [`Error::is_would_block`] if nobody is waiting.
     pub fn accept_now(&self) -> Result<Stream<F>, Error> {
+        let failed = |errno| Error::os(Step::Accept, errno).with(F::address(&self.local));
+        self.take().map_err(failed)
+    }
+
+    fn take(&self) -> Result<Stream<F>, Errno> {
         loop {
             counts::enter();
             match accept(self.fd.as_fd()) {
                 Ok((fd, from)) => {
-                    if let Some(peer) = F::accepted(from).map_err(|errno| self.failed(errno))? {
+                    if let Some(peer) = F::accepted(from)? {
                         return Ok(Stream::new(fd, peer));
                     }
                 }
                 Err(errno) if concerns_one_peer(errno) => {}
-                Err(errno) => return Err(self.failed(errno)),
+                Err(errno) => return Err(errno),
             }
         }
-    }
-
-    fn failed(&self, errno: Errno) -> Error {
-        Error::os(Step::Accept, errno).with(F::address(&self.local))
     }
 }
 

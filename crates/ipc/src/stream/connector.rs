@@ -6,18 +6,14 @@
 
 use super::queues::QueueSizes;
 use super::{Begun, Stream, StreamFamily};
-use crate::ready::ready_by;
+use crate::ready::{ready_by, rest};
 use crate::{Error, Step};
 use rustix::event::PollFlags;
 use rustix::io::Errno;
 use rustix::net::sockopt;
 use std::fmt;
 use std::os::fd::{AsFd, BorrowedFd, OwnedFd};
-use std::thread;
-use std::time::{Duration, Instant};
-
-/// From one attempt to the next where nothing tells when a peer's full queue has room again.
-const AGAIN_AFTER: Duration = Duration::from_millis(1);
+use std::time::Instant;
 
 /// How to connect: options that every stream it yields is born with. Holds no descriptor.
 pub struct Connector<F: StreamFamily> {
@@ -156,11 +152,10 @@ impl<F: StreamFamily> Connecting<F> {
                     }
                 }
                 Begun::Full => {
-                    let left = deadline.saturating_duration_since(Instant::now());
-                    if left.is_zero() {
+                    // Nothing tells when a full queue has room again.
+                    if !rest(Some(deadline)) {
                         return Err(self.out_of_time());
                     }
-                    thread::sleep(left.min(AGAIN_AFTER));
                 }
             }
             self.look()?;

@@ -18,6 +18,4 @@ pub use connector::{Completion, Connecting, Connector};
 pub use family::StreamFamily;
 pub(crate) use family::{Begun, Calls};
 pub use queues::QueueSizes;
-#[cfg(target_os = "linux")]
-pub(crate) use stream::retry;
 pub use stream::{Idle, Stream};

@@ -12,7 +12,9 @@ use super::queues::{self, QueueSizes};
 use super::{Connector, StreamFamily};
 use crate::error::ENDED;
 use crate::portable::NO_SIGNAL;
+#[cfg(target_os = "linux")]
 use crate::ready::ready_by;
+use crate::ready::{Waiting, attempt_by, resumed};
 use crate::{Error, Step, counts};
 use rustix::event::PollFlags;
 use rustix::io::Errno;
@@ -72,7 +74,7 @@ impl<F: StreamFamily> Stream<F> {
     /// At [`Step::Receive`]: [`Error::is_timeout`], [`Error::is_connection_reset`].
     #[inline]
     pub fn receive(&self, into: &mut [u8]) -> Result<usize, Error> {
-        match retry(|| recv(&self.fd, &mut *into, RecvFlags::empty())) {
+        match resumed(|| recv(&self.fd, &mut *into, RecvFlags::empty())) {
             Ok((received, _)) => Ok(received),
             Err(errno) => Err(self.failed_waiting(Step::Receive, errno)),
         }
@@ -84,7 +86,7 @@ impl<F: StreamFamily> Stream<F> {
     /// At [`Step::Receive`]: [`Error::is_would_block`], [`Error::is_connection_reset`].
     #[inline]
     pub fn receive_now(&self, into: &mut [u8]) -> Result<usize, Error> {
-        match retry(|| recv(&self.fd, &mut *into, RecvFlags::DONTWAIT)) {
+        match resumed(|| recv(&self.fd, &mut *into, RecvFlags::DONTWAIT)) {
             Ok((received, _)) => Ok(received),
             Err(errno) => Err(self.failed(Step::Receive, errno)),
         }
@@ -99,12 +101,10 @@ impl<F: StreamFamily> Stream<F> {
     /// # Errors
     /// At [`Step::Receive`]: [`Error::is_timeout`], [`Error::is_connection_reset`].
     pub fn receive_by(&self, into: &mut [u8], deadline: Instant) -> Result<usize, Error> {
-        loop {
-            match self.receive_now(into) {
-                Err(error) if error.is_would_block() => self.wait(Step::Receive, PollFlags::IN, deadline)?,
-                done => return done,
-            }
-        }
+        let received = attempt_by(self.as_fd(), Step::Receive, PollFlags::IN, Some(deadline), || {
+            resumed(|| recv(&self.fd, &mut *into, RecvFlags::DONTWAIT))
+        });
+        received.map(|(received, _)| received).map_err(|error| self.naming(error))
     }
 
     /// Fills `into` to its end by `deadline`, however many pieces it arrives in.
@@ -145,7 +145,15 @@ impl<F: StreamFamily> Stream<F> {
     /// # Errors
     /// At [`Step::Receive`].
     pub fn wait_readable(&self, deadline: Instant) -> Result<bool, Error> {
-        ready_by(self.as_fd(), PollFlags::IN, Some(deadline)).map_err(|e| self.failed(Step::Receive, e))
+        let mut waiting = Waiting::new(PollFlags::IN, Some(deadline));
+        loop {
+            match waiting.next(self.as_fd()).map_err(|errno| self.failed(Step::Receive, errno))? {
+                None => return Ok(false),
+                // An error that is the connection's own is received; what is in the queue of errors is not.
+                Some(PollFlags::ERR) if self.idle() == Idle::Quiet => {}
+                Some(_) => return Ok(true),
+            }
+        }
     }
 
     /// Copies what is there without taking it, and without waiting. 0: the peer has ended its direction.
@@ -153,7 +161,7 @@ impl<F: StreamFamily> Stream<F> {
     /// # Errors
     /// As [`receive_now`](Self::receive_now).
     pub fn peek_now(&self, into: &mut [u8]) -> Result<usize, Error> {
-        match retry(|| recv(&self.fd, &mut *into, RecvFlags::PEEK | RecvFlags::DONTWAIT)) {
+        match resumed(|| recv(&self.fd, &mut *into, RecvFlags::PEEK | RecvFlags::DONTWAIT)) {
             Ok((received, _)) => Ok(received),
             Err(errno) => Err(self.failed(Step::Receive, errno)),
         }
@@ -225,29 +233,30 @@ impl<F: StreamFamily> Stream<F> {
     #[cold]
     fn send_rest(&self, mut slices: &mut [IoSlice<'_>], sent: usize, deadline: Instant) -> Result<(), Error> {
         let mut total = sent;
-        IoSlice::advance_slices(&mut slices, sent);
-        while !slices.is_empty() {
-            self.wait(Step::Send, PollFlags::OUT, deadline).map_err(|e| e.with_transferred(total))?;
-            match self.send_now(slices) {
-                Ok(sent) => {
-                    total += sent;
-                    IoSlice::advance_slices(&mut slices, sent);
-                }
-                Err(error) if error.is_would_block() => {}
-                Err(error) => return Err(error.with_transferred(total)),
+        let mut sent = sent;
+        loop {
+            IoSlice::advance_slices(&mut slices, sent);
+            if slices.is_empty() {
+                return Ok(());
             }
+            let left = &*slices;
+            let flags = NO_SIGNAL.union(SendFlags::DONTWAIT);
+            sent = attempt_by(self.as_fd(), Step::Send, PollFlags::OUT, Some(deadline), || {
+                self.send_with(left, flags)
+            })
+            .map_err(|error| self.naming(error).with_transferred(total))?;
+            total += sent;
         }
-        Ok(())
     }
 
     /// For one slice `send`, which spares the kernel reading a message header and a list.
     #[inline]
     fn send_with(&self, slices: &[IoSlice<'_>], flags: SendFlags) -> Result<usize, Errno> {
         if let [slice] = slices {
-            return retry(|| send(&self.fd, slice, flags));
+            return resumed(|| send(&self.fd, slice, flags));
         }
         let slices = &slices[..slices.len().min(MOST_SLICES)];
-        retry(|| sendmsg(&self.fd, slices, &mut SendAncillaryBuffer::default(), flags))
+        resumed(|| sendmsg(&self.fd, slices, &mut SendAncillaryBuffer::default(), flags))
     }
 
     // ---- closing ----
@@ -321,6 +330,8 @@ impl<F: StreamFamily> Stream<F> {
 
     // ---- failing ----
 
+    /// Waits once, for who attempts again and again.
+    #[cfg(target_os = "linux")]
     pub(crate) fn wait(&self, step: Step, what: PollFlags, deadline: Instant) -> Result<(), Error> {
         match ready_by(self.as_fd(), what, Some(deadline)) {
             Ok(true) => Ok(()),
@@ -362,17 +373,5 @@ impl<F: StreamFamily> fmt::Debug for Stream<F> {
 impl<F: StreamFamily> AsFd for Stream<F> {
     fn as_fd(&self) -> BorrowedFd<'_> {
         self.fd.as_fd()
-    }
-}
-
-/// Makes a system call again that a signal interrupted.
-#[inline]
-pub(crate) fn retry<T>(mut call: impl FnMut() -> Result<T, Errno>) -> Result<T, Errno> {
-    loop {
-        counts::enter();
-        match call() {
-            Err(Errno::INTR) => {}
-            done => return done,
-        }
     }
 }

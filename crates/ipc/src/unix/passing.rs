@@ -12,8 +12,8 @@ use rustix::net::{RecvFlags, ReturnFlags, SendAncillaryBuffer, SendAncillaryMess
 
 use super::{Credentials, UnixStream, credentials};
 use crate::control::{self, Space, room};
-use crate::ready::ready_by;
-use crate::{Error, Step, counts};
+use crate::ready::{attempt_by, resumed};
+use crate::{Error, Step};
 
 /// The most that the kernel takes with one message (`SCM_MAX_FD`).
 pub(super) const AT_ONCE: usize = 253;
@@ -77,23 +77,16 @@ impl UnixStream {
         deadline: Instant,
     ) -> Result<usize, Error> {
         let mut space = [MaybeUninit::uninit(); cmsg_space!(ScmRights(AT_ONCE))];
-        loop {
-            let mut riding = SendAncillaryBuffer::new(&mut space);
-            // There is space for as many.
-            riding.push(SendAncillaryMessage::ScmRights(descriptors));
-            counts::enter();
-            let flags = SendFlags::NOSIGNAL | SendFlags::DONTWAIT;
-            match sendmsg(self, &[IoSlice::new(octets)], &mut riding, flags) {
-                Ok(sent) => return Ok(sent),
-                Err(Errno::INTR) => {}
-                Err(Errno::AGAIN) => match ready_by(self.as_fd(), PollFlags::OUT, Some(deadline)) {
-                    Ok(true) => {}
-                    Ok(false) => return Err(self.naming(Error::out_of_time(Step::Send))),
-                    Err(errno) => return Err(self.failed(Step::Send, errno)),
-                },
-                Err(errno) => return Err(self.failed(Step::Send, errno)),
-            }
-        }
+        let flags = SendFlags::NOSIGNAL | SendFlags::DONTWAIT;
+        let sent = attempt_by(self.as_fd(), Step::Send, PollFlags::OUT, Some(deadline), || {
+            resumed(|| {
+                let mut riding = SendAncillaryBuffer::new(&mut space);
+                // There is space for as many.
+                riding.push(SendAncillaryMessage::ScmRights(descriptors));
+                sendmsg(self, &[IoSlice::new(octets)], &mut riding, flags)
+            })
+        });
+        sent.map_err(|error| self.naming(error))
     }
 
     /// Receives what is there, at least one octet, with the descriptors that ride on it, and waits for it until `deadline`.

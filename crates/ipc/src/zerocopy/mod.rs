@@ -20,9 +20,10 @@
 //!   half-way.
 //! * Completions have numbers: the kernel counts a socket's calls with the flag that took at least one octet.
 //!   A stream is given away for good to become a [`ZeroCopyStream`], must not have sent in this way before,
-//!   and sends by `&mut self` only, so the count here is the kernel's. (Whoever borrows its descriptor and
-//!   sends by the same flag themselves breaks that, as would closing it; see [`std::os::fd`] on what
-//!   borrowing allows.)
+//!   and sends by `&mut self` only, so the count here is the kernel's. No second one can be made of a duplicate
+//!   of its descriptor. (Whoever borrows that and sends by the same flag themselves makes the kernel count what
+//!   is not counted here, as closing it would break it; see [`std::os::fd`] on what borrowing allows. As soon
+//!   as a completion shows it, no buffer is given back any more, whatever else completes.)
 //! * Dropping it while the kernel still holds buffers keeps those until the program's end: the connection
 //!   outlives its descriptor until all has been acknowledged, and no completion can be received any more.
 //!   Forgetting it leaks them.
@@ -36,30 +37,25 @@ use std::fmt;
 use std::mem::{self, ManuallyDrop};
 use std::os::fd::{AsFd, BorrowedFd};
 use std::sync::{Mutex, PoisonError};
-use std::thread;
-use std::time::{Duration, Instant};
+use std::time::Instant;
 
 use rustix::event::PollFlags;
 use rustix::io::Errno;
-use rustix::net::{RecvFlags, SendFlags, send};
+use rustix::net::{RecvFlags, SendFlags, recv, send};
 
 use crate::control::{self, Rider, Space, room};
 use crate::options::raw;
-use crate::ready::ready_by;
-use crate::stream::retry;
-use crate::{Error, Step, TcpStream};
+use crate::ready::{Waiting, resumed};
+use crate::{Error, Refused, Step, TcpStream};
 
-/// A completion and the address that comes with it, and a time, which somebody may have asked for.
-const BESIDE: usize = room(16 + 28) + room(16);
+/// A completion and the address that comes with it, and times and other facts, which somebody may have asked
+/// for by the stream's descriptor: a completion that finds no room is lost, and its buffer with it.
+const BESIDE: usize = room(16 + 28) + 512;
 
 /// The most octets of one call. All that a call offers counts against what a user may have held (`ulimit -l`,
 /// usually 8 MiB), also what does not fit the queue, so a large buffer offered whole would always be copied;
 /// and calls of this size cost nothing beside what they send.
 const AT_ONCE: usize = 1 << 20;
-
-/// Between two looks at a connection that is shut down, of which the kernel still holds something: nothing
-/// tells then.
-const AGAIN_AFTER: Duration = Duration::from_millis(1);
 
 /// What the kernel held when nobody could learn any more when it no longer does. Never taken out.
 static KEPT: Mutex<Vec<Box<dyn Send>>> = Mutex::new(Vec::new());
@@ -114,6 +110,8 @@ pub struct ZeroCopyStream<B: StableOctets> {
     next: u32,
     /// Whether anything was copied of the buffer whose parts are being taken out.
     copied: bool,
+    /// The kernel has counted calls that were not made here, so nobody knows what its numbers mean.
+    shared: bool,
 }
 
 /// What one call sent.
@@ -139,23 +137,25 @@ impl<B: StableOctets> ZeroCopyStream<B> {
     /// Sends by this stream without copying from here on.
     ///
     /// # Errors
-    /// At [`Step::Configure`]: a kernel older than 4.14, or an invalid argument if the stream's descriptor
-    /// has been used in this way already.
-    pub fn new(stream: TcpStream) -> Result<Self, Error> {
+    /// At [`Step::Configure`], with the stream: a kernel older than 4.14, or an invalid argument if the stream's
+    /// descriptor, or a duplicate of it, has been used in this way already.
+    pub fn new(stream: TcpStream) -> Result<Self, Refused<TcpStream>> {
         let prepare = || match raw::int(stream.as_fd(), libc::SOL_SOCKET, libc::SO_ZEROCOPY)? {
             0 => raw::set_int(stream.as_fd(), libc::SOL_SOCKET, libc::SO_ZEROCOPY, 1),
             // Its count may not begin at zero.
             _ => Err(Errno::INVAL),
         };
-        prepare().map_err(|errno| stream.failed(Step::Configure, errno))?;
-        Ok(Self { stream, parts: VecDeque::new(), next: 0, copied: false })
+        match prepare() {
+            Ok(()) => Ok(Self { stream, parts: VecDeque::new(), next: 0, copied: false, shared: false }),
+            Err(errno) => Err(Refused::new(stream.failed(Step::Configure, errno), stream)),
+        }
     }
 
     /// The stream: to receive by, to end a direction, to send small things in the usual way between two
     /// buffers.
     ///
     /// While completions wait to be taken the kernel reports an error condition of it, so that its calls
-    /// which wait by a deadline do so without rest: take completions first, or use
+    /// which wait by a deadline look again every millisecond: take completions first, or use
     /// [`receive_by`](Self::receive_by) of this type, or [`receive`](TcpStream::receive) with a timeout.
     pub fn stream(&self) -> &TcpStream {
         &self.stream
@@ -166,25 +166,22 @@ impl<B: StableOctets> ZeroCopyStream<B> {
     /// the kernel has done with what it took of it.
     ///
     /// # Errors
-    /// As [`send_all`](TcpStream::send_all) of the stream, with [`Error::transferred`].
+    /// As [`send_all`](TcpStream::send_all) of the stream, with [`Error::transferred`]. A protocol error: somebody
+    /// else sends in this way by a duplicate of the descriptor; nothing was sent, and nothing comes back any
+    /// more.
     pub fn send_all(&mut self, buffer: B, deadline: Instant) -> Result<(), Error> {
         // Should anything panic, it is leaked instead of freed: the kernel may have begun to read.
         let buffer = ManuallyDrop::new(buffer);
         let octets = buffer.octets();
         let mut sent = 0;
-        let done = loop {
-            if sent == octets.len() {
-                break Ok(());
+        // What is there by now is for calls before this one: so another's is told from this one's.
+        let done = self.note_completions().and_then(|()| self.alone()).and_then(|()| {
+            while sent < octets.len() {
+                sent += self.send_part(&octets[sent..octets.len().min(sent + AT_ONCE)], deadline)?;
             }
-            match self.send_part(&octets[sent..octets.len().min(sent + AT_ONCE)]) {
-                Ok(taken) => sent += taken,
-                Err(Errno::AGAIN) => match self.wait(Step::Send, PollFlags::OUT, deadline) {
-                    Ok(()) => {}
-                    Err(error) => break Err(error.with_transferred(sent)),
-                },
-                Err(errno) => break Err(self.stream.failed(Step::Send, errno).with_transferred(sent)),
-            }
-        };
+            Ok(())
+        });
+        let done = done.map_err(|error| error.with_transferred(sent));
         let buffer = Some(ManuallyDrop::into_inner(buffer));
         match self.parts.back_mut() {
             Some(last) if sent > 0 => last.buffer = buffer,
@@ -193,17 +190,19 @@ impl<B: StableOctets> ZeroCopyStream<B> {
         done
     }
 
-    /// Sends the beginning of `octets`, without waiting: how many the kernel took.
-    fn send_part(&mut self, octets: &[u8]) -> Result<usize, Errno> {
+    /// Sends the beginning of `octets`: how many the kernel took.
+    fn send_part(&mut self, octets: &[u8], deadline: Instant) -> Result<usize, Error> {
         // Nothing may fail between the call and the note of it.
         self.parts.reserve(1);
         let usual = SendFlags::NOSIGNAL | SendFlags::DONTWAIT;
         let flags = usual | SendFlags::from_bits_retain(libc::MSG_ZEROCOPY.cast_unsigned());
-        let (taken, held) = match retry(|| send(&self.stream, octets, flags)) {
-            // It may hold no more pages, or announce no more completions. What is copied has no number.
-            Err(Errno::NOBUFS) => (retry(|| send(&self.stream, octets, usual))?, false),
-            taken => (taken?, true),
-        };
+        let (taken, held) = self.attempt_by(Step::Send, PollFlags::OUT, deadline, |stream| {
+            match resumed(|| send(stream, octets, flags)) {
+                // It may hold no more pages, or announce no more completions. What is copied has no number.
+                Err(Errno::NOBUFS) => Ok((resumed(|| send(stream, octets, usual))?, false)),
+                taken => Ok((taken?, true)),
+            }
+        })?;
         self.parts.push_back(Part { number: self.next, held, copied: !held, buffer: None });
         self.next = self.next.wrapping_add(held.into());
         Ok(taken)
@@ -212,13 +211,15 @@ impl<B: StableOctets> ZeroCopyStream<B> {
     /// The buffer that was handed over first of all that have not come back, if the kernel has done with it.
     ///
     /// # Errors
-    /// At [`Step::Send`], if the completions cannot be received. That the connection is gone is none of
-    /// these: then the kernel has done with all of its buffers.
+    /// At [`Step::Send`], if the completions cannot be received, or are not all for what was sent here (a
+    /// protocol error): then nothing comes back any more. That the connection is gone is none of these: then
+    /// the kernel has done with all of its buffers.
     pub fn completed_now(&mut self) -> Result<Option<Completed<B>>, Error> {
         if let Some(completed) = self.take() {
             return Ok(Some(completed));
         }
         self.note_completions()?;
+        self.alone()?;
         Ok(self.take())
     }
 
@@ -227,6 +228,8 @@ impl<B: StableOctets> ZeroCopyStream<B> {
     /// # Errors
     /// As [`completed_now`](Self::completed_now), and [`Error::is_timeout`]: the kernel still holds it.
     pub fn completed_by(&mut self, deadline: Instant) -> Result<Option<Completed<B>>, Error> {
+        // Those of a connection that is shut down are told by nothing that could be waited for.
+        let mut waiting = Waiting::new(PollFlags::empty(), Some(deadline));
         loop {
             if let Some(completed) = self.completed_now()? {
                 return Ok(Some(completed));
@@ -235,11 +238,7 @@ impl<B: StableOctets> ZeroCopyStream<B> {
                 return Ok(None);
             }
             // A completion is reported as an error condition, which needs no asking for.
-            self.ready(Step::Send, PollFlags::empty(), deadline)?;
-            if let Some(completed) = self.completed_now()? {
-                return Ok(Some(completed));
-            }
-            thread::sleep(AGAIN_AFTER);
+            self.wait(Step::Send, &mut waiting)?;
         }
     }
 
@@ -254,31 +253,45 @@ impl<B: StableOctets> ZeroCopyStream<B> {
     /// # Errors
     /// As that one.
     pub fn receive_by(&mut self, into: &mut [u8], deadline: Instant) -> Result<usize, Error> {
+        let received = self.attempt_by(Step::Receive, PollFlags::IN, deadline, |stream| {
+            resumed(|| recv(stream, &mut *into, RecvFlags::DONTWAIT))
+        });
+        received.map(|(octets, _)| octets)
+    }
+
+    /// Attempts what would block until it does not, and takes note of completions in between: one that is left
+    /// would end each wait at once.
+    fn attempt_by<T>(
+        &mut self,
+        step: Step,
+        what: PollFlags,
+        deadline: Instant,
+        mut attempt: impl FnMut(&TcpStream) -> Result<T, Errno>,
+    ) -> Result<T, Error> {
+        let mut waiting = Waiting::new(what, Some(deadline));
         loop {
-            match self.stream.receive_now(into) {
-                Err(error) if error.is_would_block() => self.wait(Step::Receive, PollFlags::IN, deadline)?,
-                done => return done,
+            match attempt(&self.stream) {
+                Err(Errno::AGAIN) => {}
+                done => return done.map_err(|errno| self.stream.failed(step, errno)),
             }
+            self.note_completions()?;
+            self.wait(step, &mut waiting)?;
         }
     }
 
-    /// Waits until the stream is ready for `what`, or has a completion to report.
-    fn wait(&mut self, step: Step, what: PollFlags, deadline: Instant) -> Result<(), Error> {
-        // One that is there already would end the wait at once, and again and again.
-        self.note_completions()?;
-        self.ready(step, what, deadline)
-    }
-
-    fn ready(&self, step: Step, what: PollFlags, deadline: Instant) -> Result<(), Error> {
-        match ready_by(self.stream.as_fd(), what, Some(deadline)) {
-            Ok(true) => Ok(()),
-            Ok(false) => Err(self.stream.naming(Error::out_of_time(step))),
+    fn wait(&self, step: Step, waiting: &mut Waiting) -> Result<(), Error> {
+        match waiting.next(self.stream.as_fd()) {
+            Ok(Some(_)) => Ok(()),
+            Ok(None) => Err(self.stream.naming(Error::out_of_time(step))),
             Err(errno) => Err(self.stream.failed(step, errno)),
         }
     }
 
     /// The first buffer, if nothing of it is held.
     fn take(&mut self) -> Option<Completed<B>> {
+        if self.shared {
+            return None;
+        }
         while self.parts.front().is_some_and(|part| !part.held) {
             let part = self.parts.pop_front()?;
             self.copied |= part.copied;
@@ -305,7 +318,8 @@ impl<B: StableOctets> ZeroCopyStream<B> {
     }
 
     fn note(&mut self, range: Range) {
-        let Some(oldest) = self.parts.front().map(|part| part.number) else { return };
+        let mut unknown = u64::from(range.last.wrapping_sub(range.first)) + 1;
+        let oldest = self.parts.front().map_or(0, |part| part.number);
         for part in &mut self.parts {
             // They stand in the order of their numbers, which begin anew after the greatest.
             if part.number.wrapping_sub(oldest) > range.last.wrapping_sub(oldest) {
@@ -314,8 +328,16 @@ impl<B: StableOctets> ZeroCopyStream<B> {
             if part.held && range.contains(part.number) {
                 part.held = false;
                 part.copied = range.copied;
+                unknown -= 1;
             }
         }
+        // The kernel announces each call once. So some call was another's, and which is anybody's guess.
+        self.shared |= unknown > 0;
+    }
+
+    /// Whether all that completed was sent here.
+    fn alone(&self) -> Result<(), Error> {
+        if self.shared { Err(self.stream.failed(Step::Send, Errno::PROTO)) } else { Ok(()) }
     }
 }
 
@@ -378,6 +400,7 @@ impl<B: StableOctets> AsFd for ZeroCopyStream<B> {
 mod tests {
     use super::*;
     use crate::{AcceptorOptions, TcpAcceptor};
+    use std::time::Duration;
 
     fn rider(octets: &[u8]) -> Rider<'_> {
         Rider { level: libc::SOL_IP, kind: libc::IP_RECVERR, octets }
@@ -417,12 +440,30 @@ mod tests {
         assert_eq!(sender.outstanding(), 3);
         sender.note(Range { first: u32::MAX, last: 0, copied: false });
         assert_eq!(sender.take(), None, "the first part of the first buffer is still held");
-        sender.note(Range { first: 7, last: 9, copied: true });
         sender.note(Range { first: u32::MAX - 1, last: u32::MAX - 1, copied: true });
         assert_eq!(sender.take(), Some(Completed { buffer: buffers[0], copied: true }));
         assert_eq!(sender.take(), Some(Completed { buffer: buffers[1], copied: false }));
         assert_eq!((sender.take(), sender.outstanding()), (None, 1));
         sender.note(Range { first: 1, last: 1, copied: false });
         assert_eq!(sender.take(), Some(Completed { buffer: buffers[2], copied: false }));
+    }
+
+    /// Of no call, of one that was announced before, of one that is not held, of one too many.
+    #[test]
+    fn completions_that_belong_to_nobody_here_end_all_giving_back() {
+        for (first, last) in [(7, 7), (0, 0), (2, 2), (1, 2), (4, 1)] {
+            let acceptor =
+                TcpAcceptor::bind("127.0.0.1:0".parse().unwrap(), &AcceptorOptions::new()).unwrap();
+            let soon = Instant::now() + Duration::from_secs(30);
+            let stream = TcpStream::connect(acceptor.local_address(), soon).unwrap();
+            let mut sender = ZeroCopyStream::<&'static [u8]>::new(stream).unwrap();
+            for (number, held) in [(0, true), (1, true), (2, false)] {
+                sender.parts.push_back(Part { number, held, copied: false, buffer: Some(b"x") });
+            }
+            sender.note(Range { first: 0, last: 0, copied: false });
+            sender.note(Range { first, last, copied: false });
+            assert_eq!(sender.take(), None, "{first} to {last}");
+            assert!(sender.completed_now().is_err() && sender.send_all(b"y", soon).is_err());
+        }
     }
 }
