@@ -25,6 +25,10 @@ use rustix::net::{RecvFlags, ReturnFlags, SocketAddrAny};
 use crate::ready::attempt_by;
 use crate::{Error, Step, counts};
 
+/// A descriptor of the sender's process, which somebody may have asked for by the socket's descriptor
+/// (linux/socket.h; Linux 6.5). Nobody here wants it, and nobody else would close it.
+const SCM_PIDFD: c_int = 0x04;
+
 const HEADER: usize = size_of::<cmsghdr>();
 
 /// Octets that something of this length takes in a [`Space`] (`CMSG_SPACE`).
@@ -128,12 +132,14 @@ pub(crate) fn receive<const N: usize>(
     space.used = (message.msg_controllen as usize).min(N);
     let mut descriptors = Vec::new();
     for rider in space.riders() {
-        if (rider.level, rider.kind) == (libc::SOL_SOCKET, libc::SCM_RIGHTS) {
-            let (numbers, _) = rider.octets.as_chunks::<4>();
-            // SAFETY: the kernel has just made them for this process, and this is the only time that anybody
-            // looks.
-            let owned = numbers.iter().map(|n| unsafe { OwnedFd::from_raw_fd(c_int::from_ne_bytes(*n)) });
-            descriptors.extend(owned);
+        let numbers = rider.octets.as_chunks::<4>().0.iter().map(|octets| c_int::from_ne_bytes(*octets));
+        // SAFETY: the kernel has just made them for this process, and this is the only time that anybody looks.
+        let owned = |number| unsafe { OwnedFd::from_raw_fd(number) };
+        match (rider.level, rider.kind) {
+            (libc::SOL_SOCKET, libc::SCM_RIGHTS) => descriptors.extend(numbers.map(owned)),
+            // In place of one that it could not make it gives an error's number, which is negative.
+            (libc::SOL_SOCKET, SCM_PIDFD) => numbers.filter(|n| *n >= 0).map(owned).for_each(drop),
+            _ => {}
         }
     }
     let whole = size_of::<libc::sa_family_t>()..=size_of::<SocketAddrStorage>();

@@ -3,7 +3,7 @@
 
 use std::fs::File;
 use std::io::{IoSlice, Read, Seek, Write};
-use std::os::fd::{AsFd, BorrowedFd};
+use std::os::fd::{AsFd, AsRawFd, BorrowedFd};
 use std::time::{Duration, Instant};
 
 use rustix::process::{Resource, Rlimit, getrlimit, setrlimit};
@@ -115,8 +115,48 @@ fn a_process_without_room_for_them_is_told() {
     assert_eq!(open_descriptors(), open, "none of those that did arrive is left");
 }
 
+/// Whoever had the socket before may have asked for more than this crate does.
+fn descriptors_that_nobody_asked_for_here_are_closed() {
+    // linux/socket.h; SO_PASSSEC is the label's.
+    const SO_PASSPIDFD: libc::c_int = 76;
+    let before = open_descriptors();
+    let (one, other) = pair();
+    let (on, length) = (1 as libc::c_int, size_of::<libc::c_int>() as libc::socklen_t);
+    for option in [libc::SO_PASSCRED, libc::SO_PASSSEC, SO_PASSPIDFD, libc::SO_TIMESTAMPNS] {
+        let (fd, on_at) = (other.as_fd().as_raw_fd(), &raw const on);
+        // SAFETY: the kernel reads a C `int`, which is there.
+        let done = unsafe { libc::setsockopt(fd, libc::SOL_SOCKET, option, on_at.cast(), length) };
+        if done != 0 {
+            eprintln!("left out: this kernel has no option {option}");
+        }
+    }
+    let with_pair = open_descriptors();
+    one.send(&[IoSlice::new(b"plain")]).unwrap();
+    let passed = other.receive_passed(&mut [0; 64], soon()).unwrap();
+    assert_eq!((passed.octets, passed.descriptors.len()), (5, 0));
+    assert_eq!(passed.credentials.unwrap().process, Some(std::process::id()));
+    assert_eq!(open_descriptors(), with_pair);
+    // As many as there may be leave room for all the rest.
+    let files: Vec<File> = (0..253).map(numbered).collect();
+    one.send_passing(b"full", &lent(&files), soon()).unwrap();
+    let passed = other.receive_passed(&mut [0; 64], soon()).unwrap();
+    assert_eq!((passed.octets, passed.descriptors.len()), (4, 253));
+    assert!(passed.credentials.is_some());
+    drop((passed, files));
+    // And where nothing is asked for, and where there is only the end.
+    one.send(&[IoSlice::new(b"plain")]).unwrap();
+    assert_eq!(other.receive_by(&mut [0; 64], soon()).unwrap(), 5);
+    one.shutdown_send().unwrap();
+    let passed = other.receive_passed(&mut [0; 64], soon()).unwrap();
+    assert_eq!((passed.octets, passed.credentials), (0, None));
+    assert_eq!(open_descriptors(), with_pair);
+    drop((one, other));
+    assert_eq!(open_descriptors(), before);
+}
+
 #[test]
 fn descriptors_pass() {
+    descriptors_that_nobody_asked_for_here_are_closed();
     they_arrive_in_order_any_number_of_them();
     none_is_left_open_on_any_path();
     a_process_without_room_for_them_is_told();

@@ -18,9 +18,10 @@ use crate::{Error, Step};
 /// The most that the kernel takes with one message (`SCM_MAX_FD`).
 pub(super) const AT_ONCE: usize = 253;
 
-/// Octets of all that can come with one message: descriptors, credentials, and a security label, which
-/// somebody may have asked for by the stream's descriptor.
-pub(super) const BESIDE: usize = room(AT_ONCE * size_of::<RawFd>()) + room(credentials::OCTETS) + 512;
+/// Octets of all that can come with one message: descriptors, credentials, and what somebody may have asked for
+/// by the stream's descriptor: the sender's process as a descriptor, a security label, times.
+pub(super) const BESIDE: usize =
+    room(AT_ONCE * size_of::<RawFd>()) + room(credentials::OCTETS) + room(size_of::<RawFd>()) + 512;
 
 /// What was received together.
 #[derive(Debug)]
