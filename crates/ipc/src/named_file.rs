@@ -40,7 +40,8 @@ impl Drop for NamedFile {
     }
 }
 
-fn identity(path: &Path) -> io::Result<(u64, u64)> {
+/// The file's device and inode.
+pub(crate) fn identity(path: &Path) -> io::Result<(u64, u64)> {
     fs::symlink_metadata(path).map(|file| (file.dev(), file.ino()))
 }
 

@@ -21,11 +21,12 @@ use std::time::Instant;
 /// Several threads may accept from one acceptor at once; each peer goes to one of them. Dropping it stops
 /// listening: peers in its queue are reset.
 pub struct Acceptor<F: StreamFamily> {
+    /// Dropped before the descriptor: as long as that is open its file is not abandoned, so that nobody else has
+    /// made another one of that name, which could even have the same number.
+    _held: F::Held,
     fd: OwnedFd,
     local: F::Address,
     own: F::Listening,
-    /// Dropped after the descriptor.
-    _held: F::Held,
 }
 
 /// How an acceptor listens, and what the streams it yields are born with.
@@ -92,8 +93,9 @@ impl<F: StreamFamily> Acceptor<F> {
         F::prepare_listening(fd.as_fd(), &address, &options.own).map_err(named)?;
         // Accepted sockets inherit them.
         options.queue_sizes.apply(fd.as_fd()).map_err(named)?;
-        let held = F::bind(fd.as_fd(), &address, &options.own).map_err(named)?;
+        let mut held = F::bind(fd.as_fd(), &address, &options.own).map_err(named)?;
         listen(&fd, options.backlog).map_err(at(Step::Listen)).map_err(named)?;
+        F::listens(&mut held);
         let local = F::local(fd.as_fd()).map_err(at(Step::Configure)).map_err(named)?;
         Ok(Self { fd, local: local.unwrap_or(address), own: options.own.clone(), _held: held })
     }

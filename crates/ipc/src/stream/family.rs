@@ -39,7 +39,8 @@ pub trait Calls: Sized + Send + Sync + 'static {
     type Listening: Clone + Debug + Default + Send + Sync + 'static;
     /// The options that only this family's connectors have.
     type Connecting: Clone + Debug + Default + Send + Sync + 'static;
-    /// What a listening socket holds besides its descriptor, until it is dropped.
+    /// What a listening socket holds besides its descriptor, until it is dropped: before that, so that nobody takes what
+    /// it holds for abandoned.
     type Held: Debug + Send + Sync + 'static;
 
     /// A socket, close-on-exec, not blocking until it is connected or for good.
@@ -51,6 +52,9 @@ pub trait Calls: Sized + Send + Sync + 'static {
 
     /// Gives it its address.
     fn bind(fd: BorrowedFd<'_>, at: &Self::Address, own: &Self::Listening) -> Result<Self::Held, Error>;
+
+    /// Is told that the socket listens by now.
+    fn listens(_: &mut Self::Held) {}
 
     /// Gives the options to a socket that is going to connect.
     fn prepare_connecting(fd: BorrowedFd<'_>, own: &Self::Connecting) -> Result<(), Error>;

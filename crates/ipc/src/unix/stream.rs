@@ -7,7 +7,7 @@ use std::os::unix::fs::PermissionsExt;
 use rustix::io::Errno;
 use rustix::net::{AddressFamily, SocketAddrAny, SocketAddrUnix, SocketType, connect};
 
-use super::file::{SocketFile, bind_file, errno};
+use super::file::{ListeningFile, Turn, bind_file, errno, is_abandoned};
 use crate::portable::socket;
 use crate::stream::{Acceptor, AcceptorOptions, Begun, Calls, Connector, Stream};
 use crate::{Address, Error, Step, UnixAddress};
@@ -42,26 +42,28 @@ pub(super) fn open(kind: SocketType) -> Result<OwnedFd, Errno> {
     socket(AddressFamily::UNIX, kind, None)
 }
 
-/// Whether the file of a socket is there that nobody listens on any more.
-fn is_abandoned(at: &UnixAddress, kind: SocketType) -> Result<bool, Errno> {
-    let probe = open(kind)?;
-    Ok(connect(&probe, &at.to_kernel()?) == Err(Errno::CONNREFUSED))
-}
-
 /// Binds a socket of that kind that is going to listen.
 pub(super) fn bind_listening(
     fd: BorrowedFd<'_>,
     kind: SocketType,
     at: &UnixAddress,
     own: &Listening,
-) -> Result<Option<SocketFile>, Error> {
-    let held = bind_file(fd, at, || Ok(own.replace_abandoned && is_abandoned(at, kind)?))?;
-    if let (Some(mode), Some(path)) = (own.mode, at.as_path()) {
+) -> Result<Option<ListeningFile>, Error> {
+    let failed = |errno| Error::os(Step::Bind, errno);
+    let path = at.as_path();
+    let turn = path.map_or(Ok(None), Turn::take).map_err(failed)?;
+    // Without a turn what seems abandoned may be somebody who is about to listen.
+    let replaces = own.replace_abandoned && turn.is_some();
+    let file = bind_file(fd, at, || match path {
+        Some(path) if replaces => is_abandoned(path, at, kind),
+        _ => Ok(false),
+    })?;
+    if let (Some(mode), Some(path)) = (own.mode, path) {
         // Nobody can connect yet: it does not listen.
         let permissions = fs::Permissions::from_mode(mode);
         fs::set_permissions(path, permissions).map_err(|error| Error::os(Step::Configure, errno(&error)))?;
     }
-    Ok(held)
+    Ok(file.map(|file| ListeningFile::new(file, turn)))
 }
 
 impl Calls for Unix {
@@ -70,7 +72,7 @@ impl Calls for Unix {
     type Peer = Option<UnixAddress>;
     type Listening = Listening;
     type Connecting = Connecting;
-    type Held = Option<SocketFile>;
+    type Held = Option<ListeningFile>;
 
     fn open(_: &UnixAddress) -> Result<OwnedFd, Errno> {
         open(SocketType::STREAM)
@@ -87,8 +89,12 @@ impl Calls for Unix {
         Ok(())
     }
 
-    fn bind(fd: BorrowedFd<'_>, at: &UnixAddress, own: &Listening) -> Result<Option<SocketFile>, Error> {
+    fn bind(fd: BorrowedFd<'_>, at: &UnixAddress, own: &Listening) -> Result<Option<ListeningFile>, Error> {
         bind_listening(fd, SocketType::STREAM, at, own)
+    }
+
+    fn listens(held: &mut Option<ListeningFile>) {
+        held.iter_mut().for_each(ListeningFile::listens);
     }
 
     fn prepare_connecting(_: BorrowedFd<'_>, _: &Connecting) -> Result<(), Error> {
@@ -135,7 +141,10 @@ impl AcceptorOptions<Unix> {
     /// in the way ([`Error::is_address_in_use`](crate::Error::is_address_in_use)) until somebody removes it. A file that is no
     /// socket, or that somebody listens on, stays. Default: no.
     ///
-    /// Two that replace the same file at the same moment may both believe to listen: only the later one is reached.
+    /// Those that bind in one directory do so one after the other, by a lock on that directory (flock(2)): so of two that
+    /// replace the same file one has it, and none takes another for abandoned that is about to listen. Who may not read the
+    /// directory replaces nothing. Programs that bind by other means take no part in that; they are given ten milliseconds
+    /// from binding to listening.
     pub fn replace_abandoned(mut self, yes: bool) -> Self {
         self.own.replace_abandoned = yes;
         self

@@ -14,7 +14,7 @@ use std::os::fd::{BorrowedFd, OwnedFd};
 use rustix::io::Errno;
 use rustix::net::{SocketAddrAny, SocketType};
 
-use super::file::SocketFile;
+use super::file::ListeningFile;
 use super::stream::{Connecting, Listening, Unix, bind_listening, open};
 use crate::stream::{Begun, Calls};
 use crate::{Address, Error, UnixAddress};
@@ -31,7 +31,7 @@ impl Calls for Messages {
     type Peer = Option<UnixAddress>;
     type Listening = Listening;
     type Connecting = Connecting;
-    type Held = Option<SocketFile>;
+    type Held = Option<ListeningFile>;
 
     fn open(_: &UnixAddress) -> Result<OwnedFd, Errno> {
         open(SocketType::SEQPACKET)
@@ -41,8 +41,12 @@ impl Calls for Messages {
         Unix::prepare_listening(fd, at, own)
     }
 
-    fn bind(fd: BorrowedFd<'_>, at: &UnixAddress, own: &Listening) -> Result<Option<SocketFile>, Error> {
+    fn bind(fd: BorrowedFd<'_>, at: &UnixAddress, own: &Listening) -> Result<Option<ListeningFile>, Error> {
         bind_listening(fd, SocketType::SEQPACKET, at, own)
+    }
+
+    fn listens(held: &mut Option<ListeningFile>) {
+        Unix::listens(held);
     }
 
     fn prepare_connecting(fd: BorrowedFd<'_>, own: &Connecting) -> Result<(), Error> {
