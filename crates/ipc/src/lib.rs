@@ -197,7 +197,6 @@ mod options;
 mod pipe;
 mod portable;
 mod ready;
-#[cfg(target_os = "linux")]
 mod refused;
 mod resolve;
 mod resolver;
@@ -248,7 +247,6 @@ pub use options::{KeepAlive, Linger, NoDelay, Probes, ReceiveQueue, SendQueue, S
 #[cfg(target_os = "linux")]
 pub use pipe::{Fifo, Pages, PipeReader, PipeWriter, SpliceFile, SpliceStream, pipe};
 pub use ready::wait_readable;
-#[cfg(target_os = "linux")]
 pub use refused::Refused;
 pub use resolve::resolve;
 pub use resolver::{Resolver, ResolverOptions};

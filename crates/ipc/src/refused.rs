@@ -8,13 +8,14 @@ use crate::Error;
 ///
 /// Where nobody wants it back `?` turns this into the [`Error`] alone, and the handle is closed.
 pub struct Refused<T> {
-    error: Error,
+    /// Apart, so that a call that succeeds does not move room for both.
+    error: Box<Error>,
     handle: T,
 }
 
 impl<T> Refused<T> {
     pub(crate) fn new(error: Error, handle: T) -> Self {
-        Self { error, handle }
+        Self { error: Box::new(error), handle }
     }
 
     pub(crate) fn map<U>(self, change: impl FnOnce(T) -> U) -> Refused<U> {
@@ -34,7 +35,7 @@ impl<T> Refused<T> {
 
 impl<T> From<Refused<T>> for Error {
     fn from(refused: Refused<T>) -> Self {
-        refused.error
+        *refused.error
     }
 }
 

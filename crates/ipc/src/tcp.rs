@@ -5,7 +5,9 @@ use std::ops::RangeInclusive;
 use std::os::fd::{BorrowedFd, OwnedFd};
 
 use rustix::io::Errno;
-use rustix::net::{AddressFamily, SocketAddrAny, SocketType, bind, connect, ipproto, sockopt};
+use rustix::net::{
+    AddressFamily, SocketAddrAny, SocketType, bind, connect, getpeername, getsockname, ipproto, sockopt,
+};
 
 use crate::portable::socket;
 use crate::stream::{Acceptor, AcceptorOptions, Begun, Calls, Connector, Stream};
@@ -105,7 +107,15 @@ impl Calls for Tcp {
     }
 
     fn local(fd: BorrowedFd<'_>) -> Result<Option<SocketAddr>, Errno> {
-        rustix::net::getsockname(fd).and_then(SocketAddr::try_from).map(Some)
+        getsockname(fd).and_then(SocketAddr::try_from).map(Some)
+    }
+
+    fn is_connected_to_itself(fd: BorrowedFd<'_>, to: &SocketAddr) -> Result<bool, Errno> {
+        let of = |address| SocketAddr::try_from(address);
+        let local = getsockname(fd).and_then(of)?;
+        // The address that was asked for may be another name of this host's, such as the wildcard.
+        Ok(local.port() == to.port()
+            && getpeername(fd).and_then(|peer| peer.map(of).transpose())? == Some(local))
     }
 
     fn connected(to: &SocketAddr) -> SocketAddr {
@@ -243,7 +253,7 @@ impl Stream<Tcp> {
     /// # Errors
     /// At [`Step::Configure`].
     pub fn local_address(&self) -> Result<SocketAddr, Error> {
-        let local = rustix::net::getsockname(self).and_then(SocketAddr::try_from);
+        let local = getsockname(self).and_then(SocketAddr::try_from);
         local.map(canonical).map_err(|e| self.failed(Step::Configure, e))
     }
 }

@@ -7,13 +7,13 @@
 use super::queues::QueueSizes;
 use super::{Begun, Stream, StreamFamily};
 use crate::ready::{ready_by, rest};
-use crate::{Error, Step};
+use crate::{Error, Refused, Step};
 use rustix::event::PollFlags;
 use rustix::io::Errno;
 use rustix::net::sockopt;
 use std::fmt;
 use std::os::fd::{AsFd, BorrowedFd, OwnedFd};
-use std::time::Instant;
+use std::time::{Duration, Instant};
 
 /// How to connect: options that every stream it yields is born with. Holds no descriptor.
 pub struct Connector<F: StreamFamily> {
@@ -40,7 +40,7 @@ impl<F: StreamFamily> Connector<F> {
     /// At [`Step::Open`], [`Step::Configure`], [`Step::Bind`] or [`Step::Connect`], naming the address:
     /// [`Error::is_connection_refused`], [`Error::is_timeout`], [`Error::is_descriptors_exhausted`].
     pub fn connect(&self, address: F::Address, deadline: Instant) -> Result<Stream<F>, Error> {
-        self.begin(address)?.complete_by(deadline)
+        Ok(self.begin(address)?.complete_by(deadline)?)
     }
 
     /// Begins to connect to `address`, and does not wait.
@@ -54,7 +54,7 @@ impl<F: StreamFamily> Connector<F> {
         self.queue_sizes.apply(fd.as_fd()).map_err(named)?;
         let begun = F::begin(fd.as_fd(), &address);
         let begun = begun.map_err(|errno| named(Error::os(Step::Connect, F::refusal(errno))))?;
-        Ok(Connecting { fd, address, begun })
+        Ok(Connecting { fd, address, begun, failure: None })
     }
 
     /// Connects to the first of `addresses` that answers, in their order, all by one deadline.
@@ -105,6 +105,8 @@ pub struct Connecting<F: StreamFamily> {
     fd: OwnedFd,
     address: F::Address,
     begun: Begun,
+    /// What it came to, if it failed.
+    failure: Option<Errno>,
 }
 
 /// What became of a connection under way.
@@ -128,42 +130,44 @@ impl<F: StreamFamily> Connecting<F> {
     /// [`Epoll`](crate::Epoll) set: ask from time to time.
     ///
     /// # Errors
-    /// At [`Step::Connect`], naming the address.
-    pub fn complete_now(mut self) -> Result<Completion<F>, Error> {
-        self.look()?;
-        match self.begun {
-            Begun::Connected => self.stream().map(Completion::Connected),
-            Begun::Pending | Begun::Full => Ok(Completion::Pending(self)),
+    /// At [`Step::Connect`], naming the address. What comes back with it fails in the same way again.
+    pub fn complete_now(mut self) -> Result<Completion<F>, Refused<Self>> {
+        match self.look() {
+            Ok(true) => self.stream().map(Completion::Connected),
+            Ok(false) => Ok(Completion::Pending(self)),
+            Err(errno) => Err(self.failed(errno)),
         }
     }
 
     /// The stream, if the connection is there by `deadline`.
     ///
     /// # Errors
-    /// At [`Step::Connect`], naming the address; [`Error::is_timeout`].
-    pub fn complete_by(mut self, deadline: Instant) -> Result<Stream<F>, Error> {
+    /// At [`Step::Connect`], naming the address. [`Error::is_timeout`], with the connection, which is still
+    /// under way and can be completed later; after any other error it fails in the same way again.
+    pub fn complete_by(mut self, deadline: Instant) -> Result<Stream<F>, Refused<Self>> {
         loop {
-            match self.begun {
-                Begun::Connected => return self.stream(),
-                Begun::Pending => {
-                    let ready = ready_by(self.fd.as_fd(), PollFlags::OUT, Some(deadline));
-                    if !ready.map_err(|errno| self.failed(errno))? {
-                        return Err(self.out_of_time());
-                    }
-                }
-                Begun::Full => {
-                    // Nothing tells when a full queue has room again.
-                    if !rest(Some(deadline)) {
-                        return Err(self.out_of_time());
-                    }
-                }
+            match self.look() {
+                Ok(true) => return self.stream(),
+                Ok(false) => {}
+                Err(errno) => return Err(self.failed(errno)),
             }
-            self.look()?;
+            let waited = match self.begun {
+                Begun::Full => Ok(rest(Some(deadline))),
+                _ => ready_by(self.fd.as_fd(), PollFlags::OUT, Some(deadline)),
+            };
+            match waited {
+                Ok(true) => {}
+                Ok(false) => return Err(self.refused(Error::out_of_time(Step::Connect))),
+                Err(errno) => return Err(self.failed(errno)),
+            }
         }
     }
 
-    /// Finds out how it stands, without waiting.
-    fn look(&mut self) -> Result<(), Error> {
+    /// Finds out how it stands, without waiting: whether it is there.
+    fn look(&mut self) -> Result<bool, Errno> {
+        if let Some(errno) = self.failure {
+            return Err(errno);
+        }
         let found = match self.begun {
             Begun::Connected => Ok(Begun::Connected),
             Begun::Full => F::begin(self.fd.as_fd(), &self.address),
@@ -175,29 +179,41 @@ impl<F: StreamFamily> Connecting<F> {
                 Err(errno) => Err(errno),
             },
         };
-        self.begun = found.map_err(|errno| self.failed(errno))?;
-        Ok(())
+        // The kernel tells a failure once, and would from then on say that there is none.
+        let found = found.inspect_err(|errno| self.failure = Some(*errno));
+        found.map(|begun| {
+            self.begun = begun;
+            begun == Begun::Connected
+        })
     }
 
-    fn stream(self) -> Result<Stream<F>, Error> {
-        let named = |error: Error| error.with(F::address(&self.address));
-        let at = |step| move |errno| named(Error::os(step, errno));
+    fn stream(mut self) -> Result<Stream<F>, Refused<Self>> {
+        let fd = self.fd.as_fd();
         // A port of the ephemeral range that nobody listens on can be chosen as the local port of its own
         // connection: TCP then connects the socket to itself.
-        if F::local(self.fd.as_fd()).map_err(at(Step::Configure))?.as_ref() == Some(&self.address) {
-            return Err(at(Step::Connect)(Errno::CONNREFUSED));
+        match F::is_connected_to_itself(fd, &self.address) {
+            Ok(false) => {}
+            Ok(true) => {
+                // Closed in the usual way it would keep the port for a minute from whoever is to listen there.
+                let _ = sockopt::set_socket_linger(fd, Some(Duration::ZERO));
+                self.failure = Some(Errno::CONNREFUSED);
+                return Err(self.failed(Errno::CONNREFUSED));
+            }
+            Err(errno) => return Err(self.refused(Error::os(Step::Configure, errno))),
         }
-        rustix::io::ioctl_fionbio(&self.fd, false).map_err(at(Step::Configure))?;
+        if let Err(errno) = rustix::io::ioctl_fionbio(fd, false) {
+            return Err(self.refused(Error::os(Step::Configure, errno)));
+        }
         let peer = F::connected(&self.address);
         Ok(Stream::new(self.fd, peer))
     }
 
-    fn failed(&self, errno: Errno) -> Error {
-        Error::os(Step::Connect, F::refusal(errno)).with(F::address(&self.address))
+    fn failed(self, errno: Errno) -> Refused<Self> {
+        self.refused(Error::os(Step::Connect, F::refusal(errno)))
     }
 
-    fn out_of_time(&self) -> Error {
-        Error::out_of_time(Step::Connect).with(F::address(&self.address))
+    fn refused(self, error: Error) -> Refused<Self> {
+        Refused::new(error.with(F::address(&self.address)), self)
     }
 }
 

@@ -70,6 +70,11 @@ pub trait Calls: Sized + Send + Sync + 'static {
     /// The socket's own address.
     fn local(fd: BorrowedFd<'_>) -> Result<Option<Self::Address>, Errno>;
 
+    /// Whether a socket that was to connect there is its own peer.
+    fn is_connected_to_itself(_: BorrowedFd<'_>, _: &Self::Address) -> Result<bool, Errno> {
+        Ok(false)
+    }
+
     /// The other end of a connection that was made to that address.
     fn connected(to: &Self::Address) -> Self::Peer;
 
