@@ -13,7 +13,7 @@ use rustix::net::{getpeername, sockopt};
 use crate::kind::{SocketKind, Standing, adopted, failed, prepare, unlike};
 use crate::{
     Acceptor, ConnectedDatagramSocket, DatagramFamily, DatagramSocket, Error, Refused, Stream, StreamFamily,
-    Tcp, Udp, Unix, UnixDatagram, tcp,
+    Tcp, Udp, Unix, UnixDatagram, Vsock, tcp,
 };
 
 /// A family whose sockets can be adopted.
@@ -50,6 +50,16 @@ impl Adoptable for Unix {
 impl AdoptableAcceptor for Unix {
     fn made_elsewhere(_: BorrowedFd<'_>) -> Result<(Self::Listening, Self::Held), Errno> {
         Ok((Self::Listening::default(), None))
+    }
+}
+
+impl Adoptable for Vsock {
+    const KIND: SocketKind = SocketKind::VSOCK;
+}
+
+impl AdoptableAcceptor for Vsock {
+    fn made_elsewhere(_: BorrowedFd<'_>) -> Result<(Self::Listening, Self::Held), Errno> {
+        Ok(Default::default())
     }
 }
 

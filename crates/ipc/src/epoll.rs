@@ -1,5 +1,10 @@
 //! Waiting for many descriptors at once: a set in the kernel that costs nothing per idle member.
 
+#![allow(
+    unsafe_code,
+    reason = "room for events may go to another thread, which its parts do not say of themselves"
+)]
+
 use crate::ready::timespec;
 use crate::{Error, Step, counts};
 use rustix::event::epoll::{self, CreateFlags, EventData, EventFlags};
@@ -76,6 +81,12 @@ impl Event {
         self.flags.contains(EventFlags::ERR)
     }
 }
+
+// SAFETY: the buffer is memory of its own, and what the kernel writes there are numbers of members: `rustix` offers
+// them as a pointer as well, which nobody here makes or follows.
+unsafe impl Send for Events {}
+// SAFETY: likewise; and by a shared reference nobody reaches the buffer.
+unsafe impl Sync for Events {}
 
 /// Room for the events of one wait, reused from wait to wait.
 pub struct Events {
@@ -188,6 +199,12 @@ impl Epoll {
             Err(Errno::INTR) => Ok(()),
             Err(errno) => Err(failed(errno)),
         }
+    }
+}
+
+impl From<Epoll> for OwnedFd {
+    fn from(epoll: Epoll) -> Self {
+        epoll.fd
     }
 }
 

@@ -28,6 +28,12 @@ impl NamedFile {
     pub(crate) fn path(&self) -> &Path {
         &self.path
     }
+
+    /// Leaves it to somebody else to remove.
+    pub(crate) fn keep(mut self) {
+        // No file has that.
+        self.path = PathBuf::new();
+    }
 }
 
 impl Drop for NamedFile {

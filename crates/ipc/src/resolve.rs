@@ -55,7 +55,10 @@ pub(crate) fn check(host: &str) -> Result<(), Error> {
     let wrong = if host.is_empty() {
         "a host name is not empty"
     } else if host.len() > LONGEST_NAME {
-        return Err(Error::said(Step::Resolve, "a host name has at most 253 characters"));
+        // Of which an error shows the beginning.
+        let beginning = &host[..host.floor_char_boundary(LONGEST_NAME)];
+        let wrong = "a host name has at most 253 characters";
+        return Err(Error::said(Step::Resolve, wrong).with_host(beginning));
     } else if host.bytes().any(|octet| octet == 0) {
         "a host name contains no NUL"
     } else {
@@ -118,6 +121,7 @@ mod tests {
             let error = resolve(host, 1).unwrap_err();
             assert_eq!(error.step(), Step::Resolve);
             assert!(!error.is_timeout());
+            assert!(error.host().is_some_and(|named| host.starts_with(named) && named.len() <= LONGEST_NAME));
         }
     }
 

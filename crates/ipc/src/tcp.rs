@@ -253,7 +253,6 @@ impl Stream<Tcp> {
     /// # Errors
     /// At [`Step::Configure`].
     pub fn local_address(&self) -> Result<SocketAddr, Error> {
-        let local = getsockname(self).and_then(SocketAddr::try_from);
-        local.map(canonical).map_err(|e| self.failed(Step::Configure, e))
+        self.local()
     }
 }

@@ -58,6 +58,12 @@ impl Wake {
     }
 }
 
+impl From<Wake> for OwnedFd {
+    fn from(wake: Wake) -> Self {
+        wake.fd
+    }
+}
+
 impl AsFd for Wake {
     fn as_fd(&self) -> BorrowedFd<'_> {
         self.fd.as_fd()

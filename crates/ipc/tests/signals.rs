@@ -8,9 +8,11 @@ mod conformance;
 use std::io::IoSlice;
 use std::sync::Arc;
 use std::thread;
-use std::time::Instant;
+use std::time::{Duration, Instant};
 
-use conformance::signals::{do_not_cut_short, finish_interrupted, interrupting_handler};
+use conformance::signals::{
+    do_not_cut_short, finish_interrupted, interrupted_to_its_end, interrupting_handler,
+};
 use conformance::streams::{Tried, pair};
 use conformance::{LONG, within};
 use zorb_ipc::{
@@ -51,6 +53,25 @@ fn timeouts<F: StreamFamily + Tried<Stream = Stream<F>>>() {
     let receiving = thread::spawn(move || receiver.receive(&mut [0; 4]).unwrap());
     let sent = || assert_eq!(client.send(&[IoSlice::new(b"abc")]).unwrap(), 3);
     assert_eq!(finish_interrupted(receiving, sent), 3);
+
+    // However many come, it passes.
+    let timeout = Duration::from_millis(100);
+    server.set_receive_timeout(Some(timeout)).unwrap();
+    server.set_send_timeout(Some(timeout)).unwrap();
+    let receiver = Arc::clone(&server);
+    let begun = Instant::now();
+    let receiving = thread::spawn(move || receiver.receive(&mut [0; 4]));
+    assert!(interrupted_to_its_end(receiving).unwrap_err().is_timeout());
+    assert!(begun.elapsed() >= timeout);
+    let sending = thread::spawn(move || {
+        let block = vec![0; 1 << 20];
+        loop {
+            if let Err(error) = server.send(&[IoSlice::new(&block)]) {
+                return error;
+            }
+        }
+    });
+    assert!(interrupted_to_its_end(sending).is_timeout());
 }
 
 /// Every way of sending says so, and the process lives.

@@ -23,7 +23,7 @@ use std::time::Instant;
 pub struct Acceptor<F: StreamFamily> {
     /// Dropped before the descriptor: as long as that is open its file is not abandoned, so that nobody else has
     /// made another one of that name, which could even have the same number.
-    _held: F::Held,
+    held: F::Held,
     fd: OwnedFd,
     local: F::Address,
     own: F::Listening,
@@ -97,12 +97,12 @@ impl<F: StreamFamily> Acceptor<F> {
         listen(&fd, options.backlog).map_err(at(Step::Listen)).map_err(named)?;
         F::listens(&mut held);
         let local = F::local(fd.as_fd()).map_err(at(Step::Configure)).map_err(named)?;
-        Ok(Self { fd, local: local.unwrap_or(address), own: options.own.clone(), _held: held })
+        Ok(Self { fd, local: local.unwrap_or(address), own: options.own.clone(), held })
     }
 
     /// `fd` is a listening socket, not blocking.
     pub(crate) fn of(fd: OwnedFd, local: F::Address, own: F::Listening, held: F::Held) -> Self {
-        Self { fd, local, own, _held: held }
+        Self { fd, local, own, held }
     }
 
     /// Where it listens, with what the system chose.
@@ -169,6 +169,14 @@ impl<F: StreamFamily> Acceptor<F> {
 impl<F: StreamFamily> fmt::Debug for Acceptor<F> {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         f.debug_struct("Acceptor").field("fd", &self.fd).field("local", &self.local).finish()
+    }
+}
+
+/// It goes on listening, for whoever takes it over, and does not block. The file of a Unix socket stays.
+impl<F: StreamFamily> From<Acceptor<F>> for OwnedFd {
+    fn from(acceptor: Acceptor<F>) -> Self {
+        F::give_up(acceptor.held);
+        acceptor.fd
     }
 }
 

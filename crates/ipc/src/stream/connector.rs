@@ -110,7 +110,6 @@ pub struct Connecting<F: StreamFamily> {
 }
 
 /// What became of a connection under way.
-#[derive(Debug)]
 pub enum Completion<F: StreamFamily> {
     /// It is there.
     Connected(Stream<F>),
@@ -220,6 +219,22 @@ impl<F: StreamFamily> Connecting<F> {
 impl<F: StreamFamily> fmt::Debug for Connecting<F> {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         f.debug_struct("Connecting").field("fd", &self.fd).field("address", &self.address).finish()
+    }
+}
+
+impl<F: StreamFamily> fmt::Debug for Completion<F> {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        match self {
+            Self::Connected(stream) => f.debug_tuple("Connected").field(stream).finish(),
+            Self::Pending(connecting) => f.debug_tuple("Pending").field(connecting).finish(),
+        }
+    }
+}
+
+/// It goes on connecting, and does not block.
+impl<F: StreamFamily> From<Connecting<F>> for OwnedFd {
+    fn from(connecting: Connecting<F>) -> Self {
+        connecting.fd
     }
 }
 

@@ -56,6 +56,9 @@ pub trait Calls: Sized + Send + Sync + 'static {
     /// Is told that the socket listens by now.
     fn listens(_: &mut Self::Held) {}
 
+    /// Leaves all that to whoever takes over the descriptor.
+    fn give_up(_: Self::Held) {}
+
     /// Gives the options to a socket that is going to connect.
     fn prepare_connecting(fd: BorrowedFd<'_>, own: &Self::Connecting) -> Result<(), Error>;
 

@@ -19,7 +19,9 @@ use crate::{Error, Step, counts};
 use rustix::event::PollFlags;
 use rustix::io::Errno;
 use rustix::net::sockopt::{self, Timeout};
-use rustix::net::{RecvFlags, SendAncillaryBuffer, SendFlags, Shutdown, recv, send, sendmsg, shutdown};
+use rustix::net::{
+    RecvFlags, SendAncillaryBuffer, SendFlags, Shutdown, getsockname, recv, send, sendmsg, shutdown,
+};
 use std::fmt;
 use std::io::IoSlice;
 use std::os::fd::{AsFd, BorrowedFd, OwnedFd};
@@ -28,6 +30,9 @@ use std::time::{Duration, Instant};
 /// The most slices that one system call takes (`IOV_MAX`, uio(7)). More are not an error: the call sends
 /// these and says how much that was.
 const MOST_SLICES: usize = 1024;
+
+/// The longest timeout that every kernel counts.
+const LONGEST: Duration = Duration::from_secs(2_147_483_647);
 
 /// A connected socket, in blocking mode.
 ///
@@ -68,16 +73,28 @@ impl<F: StreamFamily> Stream<F> {
     /// Receives what is there, at least one octet, and waits for it up to the [receive
     /// timeout](Self::set_receive_timeout). 0: the peer has ended its direction (or `into` is empty).
     ///
-    /// A signal that interrupts the wait starts it anew.
+    /// The first signal that interrupts the wait begins the timeout anew, further ones do not.
     ///
     /// # Errors
     /// At [`Step::Receive`]: [`Error::is_timeout`], [`Error::is_connection_reset`].
     #[inline]
     pub fn receive(&self, into: &mut [u8]) -> Result<usize, Error> {
-        match resumed(|| recv(&self.fd, &mut *into, RecvFlags::empty())) {
+        counts::enter();
+        match recv(&self.fd, &mut *into, RecvFlags::empty()) {
             Ok((received, _)) => Ok(received),
+            Err(Errno::INTR) => self.receive_interrupted(into),
             Err(errno) => Err(self.failed_waiting(Step::Receive, errno)),
         }
+    }
+
+    /// A signal a moment, such as a profiler's, would begin the timeout again and again.
+    #[cold]
+    fn receive_interrupted(&self, into: &mut [u8]) -> Result<usize, Error> {
+        let deadline = self.deadline(Timeout::Recv)?;
+        let received = attempt_by(self.as_fd(), Step::Receive, PollFlags::IN, deadline, || {
+            resumed(|| recv(&self.fd, &mut *into, RecvFlags::DONTWAIT))
+        });
+        received.map(|(received, _)| received).map_err(|error| self.naming(error))
     }
 
     /// Receives what is there, without waiting. 0: the peer has ended its direction (or `into` is empty).
@@ -195,10 +212,20 @@ impl<F: StreamFamily> Stream<F> {
     /// At [`Step::Send`], when nothing was taken: [`Error::is_timeout`], [`Error::is_connection_reset`].
     #[inline]
     pub fn send(&self, slices: &[IoSlice<'_>]) -> Result<usize, Error> {
-        match self.send_with(slices, NO_SIGNAL) {
+        match self.send_once(slices, NO_SIGNAL) {
             Ok(sent) => Ok(sent),
+            Err(Errno::INTR) => self.send_interrupted(slices),
             Err(errno) => Err(self.failed_waiting(Step::Send, errno)),
         }
+    }
+
+    #[cold]
+    fn send_interrupted(&self, slices: &[IoSlice<'_>]) -> Result<usize, Error> {
+        let deadline = self.deadline(Timeout::Send)?;
+        let flags = NO_SIGNAL.union(SendFlags::DONTWAIT);
+        let sent =
+            attempt_by(self.as_fd(), Step::Send, PollFlags::OUT, deadline, || self.send_with(slices, flags));
+        sent.map_err(|error| self.naming(error))
     }
 
     /// Sends as much of the slices as there is room for, without waiting, and says how many octets that was.
@@ -214,14 +241,16 @@ impl<F: StreamFamily> Stream<F> {
     }
 
     /// Sends the slices to their end by `deadline`. One system call where there is room, which is the usual
-    /// case; the clock is read only where there is not. The slices are used up as they are sent.
+    /// case; the clock is read only where there is not. The slices are used up as they are sent: what they hold afterwards
+    /// means nothing.
     ///
     /// # Errors
     /// At [`Step::Send`]: [`Error::is_timeout`], [`Error::is_connection_reset`]; [`Error::transferred`] says
-    /// how many octets had gone, and the slices are what is left.
+    /// how many octets had gone.
     #[inline]
     pub fn send_all(&self, slices: &mut [IoSlice<'_>], deadline: Instant) -> Result<(), Error> {
-        let total: usize = slices.iter().map(|slice| slice.len()).sum();
+        // As many octets as there are numbers for are more than one call takes, however often a slice repeats.
+        let total = slices.iter().fold(0_usize, |total, slice| total.saturating_add(slice.len()));
         match self.send_now(slices) {
             Ok(sent) if sent == total => Ok(()),
             Ok(sent) => self.send_rest(slices, sent, deadline),
@@ -252,11 +281,22 @@ impl<F: StreamFamily> Stream<F> {
     /// For one slice `send`, which spares the kernel reading a message header and a list.
     #[inline]
     fn send_with(&self, slices: &[IoSlice<'_>], flags: SendFlags) -> Result<usize, Errno> {
+        loop {
+            match self.send_once(slices, flags) {
+                Err(Errno::INTR) => {}
+                done => return done,
+            }
+        }
+    }
+
+    #[inline]
+    fn send_once(&self, slices: &[IoSlice<'_>], flags: SendFlags) -> Result<usize, Errno> {
+        counts::enter();
         if let [slice] = slices {
-            return resumed(|| send(&self.fd, slice, flags));
+            return send(&self.fd, slice, flags);
         }
         let slices = &slices[..slices.len().min(MOST_SLICES)];
-        resumed(|| sendmsg(&self.fd, slices, &mut SendAncillaryBuffer::default(), flags))
+        sendmsg(&self.fd, slices, &mut SendAncillaryBuffer::default(), flags)
     }
 
     // ---- closing ----
@@ -299,8 +339,8 @@ impl<F: StreamFamily> Stream<F> {
     }
 
     fn set_timeout(&self, which: Timeout, timeout: Option<Duration>) -> Result<(), Error> {
-        // To the kernel zero means forever, the opposite of what was asked for.
-        let timeout = timeout.map(|timeout| timeout.max(Duration::from_micros(1)));
+        // To the kernel zero means forever, the opposite of what was asked for, and 68 years are forever to anybody.
+        let timeout = timeout.map(|timeout| timeout.clamp(Duration::from_micros(1), LONGEST));
         counts::enter();
         sockopt::set_socket_timeout(&self.fd, which, timeout).map_err(|e| self.failed(Step::Configure, e))
     }
@@ -326,6 +366,26 @@ impl<F: StreamFamily> Stream<F> {
     /// The other end. No system call.
     pub fn peer(&self) -> &F::Peer {
         &self.peer
+    }
+
+    /// When the stream's timeout has passed, from now on; `None`: never.
+    fn deadline(&self, which: Timeout) -> Result<Option<Instant>, Error> {
+        counts::enter();
+        let timeout =
+            sockopt::socket_timeout(&self.fd, which).map_err(|e| self.failed(Step::Configure, e))?;
+        Ok(timeout.and_then(|timeout| Instant::now().checked_add(timeout)))
+    }
+
+    /// This end, as the peer knows it. A Unix socket has a name only if it was given one, as those have that
+    /// were accepted.
+    ///
+    /// # Errors
+    /// At [`Step::Configure`].
+    pub fn local(&self) -> Result<F::Peer, Error> {
+        counts::enter();
+        let local = getsockname(&self.fd).map(Some).and_then(F::accepted);
+        let local = local.and_then(|local| local.ok_or(Errno::NOTCONN));
+        local.map_err(|errno| self.failed(Step::Configure, errno))
     }
 
     // ---- failing ----
@@ -367,6 +427,13 @@ impl<F: StreamFamily> Stream<F> {
 impl<F: StreamFamily> fmt::Debug for Stream<F> {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         f.debug_struct("Stream").field("fd", &self.fd).field("peer", &self.peer).finish()
+    }
+}
+
+/// The connection goes on; it is in blocking mode.
+impl<F: StreamFamily> From<Stream<F>> for OwnedFd {
+    fn from(stream: Stream<F>) -> Self {
+        stream.fd
     }
 }
 

@@ -40,19 +40,24 @@ pub(super) fn bind_file(
 /// What a listening socket holds whose address is a file.
 #[derive(Debug)]
 pub struct ListeningFile {
-    _file: SocketFile,
+    file: SocketFile,
     /// Until it listens.
     turn: Option<Turn>,
 }
 
 impl ListeningFile {
     pub(super) fn new(file: SocketFile, turn: Option<Turn>) -> Self {
-        Self { _file: file, turn }
+        Self { file, turn }
     }
 
     /// Who comes next can tell by now that it is alive.
     pub(super) fn listens(&mut self) {
         self.turn = None;
+    }
+
+    /// Somebody else removes it.
+    pub(super) fn keep(self) {
+        self.file.keep();
     }
 }
 

@@ -97,6 +97,10 @@ impl Calls for Unix {
         held.iter_mut().for_each(ListeningFile::listens);
     }
 
+    fn give_up(held: Option<ListeningFile>) {
+        held.into_iter().for_each(ListeningFile::keep);
+    }
+
     fn prepare_connecting(_: BorrowedFd<'_>, _: &Connecting) -> Result<(), Error> {
         Ok(())
     }

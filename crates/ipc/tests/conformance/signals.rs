@@ -46,6 +46,20 @@ pub(crate) fn finish_interrupted<R>(thread: thread::JoinHandle<R>, meanwhile: im
     thread.join().unwrap()
 }
 
+/// Interrupts a thread again and again until it ends, and gives what it found.
+pub(crate) fn interrupted_to_its_end<R>(thread: thread::JoinHandle<R>) -> R {
+    let handle = thread.as_pthread_t();
+    let until = Instant::now() + LONG;
+    while !thread.is_finished() {
+        assert!(Instant::now() < until, "it never ends");
+        // SAFETY: the thread has not been joined, so its handle is valid.
+        unsafe { libc::pthread_kill(handle, libc::SIGUSR1) };
+        thread::sleep(Duration::from_millis(2));
+    }
+    INTERRUPTIONS.store(0, SeqCst);
+    thread.join().unwrap()
+}
+
 /// Each call that waits, in turn.
 pub(crate) fn do_not_cut_short<T: Tried>() {
     let acceptor = Arc::new(T::listen(T::fresh()).unwrap());

@@ -49,6 +49,10 @@ impl Calls for Messages {
         Unix::listens(held);
     }
 
+    fn give_up(held: Option<ListeningFile>) {
+        Unix::give_up(held);
+    }
+
     fn prepare_connecting(fd: BorrowedFd<'_>, own: &Connecting) -> Result<(), Error> {
         Unix::prepare_connecting(fd, own)
     }
