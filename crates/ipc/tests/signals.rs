@@ -30,7 +30,7 @@ fn signals_neither_kill_nor_cut_short() {
     family::<Unix>();
     match Vsock::left_out() {
         None => family::<Vsock>(),
-        Some(why) => eprintln!("vsock left out: {why}"),
+        Some(why) => conformance::left_out("vsock", &why),
     }
     passing();
     completing();

@@ -391,7 +391,7 @@ macro_rules! stream_transport {
             fn $test() {
                 match <$transport as streams::Tried>::left_out() {
                     None => $suite::$test::<$transport> $arguments,
-                    Some(why) => eprintln!(concat!(stringify!($name), " left out: {}"), why),
+                    Some(why) => crate::conformance::left_out(stringify!($name), &why),
                 }
             }
         )*
