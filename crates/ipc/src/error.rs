@@ -300,10 +300,18 @@ impl Error {
             ])
     }
 
-    /// Nobody listens at that address, or reads from that FIFO; of a datagram: the host is there, and nobody on
-    /// it receives at that port.
+    /// Nobody listens at that address, be it that the file is not there which a Unix socket would have, or reads
+    /// from that FIFO; of a datagram: the host is there, and nobody on it receives at that port.
     pub fn is_connection_refused(&self) -> bool {
-        self.is_os(&[Errno::CONNREFUSED]) || self.step == Step::Open && self.is_os(&[Errno::NXIO])
+        self.is_os(&[Errno::CONNREFUSED])
+            || self.step == Step::Open && self.is_os(&[Errno::NXIO])
+            || self.step == Step::Connect && self.is_os(&[Errno::NOENT])
+    }
+
+    /// No interface of this machine has that local address; of a connection: no local port is free from which
+    /// it could be made.
+    pub fn is_address_unavailable(&self) -> bool {
+        self.is_os(&[Errno::ADDRNOTAVAIL])
     }
 
     /// The local address, or the FIFO's path, is taken.

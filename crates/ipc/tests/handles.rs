@@ -130,3 +130,49 @@ fn a_vsock_acceptor_is_adopted() {
     assert_eq!(acceptor.local(), &at);
     assert!(acceptor.accept_now().unwrap_err().is_would_block());
 }
+
+/// A socket's mode belongs to all who have a duplicate of it.
+#[test]
+fn a_stream_waits_whatever_another_owner_sets() {
+    let acceptor = TcpAcceptor::bind("127.0.0.1:0".parse().unwrap(), &AcceptorOptions::new()).unwrap();
+    let client = TcpStream::connect(acceptor.local_address(), soon()).unwrap();
+    let server = acceptor.accept_by(soon()).unwrap();
+    let shared = client.as_fd().try_clone_to_owned().unwrap();
+    rustix::io::ioctl_fionbio(&shared, true).unwrap();
+    std::thread::scope(|scope| {
+        let receiving = scope.spawn(|| client.receive(&mut [0; 4]).unwrap());
+        std::thread::sleep(Duration::from_millis(30));
+        server.send(&[IoSlice::new(b"late")]).unwrap();
+        assert_eq!(receiving.join().unwrap(), 4);
+        let sending = scope.spawn(|| {
+            let block = vec![1; 1 << 20];
+            (0..64).map(|_| client.send(&[IoSlice::new(&block)]).unwrap()).sum::<usize>()
+        });
+        std::thread::sleep(Duration::from_millis(30));
+        let mut into = vec![0; 1 << 20];
+        let mut received = 0;
+        while !sending.is_finished() {
+            match server.receive_by(&mut into, Instant::now() + Duration::from_millis(10)) {
+                Err(error) if error.is_timeout() => {}
+                octets => received += octets.unwrap(),
+            }
+        }
+        let sent = sending.join().unwrap();
+        server.receive_exact(&mut vec![0; sent - received], soon()).unwrap();
+    });
+    let timeout = Duration::from_millis(50);
+    client.set_receive_timeout(Some(timeout)).unwrap();
+    let begun = Instant::now();
+    assert!(client.receive(&mut [0; 4]).unwrap_err().is_timeout());
+    assert!(begun.elapsed() >= timeout);
+}
+
+#[test]
+fn an_address_that_nobody_has_is_told_apart() {
+    let error = TcpAcceptor::bind("192.0.2.1:0".parse().unwrap(), &AcceptorOptions::new()).unwrap_err();
+    assert!(error.is_address_unavailable() && !error.is_address_in_use(), "{error}");
+    assert!(error.to_string().starts_with("bind to tcp:192.0.2.1:0: "), "{error}");
+    // As with a port where nobody listens.
+    let error = UnixStream::connect(unused_path("nobody"), soon()).unwrap_err();
+    assert!(error.is_connection_refused() && error.address().is_some(), "{error}");
+}

@@ -185,6 +185,25 @@ mod tests {
         }
     }
 
+    /// Whatever octets there are, and whatever they stand beside.
+    #[test]
+    fn every_octet_is_printed_as_it_is_parsed() {
+        for octet in 0..=255_u8 {
+            for name in [vec![octet], vec![octet, b'4', b'1'], vec![b'/', octet, octet], vec![0xc3, octet]] {
+                let address = UnixAddress::abstract_name(&name).unwrap();
+                let text = address.to_string();
+                assert!(!text.contains(char::is_control), "{text:?}");
+                assert_eq!(text.parse(), Ok(address), "{text:?}");
+                if !name.contains(&0) {
+                    let address = UnixAddress::path(OsStr::from_bytes(&name)).unwrap();
+                    let text = address.to_string();
+                    assert_eq!(text.parse(), Ok(address.clone()), "{text:?}");
+                    assert_eq!(UnixAddress::of_kernel(&address.to_kernel().unwrap()), Some(address));
+                }
+            }
+        }
+    }
+
     #[test]
     fn what_the_kernel_would_cut_or_refuse_is_no_address() {
         let longest = "x".repeat(LONGEST_UNIX_NAME);

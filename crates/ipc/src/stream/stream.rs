@@ -17,6 +17,7 @@ use crate::ready::ready_by;
 use crate::ready::{Waiting, attempt_by, resumed};
 use crate::{Error, Step, counts};
 use rustix::event::PollFlags;
+use rustix::fs::{OFlags, fcntl_getfl};
 use rustix::io::Errno;
 use rustix::net::sockopt::{self, Timeout};
 use rustix::net::{
@@ -82,15 +83,13 @@ impl<F: StreamFamily> Stream<F> {
         counts::enter();
         match recv(&self.fd, &mut *into, RecvFlags::empty()) {
             Ok((received, _)) => Ok(received),
-            Err(Errno::INTR) => self.receive_interrupted(into),
-            Err(errno) => Err(self.failed_waiting(Step::Receive, errno)),
+            Err(errno) => self.receive_after(errno, into),
         }
     }
 
-    /// A signal a moment, such as a profiler's, would begin the timeout again and again.
     #[cold]
-    fn receive_interrupted(&self, into: &mut [u8]) -> Result<usize, Error> {
-        let deadline = self.deadline(Timeout::Recv)?;
+    fn receive_after(&self, errno: Errno, into: &mut [u8]) -> Result<usize, Error> {
+        let deadline = self.goes_on(Step::Receive, errno, Timeout::Recv)?;
         let received = attempt_by(self.as_fd(), Step::Receive, PollFlags::IN, deadline, || {
             resumed(|| recv(&self.fd, &mut *into, RecvFlags::DONTWAIT))
         });
@@ -214,14 +213,13 @@ impl<F: StreamFamily> Stream<F> {
     pub fn send(&self, slices: &[IoSlice<'_>]) -> Result<usize, Error> {
         match self.send_once(slices, NO_SIGNAL) {
             Ok(sent) => Ok(sent),
-            Err(Errno::INTR) => self.send_interrupted(slices),
-            Err(errno) => Err(self.failed_waiting(Step::Send, errno)),
+            Err(errno) => self.send_after(errno, slices),
         }
     }
 
     #[cold]
-    fn send_interrupted(&self, slices: &[IoSlice<'_>]) -> Result<usize, Error> {
-        let deadline = self.deadline(Timeout::Send)?;
+    fn send_after(&self, errno: Errno, slices: &[IoSlice<'_>]) -> Result<usize, Error> {
+        let deadline = self.goes_on(Step::Send, errno, Timeout::Send)?;
         let flags = NO_SIGNAL.union(SendFlags::DONTWAIT);
         let sent =
             attempt_by(self.as_fd(), Step::Send, PollFlags::OUT, deadline, || self.send_with(slices, flags));
@@ -368,14 +366,6 @@ impl<F: StreamFamily> Stream<F> {
         &self.peer
     }
 
-    /// When the stream's timeout has passed, from now on; `None`: never.
-    fn deadline(&self, which: Timeout) -> Result<Option<Instant>, Error> {
-        counts::enter();
-        let timeout =
-            sockopt::socket_timeout(&self.fd, which).map_err(|e| self.failed(Step::Configure, e))?;
-        Ok(timeout.and_then(|timeout| Instant::now().checked_add(timeout)))
-    }
-
     /// This end, as the peer knows it. A Unix socket has a name only if it was given one, as those have that
     /// were accepted.
     ///
@@ -414,13 +404,28 @@ impl<F: StreamFamily> Stream<F> {
         }
     }
 
-    /// In blocking mode `EAGAIN` has one meaning left: the timeout set on the stream has passed.
+    /// Until when a call that waits by the stream's timeout goes on which has ended so (`None`: as long as it
+    /// takes), if it does. A signal a moment, such as a profiler's, must not begin the timeout again and again,
+    /// so there is a deadline from here on.
     #[cold]
-    fn failed_waiting(&self, step: Step, errno: Errno) -> Error {
+    fn goes_on(&self, step: Step, errno: Errno, which: Timeout) -> Result<Option<Instant>, Error> {
+        let at = |step| move |errno| self.failed(step, errno);
         match errno {
-            Errno::AGAIN => self.naming(Error::out_of_time(step)),
-            errno => self.failed(step, errno),
+            Errno::INTR => {}
+            // Somebody who shares the socket has set it not to block. That is for all who do.
+            Errno::AGAIN if self.has_become_nonblocking().map_err(at(step))? => {}
+            // In blocking mode it has one meaning left.
+            Errno::AGAIN => return Err(self.naming(Error::out_of_time(step))),
+            errno => return Err(self.failed(step, errno)),
         }
+        counts::enter();
+        let timeout = sockopt::socket_timeout(&self.fd, which).map_err(at(Step::Configure))?;
+        Ok(timeout.and_then(|timeout| Instant::now().checked_add(timeout)))
+    }
+
+    fn has_become_nonblocking(&self) -> Result<bool, Errno> {
+        counts::enter();
+        fcntl_getfl(&self.fd).map(|flags| flags.contains(OFlags::NONBLOCK))
     }
 }
 
