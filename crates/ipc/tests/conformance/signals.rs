@@ -32,32 +32,30 @@ pub(crate) fn interrupting_handler() {
 
 /// Interrupts a thread again and again, lets it finish by `meanwhile`, and gives what it found.
 pub(crate) fn finish_interrupted<R>(thread: thread::JoinHandle<R>, meanwhile: impl FnOnce()) -> R {
-    let handle = thread.as_pthread_t();
-    let until = Instant::now() + LONG;
-    while INTERRUPTIONS.load(SeqCst) < 20 {
-        assert!(Instant::now() < until);
-        assert!(!thread.is_finished(), "an interruption ended the call");
-        // SAFETY: the thread has not been joined, so its handle is valid.
-        unsafe { libc::pthread_kill(handle, libc::SIGUSR1) };
-        thread::sleep(Duration::from_millis(2));
-    }
-    meanwhile();
     INTERRUPTIONS.store(0, SeqCst);
+    interrupt_while(&thread, |finished| {
+        assert!(!finished, "an interruption ended the call");
+        INTERRUPTIONS.load(SeqCst) < 20
+    });
+    meanwhile();
     thread.join().unwrap()
 }
 
 /// Interrupts a thread again and again until it ends, and gives what it found.
 pub(crate) fn interrupted_to_its_end<R>(thread: thread::JoinHandle<R>) -> R {
-    let handle = thread.as_pthread_t();
+    interrupt_while(&thread, |finished| !finished);
+    thread.join().unwrap()
+}
+
+/// Interrupts a thread as long as `more` says, which is told whether it has finished.
+fn interrupt_while<R>(thread: &thread::JoinHandle<R>, mut more: impl FnMut(bool) -> bool) {
     let until = Instant::now() + LONG;
-    while !thread.is_finished() {
+    while more(thread.is_finished()) {
         assert!(Instant::now() < until, "it never ends");
         // SAFETY: the thread has not been joined, so its handle is valid.
-        unsafe { libc::pthread_kill(handle, libc::SIGUSR1) };
+        unsafe { libc::pthread_kill(thread.as_pthread_t(), libc::SIGUSR1) };
         thread::sleep(Duration::from_millis(2));
     }
-    INTERRUPTIONS.store(0, SeqCst);
-    thread.join().unwrap()
 }
 
 /// Each call that waits, in turn.
