@@ -24,7 +24,7 @@
 //! | [`SocketOption`] | what can be set on a socket, each a type: [`NoDelay`], [`KeepAlive`], [`SendQueue`], … |
 //! | [`ZeroCopyStream`] | send memory without copying it, and get it back |
 //! | [`Credentials`] | who is at the other end of a [`UnixStream`], as the kernel vouches for it |
-//! | [`Resolver`], [`resolve`] | turn a host name into all of its addresses |
+//! | [`Resolver`], [`resolve`], [`resolve_address`] | turn a host name into all of its addresses |
 //! | [`Epoll`], [`Wake`] | wait for many descriptors at once, and be woken by another thread |
 //! | [`Address`] | any of these addresses as text: `tcp:127.0.0.1:2809` |
 //! | [`host_name`], [`interfaces`], [`reachable_address`], [`is_own_address`] | what this machine calls itself to others |
@@ -125,7 +125,7 @@
 //! * A call interrupted by a signal is resumed.
 //! * A descriptor that came from elsewhere becomes a handle by `adopt`, which looks at what it is first, says
 //!   what it found if that is something else, and then gives it back. `as_fd` lends a handle's descriptor to
-//!   any other call.
+//!   any other call; `OwnedFd::from` gives it up.
 //! * Streams are in blocking mode; the calls that must not block end in `_now`. Deadlines are absolute, so
 //!   that many short transfers cannot add up to an endless one.
 //! * Sending and receiving are one system call with nothing around it: no allocation, no lock, no copy.
@@ -248,7 +248,7 @@ pub use options::{KeepAlive, Linger, NoDelay, Probes, ReceiveQueue, SendQueue, S
 pub use pipe::{Fifo, Pages, PipeReader, PipeWriter, SpliceFile, SpliceStream, pipe};
 pub use ready::wait_readable;
 pub use refused::Refused;
-pub use resolve::resolve;
+pub use resolve::{resolve, resolve_address};
 pub use resolver::{Resolver, ResolverOptions};
 pub use stream::{
     Acceptor, AcceptorOptions, Completion, Connecting, Connector, Idle, QueueSizes, Stream, StreamFamily,

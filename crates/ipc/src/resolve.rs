@@ -4,7 +4,7 @@
 //! program of the host. It blocks, cannot be interrupted, and has no deadline: [`Resolver`](crate::Resolver)
 //! adds one.
 
-use crate::{Error, Step};
+use crate::{Address, AddressParseError, Error, Step};
 use std::io;
 use std::net::{IpAddr, SocketAddr, SocketAddrV6, ToSocketAddrs};
 
@@ -34,6 +34,63 @@ pub fn resolve(host: &str, port: u16) -> Result<Vec<SocketAddr>, Error> {
             answer(host, system_lookup(host)).map(|found| with_port(found, port))
         }
     }
+}
+
+/// All addresses that the text of an [`Address`] stands for, in which the host of `tcp:host:port` and
+/// `udp:host:port` may be a name: [`resolve`] turns it into all of its addresses. Any other address stands for
+/// itself. Blocks as [`resolve`] does; see [`Resolver`](crate::Resolver) for one that can be given up.
+///
+/// ```
+/// use zorb_ipc::{Address, resolve_address};
+/// for address in resolve_address("tcp:localhost:2809")? {
+///     assert!(matches!(address, Address::Tcp(at) if at.ip().is_loopback() && at.port() == 2809));
+/// }
+/// assert_eq!(resolve_address("unix:/run/bank.sock")?, ["unix:/run/bank.sock".parse().unwrap()]);
+/// # Ok::<(), zorb_ipc::Error>(())
+/// ```
+///
+/// # Errors
+/// At [`Step::Resolve`], naming the host as [`resolve`] does; or the whole text, if it is no address.
+pub fn resolve_address(text: &str) -> Result<Vec<Address>, Error> {
+    resolved(text, resolve)
+}
+
+/// The addresses of a text, by a way to look up names.
+pub(crate) fn resolved(
+    text: &str,
+    look_up: impl FnOnce(&str, u16) -> Result<Vec<SocketAddr>, Error>,
+) -> Result<Vec<Address>, Error> {
+    let wrong = match text.parse() {
+        Ok(address) => return Ok(vec![address]),
+        Err(wrong) => wrong,
+    };
+    match named(text) {
+        Some((family, host, port)) => Ok(look_up(host, port)?.into_iter().map(family).collect()),
+        None => Err(Error::said(Step::Resolve, &AddressParseError::to_string(&wrong)).with_host(text)),
+    }
+}
+
+/// A family of addresses whose hosts have names.
+type Family = fn(SocketAddr) -> Address;
+
+/// The family, the host that is a name, and the port.
+fn named(text: &str) -> Option<(Family, &str, u16)> {
+    let (family, rest) = text.split_once(':')?;
+    let family: Family = match family {
+        "tcp" => Address::Tcp,
+        "udp" => Address::Udp,
+        _ => return None,
+    };
+    // Without brackets nobody knows where an IPv6 address ends. What is in them is no name, unless it has the
+    // name of an interface behind it.
+    let (host, port) = rest.rsplit_once(':')?;
+    let digits = !port.is_empty() && port.bytes().all(|digit| digit.is_ascii_digit());
+    let port = port.parse().ok().filter(|_| digits)?;
+    let host = match host.strip_prefix('[').and_then(|rest| rest.strip_suffix(']')) {
+        Some(scoped) => Some(scoped).filter(|scoped| scoped.contains('%')),
+        None => Some(host).filter(|host| !host.contains([':', '[', ']'])),
+    };
+    Some((family, host.filter(|host| !host.is_empty())?, port))
 }
 
 /// A numeric address needs no look-up.
@@ -107,6 +164,44 @@ mod tests {
         ] {
             assert_eq!(resolve(host, 7).unwrap(), [expected.parse().unwrap()], "{host}");
         }
+    }
+
+    #[test]
+    fn the_text_of_an_address_may_name_its_host() {
+        let two = ["192.0.2.2:7".parse().unwrap(), "[2001:db8::1]:7".parse().unwrap()];
+        let found = resolved("udp:bank.example:7", |host, port| {
+            assert_eq!((host, port), ("bank.example", 7));
+            Ok(two.to_vec())
+        });
+        assert_eq!(found.unwrap(), two.map(Address::Udp), "all of them, in their order");
+        let found = resolved("tcp:[fe80::1%nosuch]:9", |host, port| {
+            assert_eq!((host, port), ("fe80::1%nosuch", 9));
+            Ok(two[..1].to_vec())
+        });
+        assert_eq!(found.unwrap(), [Address::Tcp(two[0])]);
+        for text in ["tcp:192.0.2.1:7", "udp:[::1]:7", "unix:@bank", "vsock:host:7"] {
+            let found = resolved(text, |host, _| panic!("{host} is asked for"));
+            assert_eq!(found.unwrap(), [text.parse().unwrap()]);
+        }
+        for text in [
+            "",
+            "bank",
+            "tcp:bank",
+            "tcp:bank:",
+            "tcp::7",
+            "tcp:bank:+7",
+            "tcp:bank:65536",
+            "tcp:::1:7",
+            "tcp:[::1:7",
+            "tcp:[bank]:7",
+            "unix:",
+            "ftp:bank:7",
+        ] {
+            let error = resolved(text, |host, _| panic!("{host} is asked for")).unwrap_err();
+            assert_eq!((error.step(), error.host()), (Step::Resolve, Some(text)));
+        }
+        let error = resolve_address("tcp:nobody.invalid:7").unwrap_err();
+        assert_eq!(error.host(), Some("nobody.invalid"));
     }
 
     #[test]

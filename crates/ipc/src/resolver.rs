@@ -5,8 +5,8 @@
 //! look-ups run on at most [`ResolverOptions::workers`] threads, all callers that ask for the same name share
 //! one look-up, and what nobody waits for any more is not begun.
 
-use crate::resolve::{answer, check, literal, system_lookup, with_port};
-use crate::{Error, Step};
+use crate::resolve::{answer, check, literal, resolved, system_lookup, with_port};
+use crate::{Address, Error, Step};
 use rustix::io::Errno;
 use std::collections::{BTreeMap, VecDeque};
 use std::fmt;
@@ -128,6 +128,14 @@ impl Resolver {
                 Err(Error::out_of_time(Step::Resolve).with_host(host))
             }
         }
+    }
+
+    /// As [`resolve_address`](crate::resolve_address), but waits no longer than until `deadline`.
+    ///
+    /// # Errors
+    /// As [`resolve_by`](Self::resolve_by); and naming the whole text, if it is no address.
+    pub fn resolve_address_by(&self, text: &str, deadline: Instant) -> Result<Vec<Address>, Error> {
+        resolved(text, |host, port| self.resolve_by(host, port, deadline))
     }
 
     fn join_or_begin(&self, state: &mut State, host: &str) -> Result<Arc<Job>, Error> {
@@ -318,6 +326,16 @@ mod tests {
         });
         assert!(resolver.resolve_by("bad", 1, within(LONG)).unwrap_err().to_string().contains("panicked"));
         resolver.resolve_by("good", 1, within(LONG)).unwrap();
+    }
+
+    #[test]
+    fn a_text_that_names_its_host_ends_by_the_deadline_too() {
+        let (resolver, release, _) = half_dead(2);
+        let error = resolver.resolve_address_by("tcp:dead:7", within(SHORT)).unwrap_err();
+        assert!(error.is_timeout() && error.host() == Some("dead"), "{error}");
+        let found = resolver.resolve_address_by("tcp:alive:7", within(LONG)).unwrap();
+        assert!(matches!(found[..], [Address::Tcp(at), ..] if at.port() == 7));
+        drop(release);
     }
 
     #[test]

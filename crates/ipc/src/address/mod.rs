@@ -17,7 +17,8 @@ pub use vsock::VsockAddress;
 
 /// Where a peer is, or where to listen, complete and resolved.
 ///
-/// Names are not addresses: [`resolve`](crate::resolve) turns one into the other.
+/// Names are not addresses: [`resolve`](crate::resolve) turns one into the other, and
+/// [`resolve_address`](crate::resolve_address) a text that has one in it.
 ///
 /// ```
 /// use zorb_ipc::Address;

@@ -12,7 +12,7 @@ use rustix::io::{Errno, ioctl_fionbio};
 use rustix::pipe::{SpliceFlags, splice, tee};
 
 use super::{PipeReader, PipeWriter};
-use crate::ready::{ready_by, resumed};
+use crate::ready::{Waiting, resumed};
 use crate::{ByteStream, Error, Idle, Refused, Step, Stream, StreamFamily};
 
 /// Where the pipe is full or empty the calls come back; whether the other end waits is that end's mode. Pages
@@ -283,15 +283,21 @@ fn moved_by(
     deadline: Instant,
     mut attempt: impl FnMut() -> Result<usize, Errno>,
 ) -> Result<usize, Failed> {
+    let mut waits = [(from, PollFlags::IN), (to, PollFlags::OUT)]
+        .map(|(fd, what)| (fd, Waiting::new(what, Some(deadline))));
     loop {
         match resumed(&mut attempt) {
             Err(Errno::AGAIN) => {}
             done => return done.map_err(Failed::Os),
         }
-        let ready = ready_by(from, PollFlags::IN, Some(deadline)).map_err(Failed::Os)?
-            && ready_by(to, PollFlags::OUT, Some(deadline)).map_err(Failed::Os)?;
-        // Both may be ready all the time and yet not at the same time, if others use them.
-        if !ready || Instant::now() >= deadline {
+        // Both may be ready all the time and yet not at the same time, if others use them; or a socket reports
+        // what is no matter of this.
+        for (fd, waiting) in &mut waits {
+            if waiting.next(*fd).map_err(Failed::Os)?.is_none() {
+                return Err(Failed::OutOfTime);
+            }
+        }
+        if Instant::now() >= deadline {
             return Err(Failed::OutOfTime);
         }
     }

@@ -28,9 +28,12 @@
 //!   outlives its descriptor until all has been acknowledged, and no completion can be received any more.
 //!   Forgetting it leaks them.
 
+mod completion;
 mod octets;
 
 pub use octets::StableOctets;
+
+use completion::Range;
 
 use std::collections::VecDeque;
 use std::fmt;
@@ -43,7 +46,7 @@ use rustix::event::PollFlags;
 use rustix::io::Errno;
 use rustix::net::{RecvFlags, SendFlags, recv, send};
 
-use crate::control::{self, Rider, Space, room};
+use crate::control::{self, Space, room};
 use crate::options::raw;
 use crate::ready::{Waiting, resumed};
 use crate::{Error, Refused, Step, TcpStream};
@@ -341,36 +344,6 @@ impl<B: StableOctets> ZeroCopyStream<B> {
     }
 }
 
-/// The calls that a completion is for.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-struct Range {
-    first: u32,
-    last: u32,
-    copied: bool,
-}
-
-/// linux/errqueue.h
-const SO_EE_ORIGIN_ZEROCOPY: u8 = 5;
-const SO_EE_CODE_ZEROCOPY_COPIED: u8 = 1;
-
-impl Range {
-    /// `struct sock_extended_err`: error number (4), origin, type, code, padding (1 each), info and data (4
-    /// each).
-    fn of(rider: &Rider<'_>) -> Option<Self> {
-        let four = (rider.level, rider.kind) == (libc::SOL_IP, libc::IP_RECVERR);
-        let six = (rider.level, rider.kind) == (libc::SOL_IPV6, libc::IPV6_RECVERR);
-        let &[error, [origin, _, code, _], first, last] =
-            rider.octets.as_chunks::<4>().0.first_chunk::<4>()?;
-        let completion = (four || six) && error == [0; 4] && origin == SO_EE_ORIGIN_ZEROCOPY;
-        let copied = code & SO_EE_CODE_ZEROCOPY_COPIED != 0;
-        completion.then(|| Range { first: u32::from_ne_bytes(first), last: u32::from_ne_bytes(last), copied })
-    }
-
-    fn contains(self, number: u32) -> bool {
-        number.wrapping_sub(self.first) <= self.last.wrapping_sub(self.first)
-    }
-}
-
 impl<B: StableOctets> Drop for ZeroCopyStream<B> {
     fn drop(&mut self) {
         // What cannot be found out counts as held.
@@ -401,28 +374,6 @@ mod tests {
     use super::*;
     use crate::{AcceptorOptions, TcpAcceptor};
     use std::time::Duration;
-
-    fn rider(octets: &[u8]) -> Rider<'_> {
-        Rider { level: libc::SOL_IP, kind: libc::IP_RECVERR, octets }
-    }
-
-    #[test]
-    fn only_a_whole_completion_is_one() {
-        let words = |words: [u32; 4]| words.map(u32::to_ne_bytes).concat();
-        let origin = u32::from_ne_bytes([SO_EE_ORIGIN_ZEROCOPY, 0, SO_EE_CODE_ZEROCOPY_COPIED, 0]);
-        let whole = words([0, origin, 3, 9]);
-        assert_eq!(Range::of(&rider(&whole)), Some(Range { first: 3, last: 9, copied: true }));
-        for cut in 0..whole.len() {
-            assert_eq!(Range::of(&rider(&whole[..cut])), None, "{cut}");
-        }
-        assert_eq!(Range::of(&rider(&words([111, origin, 3, 9]))), None, "an error of the network");
-        assert_eq!(
-            Range::of(&rider(&words([0, u32::from_ne_bytes([2, 0, 0, 0]), 3, 9]))),
-            None,
-            "of another origin"
-        );
-        assert_eq!(Range::of(&Rider { kind: libc::IP_TTL, ..rider(&whole) }), None);
-    }
 
     /// Numbers begin anew after 2^32 calls, and completions may come out of order.
     #[test]
