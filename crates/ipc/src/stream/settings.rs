@@ -40,7 +40,7 @@ impl<F: StreamFamily> Stream<F> {
     }
 
     /// Sets the kernel's buffers of a live connection. TCP's handshake is over, so a receive buffer beyond 64
-    /// KiB may not be used to the full: better set them on the [`Connector`] or the
+    /// KiB may not be used to the full: better set them on the [`Connector`](crate::Connector) or the
     /// [`AcceptorOptions`](crate::AcceptorOptions).
     ///
     /// # Errors
