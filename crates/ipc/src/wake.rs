@@ -1,6 +1,7 @@
 //! Waking a thread that waits in an [`Epoll`](crate::Epoll).
 
-use crate::{Error, Step, counts};
+use crate::ready::resumed;
+use crate::{Error, Step};
 use rustix::event::{EventfdFlags, eventfd};
 use rustix::io::{Errno, read, write};
 use std::os::fd::{AsFd, BorrowedFd, OwnedFd};
@@ -30,14 +31,10 @@ impl Wake {
     /// # Errors
     /// At [`Step::Wake`].
     pub fn wake(&self) -> Result<(), Error> {
-        loop {
-            counts::enter();
-            match write(&self.fd, &1u64.to_ne_bytes()) {
-                // A counter that is full has not been drained for 2^64 wake-ups: it is readable, as asked.
-                Ok(_) | Err(Errno::AGAIN) => return Ok(()),
-                Err(Errno::INTR) => {}
-                Err(errno) => return Err(Error::os(Step::Wake, errno)),
-            }
+        match resumed(|| write(&self.fd, &1u64.to_ne_bytes())) {
+            // A counter that is full has not been drained for 2^64 wake-ups: it is readable, as asked.
+            Ok(_) | Err(Errno::AGAIN) => Ok(()),
+            Err(errno) => Err(Error::os(Step::Wake, errno)),
         }
     }
 
@@ -46,14 +43,10 @@ impl Wake {
     /// # Errors
     /// At [`Step::Wake`].
     pub fn drain(&self) -> Result<bool, Error> {
-        loop {
-            counts::enter();
-            match read(&self.fd, &mut [0; 8]) {
-                Ok(_) => return Ok(true),
-                Err(Errno::AGAIN) => return Ok(false),
-                Err(Errno::INTR) => {}
-                Err(errno) => return Err(Error::os(Step::Wake, errno)),
-            }
+        match resumed(|| read(&self.fd, &mut [0; 8])) {
+            Ok(_) => Ok(true),
+            Err(Errno::AGAIN) => Ok(false),
+            Err(errno) => Err(Error::os(Step::Wake, errno)),
         }
     }
 }

@@ -3,12 +3,21 @@
 use std::alloc::System;
 use std::io::IoSlice;
 use std::net::{Ipv4Addr, SocketAddr};
+use std::time::{Duration, Instant};
 
 use stats_alloc::{INSTRUMENTED_SYSTEM, StatsAlloc};
 use zorb_ipc::{
-    DatagramFamily, DatagramSocket, Outgoing, ReceiveBatch, SendBatch, Seqpacket, SeqpacketAcceptor,
-    SeqpacketAcceptorOptions, Udp, UnixAddress, UnixDatagram,
+    Acceptor, AcceptorOptions, DatagramFamily, DatagramSocket, Idle, Outgoing, ReceiveBatch, SendBatch,
+    Seqpacket, SeqpacketAcceptor, SeqpacketAcceptorOptions, Stream, StreamFamily, Tcp, Udp, Unix,
+    UnixAddress, UnixDatagram,
 };
+
+const SHORT: Duration = Duration::from_millis(5);
+const LONG: Duration = Duration::from_secs(30);
+
+fn within(time: Duration) -> Instant {
+    Instant::now() + time
+}
 
 #[global_allocator]
 static ALLOCATOR: &StatsAlloc<System> = &INSTRUMENTED_SYSTEM;
@@ -60,9 +69,37 @@ fn name(of: &str) -> UnixAddress {
     UnixAddress::abstract_name(format!("zorb-ipc-{}-{of}", std::process::id()).as_bytes()).unwrap()
 }
 
+/// Also where there is nothing to receive, and an error says whom from.
+fn streams<F: StreamFamily>(fresh: F::Address) {
+    let acceptor = Acceptor::<F>::bind(fresh, &AcceptorOptions::new()).unwrap();
+    let client = Stream::<F>::connect(acceptor.local().clone(), within(LONG)).unwrap();
+    let server = acceptor.accept().unwrap();
+    let mut buffer = [0; 12];
+    let made = allocations(|| {
+        assert!(acceptor.accept_now().unwrap_err().is_would_block());
+        assert!(acceptor.accept_by(within(SHORT)).unwrap_err().is_timeout());
+        for stream in [&client, &server] {
+            assert!(stream.receive_now(&mut buffer).unwrap_err().is_would_block());
+            assert!(stream.receive_by(&mut buffer, within(SHORT)).unwrap_err().is_timeout());
+            assert!(stream.receive_exact(&mut buffer, within(SHORT)).unwrap_err().is_timeout());
+            assert_eq!(stream.idle(), Idle::Quiet);
+        }
+        for (one, other) in [(&client, &server), (&server, &client)] {
+            let mut slices = [IoSlice::new(b"hello, "), IoSlice::new(b"world")];
+            assert_eq!(one.send(&slices).unwrap(), 12);
+            other.receive_exact(&mut buffer, within(LONG)).unwrap();
+            one.send_all(&mut slices, within(LONG)).unwrap();
+            other.receive_exact(&mut buffer, within(LONG)).unwrap();
+        }
+    });
+    assert_eq!(made, 0, "streams");
+}
+
 #[test]
 fn transferring_allocates_nothing() {
     assert!(allocations(|| drop(std::hint::black_box(Box::new(1)))) > 0, "allocations are counted");
+    streams::<Tcp>(SocketAddr::from((Ipv4Addr::LOCALHOST, 0)));
+    streams::<Unix>(name("stream"));
     datagrams::<Udp>(|_| SocketAddr::from((Ipv4Addr::LOCALHOST, 0)));
     datagrams::<UnixDatagram>(name);
 

@@ -5,6 +5,7 @@ use std::fmt;
 use std::os::unix::ffi::{OsStrExt, OsStringExt};
 use std::path::{Path, PathBuf};
 use std::str::FromStr;
+use std::sync::Arc;
 
 use rustix::net::SocketAddrUnix;
 
@@ -15,7 +16,8 @@ use super::AddressParseError;
 pub const LONGEST_UNIX_NAME: usize = 107;
 
 /// Where a Unix socket is: a path in the file system, or an abstract name, which Linux keeps outside of it and forgets with
-/// the last socket. Never empty, never longer than the kernel takes, so that none is cut or refused later.
+/// the last socket. Never empty, never longer than the kernel takes, so that none is cut or refused later. Clones share
+/// their memory, so that an error can name an address and cost nothing.
 ///
 /// As text an abstract name begins with `@`, and octets that are not printable are written `%41`; so is a `%` itself, and an `@` in
 /// the beginning of a path.
@@ -33,8 +35,8 @@ pub struct UnixAddress(Name);
 
 #[derive(Clone, PartialEq, Eq, Hash, PartialOrd, Ord)]
 enum Name {
-    Path(PathBuf),
-    Abstract(Box<[u8]>),
+    Path(Arc<Path>),
+    Abstract(Arc<[u8]>),
 }
 
 impl UnixAddress {
@@ -46,7 +48,7 @@ impl UnixAddress {
         let path = path.into();
         let octets = path.as_os_str().as_bytes();
         let good = !octets.is_empty() && octets.len() <= LONGEST_UNIX_NAME && !octets.contains(&0);
-        if good { Ok(Self(Name::Path(path))) } else { Err(AddressParseError::Unix) }
+        if good { Ok(Self(Name::Path(path.into()))) } else { Err(AddressParseError::Unix) }
     }
 
     /// A name outside the file system: any octets, NUL among them.
@@ -76,7 +78,7 @@ impl UnixAddress {
 
     pub(crate) fn to_kernel(&self) -> Result<SocketAddrUnix, rustix::io::Errno> {
         match &self.0 {
-            Name::Path(path) => SocketAddrUnix::new(path),
+            Name::Path(path) => SocketAddrUnix::new(&**path),
             #[cfg(target_os = "linux")]
             Name::Abstract(name) => SocketAddrUnix::new_abstract_name(name),
             #[cfg(not(target_os = "linux"))]
