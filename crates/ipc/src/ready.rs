@@ -11,6 +11,10 @@ use std::time::{Duration, Instant};
 /// cost a core next to nothing, and nobody notices a millisecond where something is wrong already.
 pub(crate) const AGAIN_AFTER: Duration = Duration::from_millis(1);
 
+/// How often a wait may end at once, and in vain, before it rests: more than other threads that are faster will
+/// see to in a row.
+const IN_VAIN: u32 = 16;
+
 /// Waits until there is something to receive or accept on a descriptor, or its end to report, at the latest until
 /// `deadline`. False: the deadline came first. A deadline in the past still looks once.
 ///
@@ -84,7 +88,7 @@ pub(crate) fn attempt_by<T>(
 pub(crate) struct Waiting {
     what: PollFlags,
     deadline: Option<Instant>,
-    /// How often it has been woken, and for nothing, as it is still asked.
+    /// How often it has been woken without delay, and for nothing, as it is still asked.
     woken: u32,
 }
 
@@ -95,16 +99,23 @@ impl Waiting {
 
     /// Waits, and says what for. `None`: the deadline came first.
     pub(crate) fn next(&mut self, fd: BorrowedFd<'_>) -> Result<Option<PollFlags>, Errno> {
-        // Once may be another thread's doing.
-        if self.woken > 1 && !rest(self.deadline) {
+        if self.woken >= IN_VAIN && !rest(self.deadline) {
             return Ok(None);
         }
+        let begun = Instant::now();
         let events = events_by(fd, self.what, self.deadline)?;
         if events.is_empty() {
             return Ok(None);
         }
-        // What was not asked for stays, and would wake it at once.
-        self.woken = self.woken.saturating_add(if events.intersects(self.what) { 1 } else { 2 });
+        // What was not asked for stays, and would end the next wait at once; what was asked for may have become
+        // another thread's, as long as there were waits in between.
+        if !events.intersects(self.what) {
+            self.woken = IN_VAIN;
+        } else if begun.elapsed() >= AGAIN_AFTER {
+            self.woken = 1;
+        } else {
+            self.woken = self.woken.saturating_add(1);
+        }
         Ok(Some(events))
     }
 }

@@ -6,6 +6,7 @@
 mod conformance;
 
 use std::io::IoSlice;
+use std::os::fd::AsFd;
 use std::sync::Arc;
 use std::thread;
 use std::time::{Duration, Instant};
@@ -33,6 +34,7 @@ fn signals_neither_kill_nor_cut_short() {
         Some(why) => conformance::left_out("vsock", &why),
     }
     passing();
+    other_ways_to_send();
     completing();
     datagrams::<Udp>(|| "127.0.0.1:0".parse().unwrap());
     datagrams::<UnixDatagram>(conformance::unused_path);
@@ -100,6 +102,25 @@ fn passing() {
     let (client, server) = pair::<Unix>();
     let receiving = thread::spawn(move || server.receive_passed(&mut [0; 4], within(LONG)).unwrap().octets);
     assert_eq!(finish_interrupted(receiving, || client.send_passing(b"abc", &[], within(LONG)).unwrap()), 3);
+}
+
+/// Nor do the other ways to send kill who sends to nobody.
+fn other_ways_to_send() {
+    let (client, server) = pair::<Unix>();
+    drop(server);
+    let error = client.send_passing(b"abc", &[client.as_fd()], within(LONG)).unwrap_err();
+    assert!(error.is_connection_reset() && error.transferred() == 0, "{error}");
+    let error = client.send_passing(b"abc", &[], within(LONG)).unwrap_err();
+    assert!(error.is_connection_reset(), "{error}");
+
+    let (client, server) = pair::<Tcp>();
+    let mut sender = ZeroCopyStream::new(client).unwrap();
+    drop(server);
+    let until = within(LONG);
+    while sender.send_all(vec![1; 100], within(LONG)).is_ok() {
+        assert!(Instant::now() < until);
+    }
+    assert!(sender.send_all(vec![1; 100], within(LONG)).unwrap_err().is_connection_reset());
 }
 
 fn completing() {
