@@ -87,7 +87,7 @@ impl<F: StreamFamily + Adoptable> Stream<F> {
             prepare(fd, true)?;
             Ok(peer)
         })?;
-        Ok(Self::new(fd, peer))
+        Ok(Self::of_connected(fd, peer))
     }
 }
 

@@ -156,7 +156,7 @@ impl<F: StreamFamily> Acceptor<F> {
             match accept(self.fd.as_fd()) {
                 Ok((fd, from)) => {
                     if let Some(peer) = F::accepted(from)? {
-                        return Ok(Stream::new(fd, peer));
+                        return Ok(Stream::of_connected(fd, peer));
                     }
                 }
                 Err(errno) if concerns_one_peer(errno) => {}

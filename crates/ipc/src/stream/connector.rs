@@ -204,7 +204,7 @@ impl<F: StreamFamily> Connecting<F> {
             return Err(self.refused(Error::os(Step::Configure, errno)));
         }
         let peer = F::connected(&self.address);
-        Ok(Stream::new(self.fd, peer))
+        Ok(Stream::of_connected(self.fd, peer))
     }
 
     fn failed(self, errno: Errno) -> Refused<Self> {

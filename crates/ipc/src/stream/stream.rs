@@ -59,7 +59,7 @@ impl<F: StreamFamily> Stream<F> {
     }
 
     /// `fd` is a connected socket in blocking mode: what tells a timeout from "nothing right now".
-    pub(crate) fn new(fd: OwnedFd, peer: F::Peer) -> Self {
+    pub(crate) fn of_connected(fd: OwnedFd, peer: F::Peer) -> Self {
         Self { fd, peer }
     }
 
