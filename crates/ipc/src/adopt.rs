@@ -94,7 +94,8 @@ impl<F: StreamFamily + Adoptable> Stream<F> {
 impl<F: AdoptableAcceptor> Acceptor<F> {
     /// Takes over a descriptor that came from elsewhere, if it is a listening socket of this family, such as
     /// the one that a service manager hands to what it starts. It no longer blocks, for whoever shares it
-    /// either, and is not inherited by other programs. A Unix socket's file stays when this is dropped.
+    /// either, and is not inherited by other programs. A Unix socket's file stays when this is dropped. (If one of
+    /// them sets it to block again, accepting waits past its deadline where another takes the peer first.)
     ///
     /// # Errors
     /// At [`Step::Adopt`](crate::Step::Adopt), with the descriptor: [`Error::is_of_another_kind`], with what

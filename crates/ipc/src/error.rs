@@ -282,6 +282,11 @@ impl Error {
         self.is_os(&[Errno::MFILE, Errno::NFILE])
     }
 
+    /// The system has no memory for it at the moment (`ENOBUFS`, `ENOMEM`). The handle is fine.
+    pub fn is_memory_exhausted(&self) -> bool {
+        self.is_os(&[Errno::NOBUFS, Errno::NOMEM])
+    }
+
     /// The connection is gone: reset or aborted by the peer, or given up by the system.
     ///
     /// An orderly end is no error: [`receive`](crate::TcpStream::receive) answers 0. A datagram that has no
@@ -548,6 +553,12 @@ mod tests {
         assert!(late.is_timeout() && !late.is_would_block() && late.raw_os_error().is_none());
         assert!(at(Step::Accept, Errno::MFILE).is_descriptors_exhausted());
         assert!(at(Step::Open, Errno::NFILE).is_descriptors_exhausted());
+        let memory = at(Step::Accept, Errno::NOBUFS);
+        assert!(memory.is_memory_exhausted() && !memory.is_descriptors_exhausted());
+        let gone = at(Step::Connect, Errno::NOENT);
+        assert!(gone.is_connection_refused() && !at(Step::Bind, Errno::NOENT).is_connection_refused());
+        let unavailable = at(Step::Bind, Errno::ADDRNOTAVAIL);
+        assert!(unavailable.is_address_unavailable() && !unavailable.is_address_in_use());
         assert!(at(Step::Send, Errno::PIPE).is_connection_reset());
         assert!(!at(Step::Connect, Errno::CONNRESET).is_connection_reset(), "there was no connection yet");
     }

@@ -12,7 +12,7 @@
 //!                                          attribute: | length | type | value … |
 //! ```
 
-use crate::ready::ready_by;
+use crate::ready::{attempt_by, resumed};
 use crate::{Error, Step};
 use rustix::event::PollFlags;
 use rustix::io::Errno;
@@ -91,19 +91,14 @@ fn dump(request: u16, mut take: impl FnMut(Message<'_>)) -> Result<(), Error> {
     question[0..4].copy_from_slice(&32u32.to_ne_bytes());
     question[4..6].copy_from_slice(&request.to_ne_bytes());
     question[6..8].copy_from_slice(&NLM_F_REQUEST_DUMP.to_ne_bytes());
-    send(&socket, &question, SendFlags::empty()).map_err(failed)?;
+    resumed(|| send(&socket, &question, SendFlags::empty())).map_err(failed)?;
 
     let deadline = Instant::now() + PATIENCE;
     let mut datagram = vec![0; LARGEST_DATAGRAM];
     loop {
-        if !ready_by(socket.as_fd(), PollFlags::IN, Some(deadline)).map_err(failed)? {
-            return Err(Error::out_of_time(Step::Inspect));
-        }
-        let length = match recv(&socket, &mut datagram[..], RecvFlags::DONTWAIT) {
-            Ok((length, _)) => length,
-            Err(Errno::INTR | Errno::AGAIN) => continue,
-            Err(errno) => return Err(failed(errno)),
-        };
+        let (length, _) = attempt_by(socket.as_fd(), Step::Inspect, PollFlags::IN, Some(deadline), || {
+            resumed(|| recv(&socket, &mut datagram[..], RecvFlags::DONTWAIT))
+        })?;
         for message in messages(&datagram[..length]) {
             match message.kind {
                 NLMSG_DONE => return Ok(()),
