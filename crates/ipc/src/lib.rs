@@ -157,7 +157,8 @@
 //!
 //! `rustix`: system calls on owned and borrowed descriptors. It carries the unsafe code, reviewed and used
 //! widely; this crate denies it except where a module states its reason: reading the cycle counter, mapping
-//! memory and copying to and from it, giving pages to a pipe, and the few calls that rustix lacks. For these
+//! memory and copying to and from it, giving pages to a pipe, moving room for events to another thread, and the few
+//! calls that rustix lacks. For these
 //! there is `libc`, on Linux: receiving credentials, times and completions beside a message (rustix has the
 //! first, but takes each process for one that has a number here), options that it does not know, the
 //! addresses of vsock, many datagrams by one call and what came back of them.

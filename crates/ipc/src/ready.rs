@@ -146,3 +146,53 @@ pub(crate) fn resumed<T>(mut call: impl FnMut() -> Result<T, Errno>) -> Result<T
 pub(crate) fn timespec(duration: Duration) -> Timespec {
     Timespec::try_from(duration).unwrap_or(Timespec { tv_sec: i64::MAX, tv_nsec: 0 })
 }
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    /// A descriptor that is ready all the time.
+    fn ready() -> std::io::PipeReader {
+        use std::io::Write;
+        let (reader, mut writer) = std::io::pipe().unwrap();
+        writer.write_all(b"x").unwrap();
+        reader
+    }
+
+    #[test]
+    fn attempts_in_vain_end_by_the_deadline_and_rest_in_between() {
+        // What is asked for is there, and what is not asked for: its other end is closed.
+        for what in [PollFlags::IN, PollFlags::OUT] {
+            let (fd, time) = (ready(), Duration::from_millis(50));
+            let mut attempts = 0;
+            let begun = Instant::now();
+            let ended = attempt_by(fd.as_fd(), Step::Receive, what, Some(begun + time), || {
+                attempts += 1;
+                Err::<(), _>(Errno::AGAIN)
+            });
+            assert!(ended.unwrap_err().is_timeout() && begun.elapsed() >= time);
+            assert!((2..1000).contains(&attempts), "{attempts}");
+        }
+    }
+
+    #[test]
+    fn the_last_attempt_is_made_whatever_the_deadline() {
+        let (fd, past) = (ready(), Some(Instant::now()));
+        let attempt = |outcome| attempt_by(fd.as_fd(), Step::Receive, PollFlags::IN, past, || outcome);
+        assert_eq!(attempt(Ok(7)), Ok(7));
+        assert!(attempt(Err(Errno::AGAIN)).unwrap_err().is_timeout());
+        let error = attempt(Err(Errno::CONNRESET)).unwrap_err();
+        assert!(error.is_connection_reset() && error.step() == Step::Receive);
+    }
+
+    #[test]
+    fn without_a_deadline_it_goes_on_until_it_succeeds() {
+        let fd = ready();
+        let mut left = 3 * IN_VAIN;
+        let done = attempt_by(fd.as_fd(), Step::Receive, PollFlags::IN, None, || {
+            left -= 1;
+            if left == 0 { Ok(()) } else { Err(Errno::AGAIN) }
+        });
+        assert_eq!((done, left), (Ok(()), 0));
+    }
+}
