@@ -99,6 +99,8 @@ enum Cause {
     Said(Box<str>),
     /// What was wanted, and what was there instead.
     Unlike(Box<str>, Box<str>),
+    /// The peer broke the rules of what both sides share; this says which.
+    Broken(&'static str),
     /// So many octets at this offset of so many in all.
     Outside {
         octets: usize,
@@ -171,6 +173,12 @@ impl Error {
     pub(crate) fn unlike(step: Step, wanted: impl Into<Box<str>>, found: impl Into<Box<str>>) -> Self {
         let cause = Cause::Unlike(wanted.into(), found.into());
         Self { step, subject: Subject::None, cause, transferred: 0 }
+    }
+
+    #[cold]
+    #[cfg_attr(not(target_os = "linux"), expect(dead_code, reason = "of shared memory"))]
+    pub(crate) fn broken(step: Step, rule: &'static str) -> Self {
+        Self { step, subject: Subject::None, cause: Cause::Broken(rule), transferred: 0 }
     }
 
     #[cold]
@@ -403,6 +411,12 @@ impl Error {
         matches!(self.cause, Cause::Outside { .. })
     }
 
+    /// The peer broke the rules of what both sides share, and so cannot be talked to any more: in bad faith, or because
+    /// something else writes its memory.
+    pub fn is_broken_by_peer(&self) -> bool {
+        matches!(self.cause, Cause::Broken(_))
+    }
+
     /// An option was given a value that it cannot have; the text says which it can.
     pub fn is_out_of_range(&self) -> bool {
         matches!(self.cause, Cause::OutOfRange(_))
@@ -459,6 +473,7 @@ impl fmt::Display for Error {
                 f.write_str(": reports of datagrams that were sent before wait to be taken")
             }
             Cause::Said(text) => write!(f, ": {text}"),
+            Cause::Broken(rule) => write!(f, ": the peer broke the channel's rules: {rule}"),
             Cause::Unlike(wanted, found) => write!(f, ": wanted {wanted}, found {found}"),
             Cause::Outside { octets, at, of } => {
                 write!(f, ": {octets} octets at offset {at} of a memory of {of}")
@@ -488,7 +503,7 @@ impl From<Error> for io::Error {
             Cause::OutOfTime => io::ErrorKind::TimedOut,
             Cause::Os(ENDED) => io::ErrorKind::UnexpectedEof,
             Cause::Os(errno) | Cause::Reported(Reported { errno, .. }) => io::Error::from(*errno).kind(),
-            Cause::Truncated(_) => io::ErrorKind::InvalidData,
+            Cause::Truncated(_) | Cause::Broken(_) => io::ErrorKind::InvalidData,
             Cause::OutOfRange(_) | Cause::Unlike(..) | Cause::Outside { .. } => io::ErrorKind::InvalidInput,
             Cause::ReportsWaiting | Cause::Said(_) => io::ErrorKind::Other,
         };

@@ -201,6 +201,8 @@ mod ready;
 mod refused;
 mod resolve;
 mod resolver;
+#[cfg(target_os = "linux")]
+mod shm;
 mod stream;
 mod tcp;
 #[cfg(target_os = "linux")]
@@ -251,6 +253,8 @@ pub use ready::wait_readable;
 pub use refused::Refused;
 pub use resolve::{resolve, resolve_address};
 pub use resolver::{Resolver, ResolverOptions};
+#[cfg(target_os = "linux")]
+pub use shm::{Armed, RingSize, Shm, ShmAcceptor, ShmConnector, ShmOptions, ShmRole, ShmStream, Spinning};
 pub use stream::{
     Acceptor, AcceptorOptions, Completion, Connecting, Connector, Idle, QueueSizes, Stream, StreamFamily,
 };

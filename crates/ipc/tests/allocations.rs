@@ -8,8 +8,8 @@ use std::time::{Duration, Instant};
 use stats_alloc::{INSTRUMENTED_SYSTEM, StatsAlloc};
 use zorb_ipc::{
     Acceptor, AcceptorOptions, DatagramFamily, DatagramSocket, Idle, Outgoing, ReceiveBatch, SendBatch,
-    Seqpacket, SeqpacketAcceptor, SeqpacketAcceptorOptions, Stream, StreamFamily, Tcp, Udp, Unix,
-    UnixAddress, UnixDatagram,
+    Seqpacket, SeqpacketAcceptor, SeqpacketAcceptorOptions, ShmOptions, ShmStream, Stream, StreamFamily, Tcp,
+    Udp, Unix, UnixAddress, UnixDatagram,
 };
 
 const SHORT: Duration = Duration::from_millis(5);
@@ -103,8 +103,19 @@ fn transferring_allocates_nothing() {
     datagrams::<Udp>(|_| SocketAddr::from((Ipv4Addr::LOCALHOST, 0)));
     datagrams::<UnixDatagram>(name);
 
+    let (one, other) = ShmStream::pair(&ShmOptions::new()).unwrap();
+    let mut buffer = [0; 64];
+    let made = allocations(|| {
+        one.send_now(&[IoSlice::new(b"hello, "), IoSlice::new(b"world")]).unwrap();
+        assert_eq!(other.receive_now(&mut buffer).unwrap(), 12);
+        assert!(other.receive_now(&mut buffer).unwrap_err().is_would_block());
+        assert!(other.receive_by(&mut buffer, Instant::now()).unwrap_err().is_timeout());
+        assert_eq!(other.arm().unwrap(), zorb_ipc::Armed::Waiting);
+    });
+    assert_eq!(made, 0, "shared memory");
+
     let acceptor = SeqpacketAcceptor::bind(name("messages"), &SeqpacketAcceptorOptions::new()).unwrap();
-    let client = Seqpacket::connect(name("messages"), std::time::Instant::now()).unwrap();
+    let client = Seqpacket::connect(name("messages"), Instant::now()).unwrap();
     let server = acceptor.accept().unwrap();
     let mut buffer = [0; 64];
     let made = allocations(|| {

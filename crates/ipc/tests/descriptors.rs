@@ -8,7 +8,7 @@ use rustix::process::{Resource, Rlimit, getrlimit, setrlimit};
 
 use conformance::streams::{Tried, receive, send};
 use conformance::{LONG, within};
-use zorb_ipc::{Epoll, Error, Step, Tcp, TcpConnector, Unix, Vsock, Wake};
+use zorb_ipc::{Epoll, Error, Shm, Step, Tcp, TcpConnector, Unix, Vsock, Wake};
 
 #[test]
 fn exhausted_descriptors_are_told_apart_and_nothing_is_lost() {
@@ -16,6 +16,7 @@ fn exhausted_descriptors_are_told_apart_and_nothing_is_lost() {
     setrlimit(Resource::Nofile, Rlimit { current: Some(64), maximum: limit.maximum }).unwrap();
     family::<Tcp>();
     family::<Unix>();
+    family::<Shm>();
     match Vsock::left_out() {
         None => family::<Vsock>(),
         Some(why) => conformance::left_out("vsock", &why),

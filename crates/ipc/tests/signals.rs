@@ -17,7 +17,7 @@ use conformance::signals::{
 use conformance::streams::{Tried, pair};
 use conformance::{LONG, within};
 use zorb_ipc::{
-    ConnectedDatagramSocket, DatagramFamily, DatagramSocket, Stream, StreamFamily, Tcp, Udp, Unix,
+    ConnectedDatagramSocket, DatagramFamily, DatagramSocket, Shm, Stream, StreamFamily, Tcp, Udp, Unix,
     UnixDatagram, Vsock, ZeroCopyStream,
 };
 
@@ -29,6 +29,7 @@ fn signals_neither_kill_nor_cut_short() {
     interrupting_handler();
     family::<Tcp>();
     family::<Unix>();
+    do_not_cut_short::<Shm>();
     match Vsock::left_out() {
         None => family::<Vsock>(),
         Some(why) => conformance::left_out("vsock", &why),

@@ -6,4 +6,5 @@ mod conformance;
 
 stream_transport!(tcp: zorb_ipc::Tcp);
 stream_transport!(unix_file: zorb_ipc::Unix);
+stream_transport!(shared_memory: zorb_ipc::Shm);
 stream_transport!(vsock: zorb_ipc::Vsock);

@@ -5,7 +5,10 @@ use std::os::fd::OwnedFd;
 use std::sync::OnceLock;
 use std::time::Duration;
 
-use zorb_ipc::{Acceptor, AcceptorOptions, Error, Stream, Tcp, Unix, UnixAddress, Vsock, VsockAddress};
+use zorb_ipc::{
+    Acceptor, AcceptorOptions, Error, Shm, ShmAcceptor, ShmOptions, Stream, Tcp, Unix, UnixAddress, Vsock,
+    VsockAddress,
+};
 
 use super::streams::Tried;
 use super::{unused_path, within};
@@ -46,6 +49,22 @@ impl Tried for Unix {
 
     fn listen_for_few() -> Acceptor<Unix> {
         Acceptor::bind(Unix::fresh(), &AcceptorOptions::new().backlog(0)).unwrap()
+    }
+}
+
+impl Tried for Shm {
+    type Held = ();
+
+    fn fresh() -> UnixAddress {
+        unused_path()
+    }
+
+    fn refusing() -> ((), UnixAddress) {
+        Unix::refusing()
+    }
+
+    fn listen_for_few() -> ShmAcceptor {
+        ShmAcceptor::bind(Self::fresh(), &AcceptorOptions::new().backlog(0), &ShmOptions::new()).unwrap()
     }
 }
 

@@ -1,0 +1,446 @@
+//! A channel's end: octets in and out of the rings, and the end of it.
+
+use std::fmt;
+use std::io::{IoSlice, IoSliceMut};
+use std::sync::atomic::AtomicU32;
+use std::sync::atomic::Ordering::{Acquire, Relaxed, Release, SeqCst};
+use std::sync::{Mutex, MutexGuard, PoisonError};
+use std::time::Instant;
+
+use rustix::io::Errno;
+
+use super::layout::Lane;
+use super::ring::{Consumer, Producer};
+use super::setup::{self, Hello};
+use super::spinning::Spinner;
+use super::{RingSize, ShmOptions, ShmRole};
+use crate::error::ENDED;
+use crate::{Credentials, Error, Idle, Refused, Segment, Step, UnixAddress, UnixStream};
+
+/// Both directions were ended here.
+pub(super) const SHUT: u32 = 1;
+/// The other side's end of the socket is closed.
+pub(super) const HUNG: u32 = 2;
+/// The peer broke the rules.
+pub(super) const BROKEN: u32 = 4;
+/// Any of these ends receiving, once what is there was taken.
+pub(super) const OVER: u32 = SHUT | HUNG | BROKEN;
+/// The sending direction was ended here. This and any of the others ends sending.
+pub(super) const ENDED_HERE: u32 = 8;
+
+/// A connection within a machine whose octets go through shared memory. While the other side is awake, sending and
+/// receiving make no system call.
+///
+/// It can do what a [`Stream`](crate::Stream) can, by calls of the same names, and is generic code's
+/// [`ByteStream`](crate::ByteStream). All calls take `&self`: one thread may send while another receives; threads that do the
+/// same take turns, call by call.
+///
+/// A peer that ends its direction or is dropped is noticed at once, one that is killed after 100 ms at the latest by who
+/// waits, and at once by who asks [`idle`](Self::idle) or waits in an [`Epoll`](crate::Epoll). What it had sent can still be received.
+///
+/// ```
+/// use std::io::IoSlice;
+/// use std::time::{Duration, Instant};
+/// use zorb_ipc::{ShmOptions, ShmStream};
+///
+/// # fn main() -> Result<(), zorb_ipc::Error> {
+/// let (one, other) = ShmStream::pair(&ShmOptions::new())?;
+/// let deadline = Instant::now() + Duration::from_secs(5);
+/// one.send_all(&mut [IoSlice::new(b"hello, "), IoSlice::new(b"world")], deadline)?;
+/// let mut text = [0; 12];
+/// other.receive_exact(&mut text, deadline)?;
+/// assert_eq!(&text, b"hello, world");
+/// # Ok(())
+/// # }
+/// ```
+pub struct ShmStream {
+    pub(super) socket: UnixStream,
+    pub(super) segment: Segment,
+    pub(super) outgoing: Lane,
+    pub(super) incoming: Lane,
+    sending: Mutex<Producer>,
+    receiving: Mutex<Consumer>,
+    /// [`SHUT`], [`HUNG`], [`BROKEN`], [`ENDED_HERE`].
+    pub(super) state: AtomicU32,
+    /// How many threads sleep for octets, and for room.
+    pub(super) receivers: AtomicU32,
+    pub(super) senders: AtomicU32,
+    pub(super) receive_spinner: Spinner,
+    pub(super) send_spinner: Spinner,
+}
+
+/// What a look at the incoming ring brought.
+pub(super) enum Taken {
+    Octets(usize),
+    End,
+    /// Nothing yet; the producer stood there.
+    Empty(u32),
+}
+
+/// What an attempt to fill the outgoing ring brought.
+pub(super) enum Put {
+    Octets(usize),
+    /// No room yet; the consumer stood there.
+    Full(u32),
+}
+
+impl ShmStream {
+    /// Two ends that are connected with each other, in this process.
+    ///
+    /// # Errors
+    /// At [`Step::Open`] or [`Step::Configure`]: there are no descriptors or there is no memory left; at
+    /// [`Step::Map`].
+    pub fn pair(options: &ShmOptions) -> Result<(Self, Self), Error> {
+        use rustix::net::{AddressFamily, SocketFlags, SocketType, socketpair};
+        let pair = socketpair(AddressFamily::UNIX, SocketType::STREAM, SocketFlags::CLOEXEC, None);
+        let (one, other) = pair.map_err(|errno| Error::os(Step::Open, errno))?;
+        let (one, other) = (UnixStream::adopt(one)?, UnixStream::adopt(other)?);
+        // Neither waits: the message fits the socket's queue, and is in it.
+        let now = Instant::now();
+        let one = Self::over(one, ShmRole::Initiator, options, now)?;
+        let responder = options.clone().largest_ring(options.ring);
+        Ok((one, Self::over(other, ShmRole::Responder, &responder, now)?))
+    }
+
+    /// Makes a connection of two Unix streams into a channel: the other end has to do the same in the other role. From here
+    /// on the socket is the channel's, which must be the first to use it.
+    ///
+    /// The initiator, whose options give the size of the rings, does not wait for the responder.
+    ///
+    /// # Errors
+    /// With the socket, of which a part of what sets the channel up may have been used: as [`pair`](Self::pair), and as
+    /// [`UnixStream::send_passing`] and [`UnixStream::receive_passed`]; [`Error::is_broken_by_peer`] if the responder was sent
+    /// something else, or rings that are larger than it [accepts](ShmOptions::largest_ring).
+    #[expect(clippy::result_large_err, reason = "the socket comes back, and a channel is set up once")]
+    pub fn over(
+        socket: UnixStream,
+        role: ShmRole,
+        options: &ShmOptions,
+        deadline: Instant,
+    ) -> Result<Self, Refused<UnixStream>> {
+        let set_up = || match role {
+            ShmRole::Initiator => {
+                setup::initiate(&socket, options, deadline).map(|made| (made, options.ring))
+            }
+            ShmRole::Responder => {
+                let mut hello = Hello::default();
+                hello.receive(&socket, deadline)?;
+                hello.memory(options)
+            }
+        };
+        match set_up() {
+            Ok((segment, ring)) => Ok(Self::of(socket, segment, ring, role, options)),
+            Err(error) => Err(Refused::new(error, socket)),
+        }
+    }
+
+    pub(super) fn of(
+        socket: UnixStream,
+        segment: Segment,
+        ring: RingSize,
+        role: ShmRole,
+        options: &ShmOptions,
+    ) -> Self {
+        let (ours, theirs) = (Lane::from_initiator(ring), Lane::from_responder(ring));
+        let (outgoing, incoming) = match role {
+            ShmRole::Initiator => (ours, theirs),
+            ShmRole::Responder => (theirs, ours),
+        };
+        let capacity = ring.octets() as u32;
+        Self {
+            socket,
+            segment,
+            outgoing,
+            incoming,
+            sending: Mutex::new(Producer::new(capacity)),
+            receiving: Mutex::new(Consumer::new(capacity)),
+            state: AtomicU32::new(0),
+            receivers: AtomicU32::new(0),
+            senders: AtomicU32::new(0),
+            receive_spinner: Spinner::new(options.spinning),
+            send_spinner: Spinner::new(options.spinning),
+        }
+    }
+
+    /// Who is at the other end, as [`UnixStream::peer_credentials`] tells it.
+    ///
+    /// # Errors
+    /// At [`Step::Configure`].
+    pub fn peer_credentials(&self) -> Result<Credentials, Error> {
+        self.socket.peer_credentials()
+    }
+
+    /// The address that the peer listens on, if this end made the connection, or one that it chose to have.
+    pub fn peer(&self) -> Option<&UnixAddress> {
+        self.socket.peer_address()
+    }
+
+    // ---- receiving ----
+
+    /// Takes what is there, or only looks at it.
+    #[inline]
+    pub(super) fn take(&self, into: &mut [IoSliceMut<'_>], keep: bool) -> Result<Taken, Error> {
+        let wanted: usize = into.iter().map(|slice| slice.len()).sum();
+        if wanted == 0 {
+            return Ok(Taken::Octets(0));
+        }
+        let wanted = u32::try_from(wanted).unwrap_or(u32::MAX);
+        let head = self.incoming.head(&self.segment);
+        let mut consumer = lock(&self.receiving);
+        let mut available = consumer.available(head, wanted).map_err(|_| self.broken(Step::Receive))?;
+        if available == 0 {
+            let ended = self.incoming.ended(&self.segment).load(Acquire) != 0;
+            if !ended && self.state.load(Acquire) & OVER == 0 {
+                return Ok(Taken::Empty(consumer.seen()));
+            }
+            // What was sent before the end was there before the end was.
+            available = consumer.available(head, wanted).map_err(|_| self.broken(Step::Receive))?;
+            if available == 0 {
+                drop(consumer);
+                return self.end();
+            }
+        }
+        let most = available.min(wanted) as usize;
+        let (mut place, mut taken) = (consumer.place(), 0);
+        let round = self.incoming.capacity() - 1;
+        for slice in into {
+            let octets = slice.len().min(most - taken);
+            let Some(part) = slice.get_mut(..octets) else { break };
+            self.incoming.take(&self.segment, place, part)?;
+            (place, taken) = ((place + octets) & round, taken + octets);
+            if taken == most {
+                break;
+            }
+        }
+        if !keep {
+            consumer.consume(self.incoming.tail(&self.segment), taken as u32);
+            drop(consumer);
+            self.ring(self.incoming.room(&self.segment));
+        }
+        Ok(Taken::Octets(taken))
+    }
+
+    /// Nothing is left to receive: whether the peer left something, too, is for the sender to know.
+    #[cold]
+    fn end(&self) -> Result<Taken, Error> {
+        let state = self.state.load(Acquire);
+        if state & BROKEN != 0 {
+            return Err(self.broken(Step::Receive));
+        }
+        let gone = state & HUNG != 0 || self.outgoing.gone(&self.segment).load(Acquire) != 0;
+        let unread = || lock(&self.sending).is_unread(self.outgoing.tail(&self.segment));
+        if gone && state & SHUT == 0 && unread() {
+            return Err(self.socket.failed(Step::Receive, Errno::CONNRESET));
+        }
+        Ok(Taken::End)
+    }
+
+    /// Looks without waiting, also at whether the peer is still there.
+    pub(super) fn take_now(&self, into: &mut [IoSliceMut<'_>], keep: bool) -> Result<usize, Error> {
+        loop {
+            match self.take(into, keep)? {
+                Taken::Octets(taken) => return Ok(taken),
+                Taken::End => return Ok(0),
+                // Once known, it is empty no more.
+                Taken::Empty(_) if self.hangs_up() => {}
+                Taken::Empty(_) => return Err(self.socket.failed(Step::Receive, Errno::AGAIN)),
+            }
+        }
+    }
+
+    #[inline]
+    pub(super) fn take_by(&self, into: &mut [IoSliceMut<'_>], deadline: Instant) -> Result<usize, Error> {
+        loop {
+            match self.take(into, false)? {
+                Taken::Octets(taken) => return Ok(taken),
+                Taken::End => return Ok(0),
+                Taken::Empty(seen) => {
+                    if !self.wait_for_octets(seen, deadline)? {
+                        return Err(self.socket.naming(Error::out_of_time(Step::Receive)));
+                    }
+                }
+            }
+        }
+    }
+
+    /// What there is to receive, without taking it.
+    pub(super) fn look(&self) -> Result<Taken, Error> {
+        self.take(&mut [IoSliceMut::new(&mut [0])], true)
+    }
+
+    // ---- sending ----
+
+    #[inline]
+    pub(super) fn put(&self, slices: &[IoSlice<'_>]) -> Result<Put, Error> {
+        let wanted: usize = slices.iter().map(|slice| slice.len()).sum();
+        if wanted == 0 {
+            return Ok(Put::Octets(0));
+        }
+        let wanted = u32::try_from(wanted).unwrap_or(u32::MAX);
+        let mut producer = lock(&self.sending);
+        if self.is_closed_to_sending() {
+            drop(producer);
+            return Err(self.cannot_send());
+        }
+        let room = producer.room(self.outgoing.tail(&self.segment), wanted);
+        let room = room.map_err(|_| self.broken(Step::Send))?;
+        if room == 0 {
+            return Ok(Put::Full(producer.seen()));
+        }
+        let most = room.min(wanted) as usize;
+        let (mut place, mut put) = (producer.place(), 0);
+        let round = self.outgoing.capacity() - 1;
+        for slice in slices {
+            let octets = slice.len().min(most - put);
+            let Some(part) = slice.get(..octets) else { break };
+            self.outgoing.put(&self.segment, place, part)?;
+            (place, put) = ((place + octets) & round, put + octets);
+            if put == most {
+                break;
+            }
+        }
+        producer.publish(self.outgoing.head(&self.segment), put as u32);
+        drop(producer);
+        self.ring(self.outgoing.data(&self.segment));
+        Ok(Put::Octets(put))
+    }
+
+    /// What there is room for; `None`: there is some, or sending would fail.
+    pub(super) fn room(&self) -> Result<Option<u32>, Error> {
+        let mut producer = lock(&self.sending);
+        if self.is_closed_to_sending() {
+            return Ok(None);
+        }
+        let room = producer.room(self.outgoing.tail(&self.segment), 1);
+        match room.map_err(|_| self.broken(Step::Send))? {
+            0 => Ok(Some(producer.seen())),
+            _ => Ok(None),
+        }
+    }
+
+    #[inline]
+    fn is_closed_to_sending(&self) -> bool {
+        self.state.load(Relaxed) != 0 || self.outgoing.gone(&self.segment).load(Relaxed) != 0
+    }
+
+    #[cold]
+    fn cannot_send(&self) -> Error {
+        if self.state.load(Acquire) & BROKEN != 0 {
+            return self.broken(Step::Send);
+        }
+        self.socket.failed(Step::Send, Errno::PIPE)
+    }
+
+    #[inline]
+    pub(super) fn put_now(&self, slices: &[IoSlice<'_>]) -> Result<usize, Error> {
+        loop {
+            match self.put(slices)? {
+                Put::Octets(put) => return Ok(put),
+                Put::Full(_) if self.hangs_up() => {}
+                Put::Full(_) => return Err(self.socket.failed(Step::Send, Errno::AGAIN)),
+            }
+        }
+    }
+
+    #[inline]
+    pub(super) fn put_by(&self, slices: &[IoSlice<'_>], deadline: Instant) -> Result<usize, Error> {
+        loop {
+            match self.put(slices)? {
+                Put::Octets(put) => return Ok(put),
+                Put::Full(seen) => {
+                    if !self.wait_for_room(seen, deadline)? {
+                        return Err(self.socket.naming(Error::out_of_time(Step::Send)));
+                    }
+                }
+            }
+        }
+    }
+
+    // ---- ending ----
+
+    /// Ends the sending direction: the peer receives what was sent, then 0. Receiving goes on.
+    ///
+    /// # Errors
+    /// None yet; it may have some, as other streams' have.
+    pub fn shutdown_send(&self) -> Result<(), Error> {
+        let producer = lock(&self.sending);
+        self.state.fetch_or(ENDED_HERE, SeqCst);
+        self.outgoing.ended(&self.segment).store(1, Release);
+        drop(producer);
+        self.ring(self.outgoing.data(&self.segment));
+        // Whoever waits for room here finds that it may not send.
+        self.wake_own();
+        Ok(())
+    }
+
+    /// Ends both directions, whichever threads are sending or receiving: they are woken, and receive what is left, then 0.
+    ///
+    /// # Errors
+    /// At [`Step::Shutdown`].
+    pub fn shutdown_both(&self) -> Result<(), Error> {
+        self.state.fetch_or(SHUT, SeqCst);
+        self.say_gone();
+        self.wake_own();
+        match self.socket.shutdown_both() {
+            Err(error) if error.raw_os_error() != Some(Errno::NOTCONN.raw_os_error()) => Err(error),
+            _ => Ok(()),
+        }
+    }
+
+    /// That nothing is taken any more comes first: who sees the end has to see that, too.
+    fn say_gone(&self) {
+        self.incoming.gone(&self.segment).store(1, Release);
+        self.outgoing.ended(&self.segment).store(1, Release);
+        self.ring(self.outgoing.data(&self.segment));
+        self.ring(self.incoming.room(&self.segment));
+    }
+
+    /// What an idle connection's peer has been up to. One system call, none if something waits; takes nothing.
+    ///
+    /// [`Quiet`](Idle::Quiet) is no promise: the peer's end may be under way.
+    pub fn idle(&self) -> Idle {
+        match self.take_now(&mut [IoSliceMut::new(&mut [0])], true) {
+            Ok(0) => Idle::Closed,
+            Ok(_) => Idle::Readable,
+            Err(error) if error.is_would_block() => Idle::Quiet,
+            Err(_) => Idle::Closed,
+        }
+    }
+
+    // ---- failing ----
+
+    /// From here on nothing goes either way, and the peer is told.
+    #[cold]
+    fn broken(&self, step: Step) -> Error {
+        if self.state.fetch_or(BROKEN, SeqCst) & BROKEN == 0 {
+            self.say_gone();
+            self.wake_own();
+            let _ = self.socket.shutdown_both();
+        }
+        self.socket.naming(Error::broken(step, "a position that cannot be"))
+    }
+
+    #[cold]
+    pub(super) fn ended_early(&self, filled: usize) -> Error {
+        self.socket.failed(Step::Receive, ENDED).with_transferred(filled)
+    }
+}
+
+impl Drop for ShmStream {
+    fn drop(&mut self) {
+        self.say_gone();
+    }
+}
+
+impl fmt::Debug for ShmStream {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        let ring = self.incoming.capacity();
+        f.debug_struct("ShmStream").field("socket", &self.socket).field("ring", &ring).finish_non_exhaustive()
+    }
+}
+
+/// What a lock protects is whole after every step, so that a panic in one thread does not concern the others.
+#[inline]
+pub(super) fn lock<T>(mutex: &Mutex<T>) -> MutexGuard<'_, T> {
+    mutex.lock().unwrap_or_else(PoisonError::into_inner)
+}
