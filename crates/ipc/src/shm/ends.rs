@@ -93,7 +93,10 @@ impl ShmAcceptor {
         while at < silent.len() {
             match self.listen_to(&mut silent[at]) {
                 Ok(false) => at += 1,
-                Ok(true) => return self.channel(silent.remove(at)),
+                Ok(true) => match self.channel(silent.remove(at)) {
+                    Err(error) => self.pass_over(error)?,
+                    done => return done,
+                },
                 Err(error) => {
                     silent.remove(at);
                     self.pass_over(error)?;
