@@ -6,7 +6,7 @@
 
 use std::marker::PhantomData;
 use std::sync::atomic::{AtomicU32, Ordering::Relaxed};
-use std::time::Instant;
+use std::time::{Duration, Instant};
 
 use rustix::io::Errno;
 use rustix::thread::futex::{self, Flags};
@@ -111,6 +111,20 @@ impl<'a, S: FutexScope> Futex<'a, S> {
                 Err(Errno::TIMEDOUT | Errno::INTR) => {}
                 Err(errno) => return Err(Error::os(Step::Wait, errno)),
             }
+        }
+    }
+
+    /// Waits to be woken while the word holds `value`, for so long at the most. A signal may end the wait, as if somebody
+    /// had woken it.
+    #[inline]
+    pub(crate) fn wait_once(self, value: u32, most: Duration) -> Result<Waited, Error> {
+        counts::enter();
+        match futex::wait(self.word, Self::FLAGS, value, Some(&timespec(most))) {
+            Ok(()) => Ok(Waited::Woken),
+            Err(Errno::INTR) => Ok(Waited::Spurious),
+            Err(Errno::AGAIN) => Ok(Waited::Different),
+            Err(Errno::TIMEDOUT) => Ok(Waited::OutOfTime),
+            Err(errno) => Err(Error::os(Step::Wait, errno)),
         }
     }
 

@@ -1,6 +1,7 @@
 //! Streams over shared memory: a ring each way, and a doorbell for each.
 
 mod arming;
+mod closing;
 mod doorbell;
 mod ends;
 mod layout;

@@ -3,7 +3,7 @@
 use std::fmt;
 use std::io::{IoSlice, IoSliceMut};
 use std::sync::atomic::AtomicU32;
-use std::sync::atomic::Ordering::{Acquire, Relaxed, Release, SeqCst};
+use std::sync::atomic::Ordering::{Acquire, Relaxed};
 use std::sync::{Mutex, MutexGuard, PoisonError};
 use std::time::Instant;
 
@@ -14,8 +14,7 @@ use super::ring::{Consumer, Producer};
 use super::setup::{self, Hello};
 use super::spinning::Spinner;
 use super::{RingSize, ShmOptions, ShmRole};
-use crate::error::ENDED;
-use crate::{Credentials, Error, Idle, Refused, Segment, Step, UnixAddress, UnixStream};
+use crate::{Credentials, Error, Refused, Segment, Step, UnixAddress, UnixStream};
 
 /// Both directions were ended here.
 pub(super) const SHUT: u32 = 1;
@@ -58,7 +57,7 @@ pub struct ShmStream {
     pub(super) segment: Segment,
     pub(super) outgoing: Lane,
     pub(super) incoming: Lane,
-    sending: Mutex<Producer>,
+    pub(super) sending: Mutex<Producer>,
     receiving: Mutex<Consumer>,
     /// [`SHUT`], [`HUNG`], [`BROKEN`], [`ENDED_HERE`].
     pub(super) state: AtomicU32,
@@ -354,81 +353,6 @@ impl ShmStream {
                 }
             }
         }
-    }
-
-    // ---- ending ----
-
-    /// Ends the sending direction: the peer receives what was sent, then 0. Receiving goes on.
-    ///
-    /// # Errors
-    /// None yet; it may have some, as other streams' have.
-    pub fn shutdown_send(&self) -> Result<(), Error> {
-        let producer = lock(&self.sending);
-        self.state.fetch_or(ENDED_HERE, SeqCst);
-        self.outgoing.ended(&self.segment).store(1, Release);
-        drop(producer);
-        self.ring(self.outgoing.data(&self.segment));
-        // Whoever waits for room here finds that it may not send.
-        self.wake_own();
-        Ok(())
-    }
-
-    /// Ends both directions, whichever threads are sending or receiving: they are woken, and receive what is left, then 0.
-    ///
-    /// # Errors
-    /// At [`Step::Shutdown`].
-    pub fn shutdown_both(&self) -> Result<(), Error> {
-        self.state.fetch_or(SHUT, SeqCst);
-        self.say_gone();
-        self.wake_own();
-        match self.socket.shutdown_both() {
-            Err(error) if error.raw_os_error() != Some(Errno::NOTCONN.raw_os_error()) => Err(error),
-            _ => Ok(()),
-        }
-    }
-
-    /// That nothing is taken any more comes first: who sees the end has to see that, too.
-    fn say_gone(&self) {
-        self.incoming.gone(&self.segment).store(1, Release);
-        self.outgoing.ended(&self.segment).store(1, Release);
-        self.ring(self.outgoing.data(&self.segment));
-        self.ring(self.incoming.room(&self.segment));
-    }
-
-    /// What an idle connection's peer has been up to. One system call, none if something waits; takes nothing.
-    ///
-    /// [`Quiet`](Idle::Quiet) is no promise: the peer's end may be under way.
-    pub fn idle(&self) -> Idle {
-        match self.take_now(&mut [IoSliceMut::new(&mut [0])], true) {
-            Ok(0) => Idle::Closed,
-            Ok(_) => Idle::Readable,
-            Err(error) if error.is_would_block() => Idle::Quiet,
-            Err(_) => Idle::Closed,
-        }
-    }
-
-    // ---- failing ----
-
-    /// From here on nothing goes either way, and the peer is told.
-    #[cold]
-    fn broken(&self, step: Step) -> Error {
-        if self.state.fetch_or(BROKEN, SeqCst) & BROKEN == 0 {
-            self.say_gone();
-            self.wake_own();
-            let _ = self.socket.shutdown_both();
-        }
-        self.socket.naming(Error::broken(step, "a position that cannot be"))
-    }
-
-    #[cold]
-    pub(super) fn ended_early(&self, filled: usize) -> Error {
-        self.socket.failed(Step::Receive, ENDED).with_transferred(filled)
-    }
-}
-
-impl Drop for ShmStream {
-    fn drop(&mut self) {
-        self.say_gone();
     }
 }
 

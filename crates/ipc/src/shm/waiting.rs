@@ -60,37 +60,37 @@ impl ShmStream {
         if spinner.spin(&came, deadline) {
             return Ok(true);
         }
-        let begun = Instant::now();
-        let (mut now, mut sleep, mut rings) = (begun, FIRST_SLEEP, 0);
+        let (mut now, mut sleep, mut rings) = (Instant::now(), FIRST_SLEEP, 0);
         loop {
             if now >= deadline {
                 // Who asks again and again without time to wait has to learn of a death, too.
                 return Ok(came() || self.hangs_up());
             }
-            let until = now.checked_add(sleep).map_or(deadline, |end| end.min(deadline));
+            let most = deadline.saturating_duration_since(now).min(sleep);
             let waited = doorbell::sleep(
                 bell.word(),
                 sleepers,
                 &came,
-                |value| bell.wait_by(value, until),
+                |value| bell.wait_once(value, most),
                 || wake(bell),
             );
             match waited {
                 None => return Ok(true),
                 Some(Ok(Waited::OutOfTime)) => {
-                    if self.hangs_up() {
+                    // A wait by a deadline that is near looks there, too.
+                    if most == sleep && self.hangs_up() {
                         return Ok(true);
                     }
                     sleep = SLEEP;
                 }
-                Some(Ok(Waited::Woken | Waited::Spurious | Waited::Different)) => rings += 1,
+                Some(Ok(Waited::Spurious)) => {}
+                Some(Ok(Waited::Woken | Waited::Different)) => rings += 1,
                 Some(Err(error)) => return Err(error),
             }
-            now = Instant::now();
             if came() {
-                spinner.slept(now - begun);
                 return Ok(true);
             }
+            now = Instant::now();
             if rings > IDLE_RINGS {
                 thread::sleep(REST.min(deadline.saturating_duration_since(now)));
             }
