@@ -17,6 +17,7 @@
 //! | [`SpliceStream`], [`Pages`] | octets that go on without being copied |
 //! | [`Memfd`], [`SizedMemfd`], [`SealedMemfd`] | memory to pass on: nothing, its size, all is final |
 //! | [`Segment`], [`SealedBytes`] | such memory in place: others may write it, nobody can |
+//! | [`ShmAcceptor`], [`ShmConnector`], [`ShmStream`] | streams over shared memory: no system call while both sides are awake |
 //! | [`EventCounter`], [`EventSemaphore`] | numbers to wait on that are taken whole, or by one |
 //! | [`Timer`], [`WallClockTimer`] | expire once or again and again |
 //! | [`PrivateFutex`], [`SharedFutex`] | wait on a word of memory, and wake who does |
@@ -128,7 +129,8 @@
 //!   any other call; `OwnedFd::from` gives it up.
 //! * Streams are in blocking mode; the calls that must not block end in `_now`. Deadlines are absolute, so
 //!   that many short transfers cannot add up to an endless one.
-//! * Sending and receiving are one system call with nothing around it: no allocation, no lock, no copy.
+//! * Sending and receiving are one system call with nothing around it: no allocation, no lock, no copy. Over shared
+//!   memory they are a copy and, where the other side sleeps, one system call.
 //!
 //! # Portability
 //!
@@ -143,6 +145,7 @@
 //! | descriptor passing, [`Credentials`] | yes | no: received here in Linux's form | no |
 //! | abstract names of Unix sockets | yes | no: an error where one is used | no |
 //! | pipes, FIFOs, memory to pass on, [`Segment`], events, timers, futexes, adopting descriptors | yes | no: Linux's own | no |
+//! | [`ShmStream`] | yes | no: sealed memory and futexes are Linux's own | no |
 //! | [`Epoll`], [`Wake`], [`VsockStream`], [`interfaces`], [`reachable_address`], [`pin_to_core`] | yes | no: Linux's own | no |
 //! | an interface by its name in the text of a [`MulticastGroup`] | yes | no: by its number | no |
 //!

@@ -256,6 +256,24 @@ fn an_armed_channel_is_reported_once_there_is_something() {
 }
 
 #[test]
+fn what_is_armed_stays_so_when_this_end_ends_its_direction() {
+    let (one, other) = ShmStream::pair(&small()).unwrap();
+    let mut watching = Watching::new(&other);
+    assert_eq!(other.arm().unwrap(), Armed::Waiting);
+    other.shutdown_send().unwrap();
+    assert!(!watching.is_reported());
+    one.send_now(&[IoSlice::new(b"x")]).unwrap();
+    watching.wait();
+    assert_eq!(other.receive_now(&mut [0; 4]).unwrap(), 1);
+    // Its own end is reported like the other's.
+    assert_eq!(other.arm().unwrap(), Armed::Waiting);
+    other.shutdown_both().unwrap();
+    watching.wait();
+    assert_eq!(other.arm().unwrap(), Armed::Ready);
+    assert_eq!(other.receive_now(&mut [0; 4]).unwrap(), 0);
+}
+
+#[test]
 fn no_wake_up_is_lost_between_two_sets() {
     let (one, other) = ShmStream::pair(&small()).unwrap();
     let rounds = 5000_u32;

@@ -44,6 +44,12 @@ pub(super) fn ring<W: Word>(bell: &W) -> u32 {
     bell.clear(SLEEPING | ARMED) & (SLEEPING | ARMED)
 }
 
+/// The same for this side's own threads, after it has changed what they wait for: whether any sleep. What is armed stays so.
+pub(super) fn ring_own<W: Word>(bell: &W) -> bool {
+    W::fence();
+    bell.load(Relaxed) & SLEEPING != 0 && bell.clear(SLEEPING) & SLEEPING != 0
+}
+
 /// Waits by `wait`, which sleeps while the word holds the value it is given, unless `came` says that there is nothing
 /// to wait for any more, which is what `None` says. `wake_all` wakes all who sleep on the word.
 pub(super) fn sleep<W: Word, T>(

@@ -119,7 +119,7 @@ impl ShmStream {
     /// Wakes this side's own waiters, to look at `state`.
     pub(super) fn wake_own(&self) {
         for bell in [self.incoming.data(&self.segment), self.outgoing.room(&self.segment)] {
-            if doorbell::ring(bell.word()) & SLEEPING != 0 {
+            if doorbell::ring_own(bell.word()) {
                 wake(bell);
             }
         }
