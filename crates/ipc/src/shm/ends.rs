@@ -10,7 +10,7 @@ use rustix::event::PollFlags;
 use super::setup::Hello;
 use super::stream::lock;
 use super::{ShmOptions, ShmRole, ShmStream};
-use crate::ready::ready_by;
+use crate::ready::Waiting;
 use crate::{
     AcceptorOptions, Address, Epoll, Error, Interest, Step, StreamTransport, Trigger, Unix, UnixAcceptor,
     UnixAddress, UnixConnector,
@@ -70,14 +70,15 @@ impl ShmAcceptor {
     /// At [`Step::Accept`]: [`Error::is_timeout`]; [`Error::is_descriptors_exhausted`], which leaves the peer in the queue
     /// unless it had been accepted and only what it passes could not be received.
     pub fn accept_by(&self, deadline: Instant) -> Result<ShmStream, Error> {
+        let mut waiting = Waiting::new(PollFlags::IN, Some(deadline));
         loop {
             match self.accept_now() {
                 Err(error) if error.is_would_block() => {}
                 done => return done,
             }
-            match ready_by(self.set.as_fd(), PollFlags::IN, Some(deadline)) {
-                Ok(true) => {}
-                Ok(false) => return Err(self.naming(Error::out_of_time(Step::Accept))),
+            match waiting.next(self.set.as_fd()) {
+                Ok(Some(_)) => {}
+                Ok(None) => return Err(self.naming(Error::out_of_time(Step::Accept))),
                 Err(errno) => return Err(self.naming(Error::os(Step::Accept, errno))),
             }
         }

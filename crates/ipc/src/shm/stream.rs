@@ -110,7 +110,6 @@ impl ShmStream {
     /// With the socket, of which a part of what sets the channel up may have been used: as [`pair`](Self::pair), and as
     /// [`UnixStream::send_passing`] and [`UnixStream::receive_passed`]; [`Error::is_broken_by_peer`] if the responder was sent
     /// something else, or rings that are larger than it [accepts](ShmOptions::largest_ring).
-    #[expect(clippy::result_large_err, reason = "the socket comes back, and a channel is set up once")]
     pub fn over(
         socket: UnixStream,
         role: ShmRole,

@@ -3,7 +3,6 @@
 
 use std::os::fd::AsFd;
 use std::sync::atomic::Ordering::{Acquire, Relaxed, SeqCst};
-use std::thread;
 use std::time::{Duration, Instant};
 
 use rustix::event::PollFlags;
@@ -12,7 +11,7 @@ use rustix::net::{SendFlags, send};
 
 use super::doorbell::{self, ARMED, SLEEPING};
 use super::stream::{HUNG, OVER, SHUT, ShmStream};
-use crate::ready::{events_by, resumed};
+use crate::ready::{events_by, rest, resumed};
 use crate::{Error, SharedFutex, Step, Waited};
 
 /// The first sleep of a wait, and each later one, before looking at the socket: a peer that was killed rings no
@@ -22,7 +21,6 @@ const SLEEP: Duration = Duration::from_millis(100);
 /// Wake-ups in one wait that nothing came with. More than a few are made by a peer that means to keep this processor
 /// busy, which then rests in between.
 const IDLE_RINGS: u32 = 16;
-const REST: Duration = Duration::from_millis(1);
 
 impl ShmStream {
     /// Waits until the producer has moved on from there, or anything else is to be looked at. False: the deadline came.
@@ -92,7 +90,9 @@ impl ShmStream {
             }
             now = Instant::now();
             if rings > IDLE_RINGS {
-                thread::sleep(REST.min(deadline.saturating_duration_since(now)));
+                // The deadline is looked at above.
+                rest(Some(deadline));
+                now = Instant::now();
             }
         }
     }
