@@ -60,6 +60,10 @@ impl UnixStream {
             let sent =
                 self.send_group(riding, group, deadline).map_err(|error| error.with_transferred(at))?;
             if at + 1 == groups {
+                if sent == riding.len() {
+                    // To send nothing more would find out whether the peer is still there.
+                    return Ok(());
+                }
                 let mut rest = [IoSlice::new(&riding[sent..])];
                 return self.send_all(&mut rest, deadline).map_err(|error| {
                     let transferred = at + sent + error.transferred();
