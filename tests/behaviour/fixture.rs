@@ -5,6 +5,7 @@ use std::sync::{Arc, LazyLock};
 use zorb::server::ThreadModel;
 use zorb::transport::Transport;
 use zorb::transport::memory::Memory;
+use zorb::transport::shm::Shm;
 use zorb::transport::tcp::Tcp;
 use zorb::transport::unix::Unix;
 use zorb::{Interface, Orb, OrbBuilder};
@@ -28,6 +29,8 @@ pub(crate) enum Place {
     Tcp,
     /// At a new name.
     Unix,
+    /// By memory, at a new name.
+    Shm,
     /// At a new name in this process.
     Memory,
     /// As TCP, over channels that read ahead of their descriptors.
@@ -45,6 +48,7 @@ impl Place {
         match self {
             Place::Tcp | Place::Ahead => "tcp:127.0.0.1:0",
             Place::Unix => "unix:",
+            Place::Shm => "shm:",
             Place::Memory => "memory:",
         }
     }
@@ -59,6 +63,7 @@ impl Place {
         match self {
             Place::Tcp => Arc::new(Tcp::new()),
             Place::Unix => Arc::new(Unix::new()),
+            Place::Shm => Arc::new(Shm::new()),
             Place::Memory => MEMORY.clone(),
             Place::Ahead => Arc::new(Ahead::new()),
         }
@@ -69,6 +74,7 @@ impl Place {
         match self {
             Place::Tcp | Place::Ahead => "tcp:127.0.0.1:",
             Place::Unix => "unix:/tmp/zorb-",
+            Place::Shm => "shm:/tmp/zorb-",
             Place::Memory => "memory:",
         }
     }

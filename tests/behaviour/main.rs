@@ -7,6 +7,7 @@ macro_rules! over {
     (between processes: $($test:ident),+ $(,)?) => {
         over!(tcp, Tcp: $($test)+);
         over!(unix, Unix: $($test)+);
+        over!(shm, Shm: $($test)+);
     };
     ($($test:ident),+ $(,)?) => {
         over!(between processes: $($test),+);

@@ -249,6 +249,8 @@ wire_number! {
         GROUP = 39 "group";
         /// omniORB's Unix sockets: host name and path.
         OMNIORB_UNIX = 0x4154_5402 "omniORB Unix socket";
+        /// zorb's shared memory: host name and path of the Unix socket that sets it up. Not registered; it spells `ZRB`.
+        ZORB_SHM = 0x5a52_4201 "zorb shared memory";
         /// TAO's further endpoints.
         TAO_ENDPOINTS = 0x5441_4f02 "TAO endpoints";
     }

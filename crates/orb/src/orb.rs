@@ -19,6 +19,7 @@ use crate::poa::{Adapters, Poa};
 use crate::policy::Policies;
 use crate::server::{self, Server};
 use crate::transport::Transport;
+use crate::transport::shm::Shm;
 use crate::transport::tcp::Tcp;
 use crate::transport::unix::Unix;
 
@@ -66,13 +67,13 @@ pub struct OrbBuilder {
 }
 
 impl Orb {
-    /// Starts a choice: Unix sockets and TCP as transports, in this order of preference; listening (when an object is first
+    /// Starts a choice: shared memory, Unix sockets and TCP as transports, in this order of preference; listening (when an object is first
     /// published) by TCP, on a port that the system picks.
     pub fn builder() -> OrbBuilder {
         OrbBuilder {
             policies: Policies::new(),
             giop_version: Version::V1_2,
-            transports: vec![Arc::new(Unix::new()), Arc::new(Tcp::new())],
+            transports: vec![Arc::new(Shm::new()), Arc::new(Unix::new()), Arc::new(Tcp::new())],
             client: client::Settings::default(),
             server: server::Settings::default(),
             initial: HashMap::new(),

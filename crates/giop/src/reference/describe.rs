@@ -186,7 +186,7 @@ fn nested_component(component: &TaggedComponent, nesting: u32) -> Value {
             return take_apart(tag, &component.data, |from, to| security_mechanisms(from, to, nesting - 1));
         }
         ComponentTag::RMI_CUSTOM_MAX_STREAM_FORMAT => |from, to| number(from.read_u8(), "highest format", to),
-        ComponentTag::OMNIORB_UNIX => |from, to| {
+        ComponentTag::OMNIORB_UNIX | ComponentTag::ZORB_SHM => |from, to| {
             to.add("host", Value::Text(from.read_string()?));
             to.add("path", Value::Text(from.read_string()?));
             Ok(())

@@ -2,6 +2,7 @@
 //!
 //! ```text
 //! omniORB, a component of the IIOP profile, as an encapsulation:  host: string │ path: string
+//!   (zorb's shared memory, which a Unix socket sets up, has a component of the same form)
 //! TAO, a profile of its own (UIOP):
 //!   encapsulation: major, minor: octet │ path: string │ object key: sequence<octet>
 //!                  │ components (from 1.1 on)
@@ -20,7 +21,8 @@ use super::ior::{encapsulate, read_components, write_components};
 use super::{ReferenceError, TaggedComponent, TaggedProfile};
 use crate::{ComponentTag, ProfileTag};
 
-/// omniORB's component: a socket that leads to the same objects as the IIOP profile in which it stands.
+/// A socket that leads to the same objects as the IIOP profile in whose component it stands: omniORB's, and in the same
+/// form zorb's that sets up shared memory.
 #[derive(Clone, Debug, PartialEq, Eq, Hash)]
 pub struct UnixEndpoint {
     /// The name of the machine, as its system gives it (`gethostname`).
@@ -35,7 +37,15 @@ impl UnixEndpoint {
     /// # Errors
     /// Another tag, or data that are no such endpoint.
     pub fn decode(component: &TaggedComponent) -> Result<Self, ReferenceError> {
-        if component.tag != ComponentTag::OMNIORB_UNIX {
+        Self::decode_as(ComponentTag::OMNIORB_UNIX, component)
+    }
+
+    /// The same for a component of this tag, such as [`ComponentTag::ZORB_SHM`].
+    ///
+    /// # Errors
+    /// As [`decode`](Self::decode).
+    pub fn decode_as(tag: ComponentTag, component: &TaggedComponent) -> Result<Self, ReferenceError> {
+        if component.tag != tag {
             return Err(ReferenceError::OtherTag { found: component.tag.0 });
         }
         let mut from = Decoder::from_encapsulation(&component.data)?;
@@ -47,11 +57,19 @@ impl UnixEndpoint {
     /// # Errors
     /// A host or path that holds a NUL or a character outside ISO 8859-1.
     pub fn encode(&self) -> Result<TaggedComponent, EncodeError> {
+        self.encode_as(ComponentTag::OMNIORB_UNIX)
+    }
+
+    /// The same with this tag, such as [`ComponentTag::ZORB_SHM`].
+    ///
+    /// # Errors
+    /// As [`encode`](Self::encode).
+    pub fn encode_as(&self, tag: ComponentTag) -> Result<TaggedComponent, EncodeError> {
         let data = encapsulate(|to| {
             to.write_string(&self.host)?;
             to.write_string(&self.path)
         })?;
-        Ok(TaggedComponent { tag: ComponentTag::OMNIORB_UNIX, data })
+        Ok(TaggedComponent { tag, data })
     }
 }
 

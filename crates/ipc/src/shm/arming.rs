@@ -6,8 +6,11 @@
 //!
 //! ```text
 //! loop { arm:  Ready   → receive until would-block
-//!              Waiting → wait in the set until the descriptor is reported }
+//!              Waiting → wait in the set until the descriptor is reported
+//!                        quiet: it is no longer reported for what it was }
 //! ```
+//!
+//! Any thread may arm; who waits, and nobody else, makes it quiet: then no report that another armed for is lost.
 
 use rustix::io::Errno;
 use rustix::net::{RecvFlags, recv};
@@ -38,7 +41,7 @@ impl ShmStream {
     /// again.
     ///
     /// The descriptor may be reported without cause, such as for what was received already: then this says
-    /// [`Waiting`](Armed::Waiting) again. One thread at a time may arm a channel.
+    /// [`Waiting`](Armed::Waiting) again.
     ///
     /// # Errors
     /// [`Error::is_broken_by_peer`].
@@ -63,7 +66,6 @@ impl ShmStream {
     }
 
     fn arm_for(&self, to_receive: bool, to_send: bool) -> Result<Armed, Error> {
-        self.drain();
         if to_receive {
             let armed = match self.look() {
                 Ok(Taken::Empty(seen)) => {
@@ -90,8 +92,9 @@ impl ShmStream {
         Ok(Armed::Waiting)
     }
 
-    /// Takes the doorbells' octets out of the socket, before looking at what they were sent for.
-    fn drain(&self) {
+    /// Forgets that the descriptor was reported; for who waits for it, before looking at what it was reported for. Until
+    /// then it is reported again and again.
+    pub fn quiet(&self) {
         let mut octets = [0; DRAINED];
         for _ in 0..DRAINS {
             match resumed(|| recv(&self.socket, &mut octets, RecvFlags::DONTWAIT)) {

@@ -110,10 +110,12 @@ impl Private {
     #[inline]
     fn await_reply(&mut self, form: &Form<'_>, course: &Course<'_>) -> Result<(), Box<Failure>> {
         loop {
-            if let Some(waiter) = upcall::current()
-                && self.channel.arm(Wanted::Input) != Armed::Ready
-            {
-                waiter.until_readable(self.channel.descriptor(), course.deadline);
+            if let Some(waiter) = upcall::current() {
+                // Of an earlier wait, perhaps.
+                self.channel.heard();
+                if self.channel.arm(Wanted::Input) != Armed::Ready {
+                    waiter.until_readable(self.channel.descriptor(), course.deadline);
+                }
             }
             match self.channel.receive(self.inbound.space(), course.deadline) {
                 Ok(Received::Octets(count)) => {

@@ -190,6 +190,9 @@ impl Reactor {
                     continue;
                 }
                 let Some(shared) = self.members().get(&event.token).cloned() else { continue };
+                if let Some(channel) = shared.channel() {
+                    channel.heard();
+                }
                 if event.can_send() {
                     // Room again: RECEIVE alone from now on, unless the flush finds it full once more.
                     self.change_interest(&shared, Interest::RECEIVE);

@@ -5,8 +5,10 @@
 //! layers above add endpoint and step.
 
 pub(crate) mod gather;
+mod machine;
 pub mod memory;
 pub(crate) mod reference;
+pub mod shm;
 mod stream;
 pub mod tcp;
 pub mod unix;
@@ -124,6 +126,9 @@ pub trait Channel: Send + Sync {
     /// octets above its descriptor, and may have to tell its peer that somebody waits. Whichever of several things was
     /// waited for, the descriptor tells only that one of them may be there.
     fn arm(&self, wanted: Wanted) -> Armed;
+    /// The descriptor was reported: whoever waited on it says so, and nobody else, before looking at what has come. Needed
+    /// where it stays readable otherwise.
+    fn heard(&self) {}
     /// Says that no more will be sent; input can still be received.
     fn shutdown_send(&self);
     /// Ends both directions at once; a receive that blocks in another thread returns.

@@ -290,6 +290,7 @@ impl Connection {
 
     /// The keeper's set has something to report. True: the caller has the turn and something may be read.
     pub(super) fn on_event(self: &Arc<Self>) -> bool {
+        self.channel.heard();
         if self.writing.is_blocked() {
             self.flush();
         }

@@ -1,0 +1,204 @@
+//! Shared memory: the user-level network. Two processes of one machine exchange messages through a ring each way in
+//! sealed memory, and while both are awake no system call is made.
+//!
+//! ```text
+//! client ── Unix socket: a sealed memfd ──► server      once, when it connects
+//!        ══ ring of requests, ring of replies ══        each message
+//!        ── an octet on the socket ──►                  only if the other one sleeps in a set of descriptors
+//! ```
+//!
+//! Addresses to listen at, who may be at the other end, and which machine a reference means: as of [Unix
+//! sockets](super::unix). References carry it as zorb's own component ([`ComponentTag::ZORB_SHM`]) of the IIOP profile,
+//! which other ORBs pass over.
+//!
+//! A message may be larger than a ring: it goes through it in parts, as it is received. What the peer does to the memory
+//! harms nobody: `zorb_ipc`'s channel checks what it reads there and copies each octet out once ([`zorb_ipc::ShmStream`]
+//! says what a hostile peer can do: end its own connection).
+
+use std::io::{self, IoSlice};
+use std::os::fd::{AsFd, BorrowedFd};
+use std::sync::Arc;
+use std::time::Instant;
+
+use zorb_giop::{ComponentTag, IiopProfile, Ior, TaggedProfile};
+use zorb_ipc::{
+    Credentials, Error, RingSize, ShmAcceptor, ShmConnector, ShmOptions, ShmStream, Spinning, UnixAddress,
+};
+
+use super::machine::{Arriving, Machine, Users, invalid};
+use super::{Acceptor, Armed, Channel, Endpoint, Idle, Received, Transport, Wanted, Ways};
+
+const NAME: &str = "shm";
+
+/// Shared memory between processes of this machine.
+pub struct Shm {
+    machine: Machine,
+    options: ShmOptions,
+}
+
+impl Shm {
+    /// Between processes of this user, with rings of 64 KiB and waits that learn whether to spin.
+    pub fn new() -> Shm {
+        Shm { machine: Machine::new(NAME), options: ShmOptions::new() }
+    }
+
+    /// Talks to these users, whether they connect or are connected to.
+    #[must_use]
+    pub fn users(mut self, users: Users) -> Shm {
+        self.machine.users = users;
+        self
+    }
+
+    /// Octets of each ring of the connections that a client opens: a power of two, 4 KiB to 1 GiB. A server accepts up to
+    /// 16 MiB, or what it has here if that is more. Each connection takes twice as much memory, as it is used.
+    ///
+    /// # Errors
+    /// Any other number.
+    pub fn ring(mut self, octets: usize) -> io::Result<Shm> {
+        let size = RingSize::new(octets).map_err(invalid)?;
+        self.options = self.options.ring(size);
+        if octets > LARGEST {
+            self.options = self.options.largest_ring(size);
+        }
+        Ok(self)
+    }
+
+    /// How either side looks for what it waits for before it sleeps. Default: [`Spinning::adaptive`].
+    #[must_use]
+    pub fn spinning(mut self, spinning: Spinning) -> Shm {
+        self.options = self.options.spinning(spinning);
+        self
+    }
+}
+
+/// The largest rings that a server accepts by default.
+const LARGEST: usize = 16 << 20;
+
+impl Default for Shm {
+    fn default() -> Self {
+        Shm::new()
+    }
+}
+
+impl Transport for Shm {
+    fn name(&self) -> &'static str {
+        NAME
+    }
+
+    fn listen(&self, address: &str) -> io::Result<Box<dyn Acceptor>> {
+        let bind = |at, options: &_| ShmAcceptor::bind(at, options, &self.options);
+        Ok(Box::new(self.machine.listen(address, ComponentTag::ZORB_SHM, bind)?))
+    }
+
+    fn connect(&self, to: &Endpoint, deadline: Instant) -> io::Result<Arc<dyn Channel>> {
+        let address = self.machine.address(to)?;
+        let stream = ShmConnector::new(&self.options).connect(address, deadline)?;
+        self.machine.users.check(stream.peer_credentials()?, &format!("the server at {to}"))?;
+        Ok(ShmAcceptor::channel(stream, to.clone()))
+    }
+
+    fn ways(&self, profile: &TaggedProfile, _: &Ior) -> Option<Ways> {
+        let profile = IiopProfile::decode(profile).ok()?;
+        let endpoints = self.machine.endpoints(&profile, ComponentTag::ZORB_SHM);
+        Ways::iiop(profile, endpoints)
+    }
+}
+
+impl Arriving for ShmAcceptor {
+    type Stream = ShmStream;
+
+    fn local(&self) -> &UnixAddress {
+        ShmAcceptor::local(self)
+    }
+
+    fn accept_now(&self) -> Result<ShmStream, Error> {
+        ShmAcceptor::accept_now(self)
+    }
+
+    fn credentials(stream: &ShmStream) -> Result<Credentials, Error> {
+        stream.peer_credentials()
+    }
+
+    fn channel(stream: ShmStream, peer: Endpoint) -> Arc<dyn Channel> {
+        Arc::new(ShmChannel { stream, peer })
+    }
+}
+
+struct ShmChannel {
+    stream: ShmStream,
+    peer: Endpoint,
+}
+
+/// What a receive brought.
+#[inline]
+fn received(count: Result<usize, Error>) -> io::Result<Received> {
+    match count {
+        Ok(0) => Ok(Received::Closed),
+        Ok(count) => Ok(Received::Octets(count)),
+        Err(error) if error.is_would_block() || error.is_timeout() => Ok(Received::Empty),
+        Err(error) => Err(error.into()),
+    }
+}
+
+impl Channel for ShmChannel {
+    #[inline]
+    fn receive(&self, into: &mut [u8], deadline: Instant) -> io::Result<Received> {
+        received(self.stream.receive_by(into, deadline))
+    }
+
+    fn receive_now(&self, into: &mut [u8]) -> io::Result<Received> {
+        received(self.stream.receive_now(into))
+    }
+
+    #[inline]
+    fn send(&self, parts: &[IoSlice<'_>], deadline: Instant) -> io::Result<usize> {
+        Ok(self.stream.send_by(parts, deadline)?)
+    }
+
+    fn send_now(&self, parts: &[IoSlice<'_>]) -> io::Result<usize> {
+        match self.stream.send_now(parts) {
+            Err(error) if error.is_would_block() => Ok(0),
+            sent => Ok(sent?),
+        }
+    }
+
+    fn descriptor(&self) -> BorrowedFd<'_> {
+        self.stream.as_fd()
+    }
+
+    fn arm(&self, wanted: Wanted) -> Armed {
+        let armed = match wanted {
+            Wanted::Input => self.stream.arm(),
+            Wanted::Room => self.stream.arm_to_send(),
+        };
+        match armed {
+            Ok(zorb_ipc::Armed::Waiting) => Armed::Readable,
+            // What is wrong the next attempt says.
+            Ok(zorb_ipc::Armed::Ready) | Err(_) => Armed::Ready,
+        }
+    }
+
+    fn heard(&self) {
+        self.stream.quiet();
+    }
+
+    fn shutdown_send(&self) {
+        let _ = self.stream.shutdown_send();
+    }
+
+    fn close(&self) {
+        let _ = self.stream.shutdown_both();
+    }
+
+    fn state(&self) -> Idle {
+        match self.stream.idle() {
+            zorb_ipc::Idle::Quiet => Idle::Quiet,
+            zorb_ipc::Idle::Readable => Idle::Unread,
+            zorb_ipc::Idle::Closed => Idle::Closed,
+        }
+    }
+
+    fn peer(&self) -> &Endpoint {
+        &self.peer
+    }
+}
