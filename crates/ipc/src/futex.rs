@@ -39,6 +39,11 @@ pub type PrivateFutex<'a> = Futex<'a, Private>;
 pub type SharedFutex<'a> = Futex<'a, Shared>;
 
 /// Who may wait on a word, and wake others by it: [`Private`], [`Shared`].
+#[diagnostic::on_unimplemented(
+    message = "`{Self}` is not a scope of futexes",
+    label = "not a scope",
+    note = "the scopes are `Private` and `Shared`"
+)]
 pub trait FutexScope: sealed::Sealed {
     #[doc(hidden)]
     const IS_PRIVATE: bool;

@@ -40,6 +40,11 @@ use std::time::Instant;
 use crate::{Acceptor, AcceptorOptions, Error, Idle, Stream, StreamFamily};
 
 /// A way to make connections: every [`StreamFamily`], with the options that its handles have by default.
+#[diagnostic::on_unimplemented(
+    message = "`{Self}` makes no connections that move octets",
+    label = "makes no connections",
+    note = "the families of streams do: `Tcp`, `Unix`, `Vsock`"
+)]
 pub trait StreamTransport {
     /// Where to listen and connect.
     type Address: Clone + Debug + PartialEq + Send + Sync + 'static;
@@ -72,6 +77,11 @@ pub trait StreamTransport {
 
 /// A connection that moves octets both ways, in order and without bounds between them. Each call does what the one of the
 /// same name does in [`Stream`], errors included.
+#[diagnostic::on_unimplemented(
+    message = "`{Self}` is not a connection that moves octets",
+    label = "not a stream of octets",
+    note = "an acceptor and a connector yield one; messages and datagrams have bounds, which it would lose"
+)]
 pub trait ByteStream: Debug + Send + Sync + 'static {
     /// Receives what is there, without waiting; 0: the peer has ended its direction.
     ///
@@ -131,6 +141,7 @@ pub trait ByteStream: Debug + Send + Sync + 'static {
     fn shutdown_both(&self) -> Result<(), Error>;
 }
 
+#[diagnostic::do_not_recommend]
 impl<F: StreamFamily> StreamTransport for F {
     type Address = F::Address;
     type Acceptor = Acceptor<F>;

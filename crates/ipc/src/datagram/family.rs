@@ -11,6 +11,11 @@ use crate::{Address, Error};
 
 /// A kind of datagram sockets: [`Udp`](crate::Udp), [`UnixDatagram`](crate::UnixDatagram). Only ever named, as a
 /// [`StreamFamily`](crate::StreamFamily) is.
+#[diagnostic::on_unimplemented(
+    message = "`{Self}` is not a family of datagrams",
+    label = "not a family of datagrams",
+    note = "the families of datagrams are `Udp` and `UnixDatagram`"
+)]
 pub trait DatagramFamily: Calls {}
 
 /// The family's own part, for this crate.
@@ -64,4 +69,5 @@ pub struct Report<A> {
     pub what: Reported,
 }
 
+#[diagnostic::do_not_recommend]
 impl<F: Calls> DatagramFamily for F {}

@@ -128,7 +128,7 @@ impl<F: DatagramFamily> DatagramSocket<F> {
             // The system's own wait does not end with a report that a call for sending has passed by.
             return self.receive_until(None, || self.receive_from_now(into));
         }
-        self.receive(into, RecvFlags::empty())
+        self.receive_with(into, RecvFlags::empty())
     }
 
     /// Receives the next datagram if one is there.
@@ -136,7 +136,7 @@ impl<F: DatagramFamily> DatagramSocket<F> {
     /// # Errors
     /// As [`receive_from`](Self::receive_from), and [`Error::is_would_block`].
     pub fn receive_from_now(&self, into: &mut [u8]) -> Result<Received<F::Address>, Error> {
-        self.receive(into, RecvFlags::DONTWAIT)
+        self.receive_with(into, RecvFlags::DONTWAIT)
     }
 
     /// Receives the next datagram, and waits for it until `deadline`.
@@ -177,7 +177,7 @@ impl<F: DatagramFamily> DatagramSocket<F> {
         }
     }
 
-    fn receive(&self, into: &mut [u8], flags: RecvFlags) -> Result<Received<F::Address>, Error> {
+    fn receive_with(&self, into: &mut [u8], flags: RecvFlags) -> Result<Received<F::Address>, Error> {
         let room = into.len();
         let message = loop {
             counts::enter();
@@ -203,7 +203,7 @@ impl<F: DatagramFamily> DatagramSocket<F> {
     /// At [`Step::Send`], naming the address: [`Error::is_too_large`], [`Error::is_unreachable`],
     /// [`Error::is_permission_denied`] for a broadcast address, which takes a socket made for it.
     pub fn send_to(&self, slices: &[IoSlice<'_>], to: &F::Address) -> Result<(), Error> {
-        self.send(slices, to, SendFlags::NOSIGNAL)
+        self.send_with(slices, to, SendFlags::NOSIGNAL)
     }
 
     /// Sends the slices as one datagram if there is room.
@@ -211,7 +211,7 @@ impl<F: DatagramFamily> DatagramSocket<F> {
     /// # Errors
     /// As [`send_to`](Self::send_to), and [`Error::is_would_block`].
     pub fn send_to_now(&self, slices: &[IoSlice<'_>], to: &F::Address) -> Result<(), Error> {
-        self.send(slices, to, SendFlags::NOSIGNAL | SendFlags::DONTWAIT)
+        self.send_with(slices, to, SendFlags::NOSIGNAL | SendFlags::DONTWAIT)
     }
 
     /// Sends the slices as one datagram, and waits for room until `deadline`.
@@ -230,9 +230,9 @@ impl<F: DatagramFamily> DatagramSocket<F> {
         sent.map_err(|error| error.or_with(|| F::address(to)))
     }
 
-    fn send(&self, slices: &[IoSlice<'_>], to: &F::Address, flags: SendFlags) -> Result<(), Error> {
+    fn send_with(&self, slices: &[IoSlice<'_>], to: &F::Address, flags: SendFlags) -> Result<(), Error> {
         if slices.len() > MOST_SLICES {
-            return with_fewer(slices, |few| self.send(few, to, flags));
+            return with_fewer(slices, |few| self.send_with(few, to, flags));
         }
         let failed = |errno| Error::os(Step::Send, errno).with(F::address(to));
         let address: SocketAddrAny = F::to_kernel(to).map_err(failed)?;

@@ -93,6 +93,10 @@ pub trait Read: Sized {
 
 /// How to tell the kernel, for this crate.
 #[doc(hidden)]
+#[diagnostic::on_unimplemented(
+    message = "`{Self}` is nothing that can be set on a socket",
+    label = "cannot be set"
+)]
 pub trait Give {
     /// What the kernel made of it, where it takes liberties: it may clip the value in silence.
     type Granted;
@@ -121,45 +125,118 @@ macro_rules! option_of {
 }
 pub(crate) use option_of;
 
-macro_rules! sockets {
-    ($($handle:ident<$family:ident>: $name:expr;)+) => {$(
-        impl<F: $family> Socket for $handle<F> {
-            fn name(&self) -> Option<Address> {
-                let name: fn(&Self) -> Option<Address> = $name;
-                name(self)
-            }
-        }
+// The same two calls four times, and by no macro, which the compiler would speak of whenever an option fits no handle.
 
-        impl<F: $family> $handle<F> {
-            /// Sets an option, and says what the kernel granted if that may be something else: the options
-            /// that say so themselves do, for the others it is `()`.
-            ///
-            /// # Errors
-            /// At [`Step::Configure`]: [`Error::is_out_of_range`], [`Error::is_permission_denied`].
-            pub fn set<O: SocketOption<Self>>(&self, option: O) -> Result<O::Granted, Error> {
-                option.give(self.as_fd()).map_err(|error| named(error, self))
-            }
-
-            /// The value of an option.
-            ///
-            /// # Errors
-            /// At [`Step::Configure`].
-            pub fn option<O: SocketFact<Self>>(&self) -> Result<O, Error> {
-                O::read(self.as_fd()).map_err(|error| named(error, self))
-            }
-        }
-    )+};
+impl<F: StreamFamily> Socket for Stream<F> {
+    fn name(&self) -> Option<Address> {
+        F::peer(self.peer())
+    }
 }
 
-sockets! {
-    Stream<StreamFamily>: |stream| F::peer(stream.peer());
-    Acceptor<StreamFamily>: |acceptor| Some(F::address(acceptor.local()));
+impl<F: StreamFamily> Stream<F> {
+    /// Sets an option, and says what the kernel granted if that may be something else: the options that say so
+    /// themselves do, for the others it is `()`.
+    ///
+    /// # Errors
+    /// At [`Step::Configure`]: [`Error::is_out_of_range`], [`Error::is_permission_denied`].
+    pub fn set<O: SocketOption<Self>>(&self, option: O) -> Result<O::Granted, Error> {
+        set(self, option)
+    }
+
+    /// The value of an option.
+    ///
+    /// # Errors
+    /// At [`Step::Configure`].
+    pub fn option<O: SocketFact<Self>>(&self) -> Result<O, Error> {
+        option(self)
+    }
+}
+
+impl<F: StreamFamily> Socket for Acceptor<F> {
+    fn name(&self) -> Option<Address> {
+        Some(F::address(self.local()))
+    }
+}
+
+impl<F: StreamFamily> Acceptor<F> {
+    /// Sets an option, and says what the kernel granted if that may be something else: the options that say so
+    /// themselves do, for the others it is `()`.
+    ///
+    /// # Errors
+    /// At [`Step::Configure`]: [`Error::is_out_of_range`], [`Error::is_permission_denied`].
+    pub fn set<O: SocketOption<Self>>(&self, option: O) -> Result<O::Granted, Error> {
+        set(self, option)
+    }
+
+    /// The value of an option.
+    ///
+    /// # Errors
+    /// At [`Step::Configure`].
+    pub fn option<O: SocketFact<Self>>(&self) -> Result<O, Error> {
+        option(self)
+    }
 }
 
 #[cfg(any(target_os = "linux", target_os = "freebsd"))]
-sockets! {
-    DatagramSocket<DatagramFamily>: |socket| socket.local().map(F::address);
-    ConnectedDatagramSocket<DatagramFamily>: |socket| Some(F::address(socket.peer()));
+impl<F: DatagramFamily> Socket for DatagramSocket<F> {
+    fn name(&self) -> Option<Address> {
+        self.local().map(F::address)
+    }
+}
+
+#[cfg(any(target_os = "linux", target_os = "freebsd"))]
+impl<F: DatagramFamily> DatagramSocket<F> {
+    /// Sets an option, and says what the kernel granted if that may be something else: the options that say so
+    /// themselves do, for the others it is `()`.
+    ///
+    /// # Errors
+    /// At [`Step::Configure`]: [`Error::is_out_of_range`], [`Error::is_permission_denied`].
+    pub fn set<O: SocketOption<Self>>(&self, option: O) -> Result<O::Granted, Error> {
+        set(self, option)
+    }
+
+    /// The value of an option.
+    ///
+    /// # Errors
+    /// At [`Step::Configure`].
+    pub fn option<O: SocketFact<Self>>(&self) -> Result<O, Error> {
+        option(self)
+    }
+}
+
+#[cfg(any(target_os = "linux", target_os = "freebsd"))]
+impl<F: DatagramFamily> Socket for ConnectedDatagramSocket<F> {
+    fn name(&self) -> Option<Address> {
+        Some(F::address(self.peer()))
+    }
+}
+
+#[cfg(any(target_os = "linux", target_os = "freebsd"))]
+impl<F: DatagramFamily> ConnectedDatagramSocket<F> {
+    /// Sets an option, and says what the kernel granted if that may be something else: the options that say so
+    /// themselves do, for the others it is `()`.
+    ///
+    /// # Errors
+    /// At [`Step::Configure`]: [`Error::is_out_of_range`], [`Error::is_permission_denied`].
+    pub fn set<O: SocketOption<Self>>(&self, option: O) -> Result<O::Granted, Error> {
+        set(self, option)
+    }
+
+    /// The value of an option.
+    ///
+    /// # Errors
+    /// At [`Step::Configure`].
+    pub fn option<O: SocketFact<Self>>(&self) -> Result<O, Error> {
+        option(self)
+    }
+}
+
+fn set<H: Socket, O: SocketOption<H>>(socket: &H, option: O) -> Result<O::Granted, Error> {
+    option.give(socket.as_fd()).map_err(|error| named(error, socket))
+}
+
+fn option<H: Socket, O: SocketFact<H>>(socket: &H) -> Result<O, Error> {
+    O::read(socket.as_fd()).map_err(|error| named(error, socket))
 }
 
 #[cold]

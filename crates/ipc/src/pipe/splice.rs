@@ -144,6 +144,11 @@ impl<F: StreamFamily> fmt::Debug for SpliceStream<F> {
 /// memory.
 ///
 /// A [`File`] that is none (a terminal, a socket) has no offsets, which is an error of the call.
+#[diagnostic::on_unimplemented(
+    message = "`{Self}` has no octets at offsets to splice",
+    label = "neither a file nor memory",
+    note = "streams have calls of their own: `splice_from_stream`, `splice_to_stream`"
+)]
 pub trait SpliceFile: AsFd {}
 
 impl SpliceFile for File {}

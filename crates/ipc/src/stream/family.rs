@@ -12,9 +12,14 @@ use rustix::net::SocketAddrAny;
 
 use crate::{Address, Error};
 
-/// A kind of stream sockets: [`Tcp`](crate::Tcp) and [`Unix`](crate::Unix).
+/// A kind of stream sockets: [`Tcp`](crate::Tcp), [`Unix`](crate::Unix) and, on Linux, `Vsock`.
 ///
 /// It is only ever named, in `Stream<Tcp>` or in a function that is generic over it; there are no values to be had.
+#[diagnostic::on_unimplemented(
+    message = "`{Self}` is not a family of streams",
+    label = "not a family of streams",
+    note = "the families of streams are `Tcp`, `Unix` and `Vsock`"
+)]
 pub trait StreamFamily: Calls {}
 
 /// How a connection stands that was begun.
@@ -91,4 +96,5 @@ pub trait Calls: Sized + Send + Sync + 'static {
     fn peer(peer: &Self::Peer) -> Option<Address>;
 }
 
+#[diagnostic::do_not_recommend]
 impl<F: Calls> StreamFamily for F {}

@@ -15,6 +15,11 @@ use std::sync::Arc;
 /// From one call of [`octets`](Self::octets) to the owner's destruction each call gives the same memory,
 /// wherever the owner has been moved; and as long as nobody but the caller has the owner in hand, nobody can
 /// change this memory or free it.
+#[diagnostic::on_unimplemented(
+    message = "`{Self}` is not memory that may be handed to the kernel",
+    label = "may move, change or end while the kernel reads it",
+    note = "`Vec<u8>`, `Box<[u8]>`, `Arc<[u8]>`, `Arc<Vec<u8>>` and `&'static [u8]` may"
+)]
 pub unsafe trait StableOctets: Send + 'static {
     /// The memory.
     fn octets(&self) -> &[u8];

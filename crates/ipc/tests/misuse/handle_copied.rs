@@ -1,0 +1,9 @@
+// A handle closes its descriptor, so there is one of it.
+
+use zorb_ipc::TcpStream;
+
+fn wrong(stream: &TcpStream) -> TcpStream {
+    stream.clone()
+}
+
+fn main() {}
