@@ -1,5 +1,6 @@
 //! Octets that go from one descriptor to another without passing through this process (splice(2), tee(2)).
-//! One of the two is always a pipe: what is moved into it from a file or a stream is moved on to the next.
+//! One of the two is always a pipe: what is moved into it from a file or a stream is moved on to the next. From
+//! a file to a stream there is a way without (sendfile(2)).
 
 use std::fmt;
 use std::fs::File;
@@ -8,6 +9,7 @@ use std::os::fd::{AsFd, BorrowedFd};
 use std::time::Instant;
 
 use rustix::event::PollFlags;
+use rustix::fs::sendfile;
 use rustix::io::{Errno, ioctl_fionbio};
 use rustix::pipe::{SpliceFlags, splice, tee};
 
@@ -78,6 +80,27 @@ impl<F: StreamFamily> SpliceStream<F> {
     /// The other end. No system call.
     pub fn peer(&self) -> &F::Peer {
         self.0.peer()
+    }
+
+    /// Sends octets of a file, from offset `at` on, without copying them (sendfile(2)): at least one, at most
+    /// `octets`, and waits for room until `deadline`. `at` is moved on by as many. 0: the file has no more
+    /// there (or `octets` is 0). The disk is waited for as long as it takes.
+    ///
+    /// What is sent are the file's own pages: whoever writes the file before the peer has received them may
+    /// change what it receives.
+    ///
+    /// # Errors
+    /// At [`Step::Send`]: [`Error::is_timeout`], [`Error::is_connection_reset`].
+    pub fn send_file(
+        &self,
+        from: &impl SpliceFile,
+        at: &mut u64,
+        octets: usize,
+        deadline: Instant,
+    ) -> Result<usize, Error> {
+        let moved =
+            moved_by(from.as_fd(), self.as_fd(), deadline, || sendfile(self, from, Some(&mut *at), octets));
+        moved.map_err(|failed| self.0.naming(failed.at(Step::Send)))
     }
 }
 
