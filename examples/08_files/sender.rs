@@ -1,10 +1,10 @@
-//! Sends a file: `file-sender ADDRESS FILE`, such as `tcp:127.0.0.1:7000` or `unix:/tmp/files`. Ends well once the receiver
-//! has said that all of it arrived.
+//! Sends a file: `file-sender ADDRESS FILE [copied]`, such as `tcp:127.0.0.1:7000` or `unix:/tmp/files`. Ends well once the
+//! receiver has said that all of it arrived. Sends the file's own pages, unless it is told to copy.
 
 mod wire;
 
 use std::fs::File;
-use std::io::IoSlice;
+use std::io::{self, IoSlice, Write};
 use std::os::unix::fs::FileExt;
 use std::process::ExitCode;
 use std::time::Instant;
@@ -12,17 +12,37 @@ use std::time::Instant;
 use wire::{GREETING, LONGEST_ANSWER, PART, RECEIVED, deadline};
 use zorb_ipc::{Address, ByteStream, Error, Idle, SpliceStream, Stream, StreamFamily, Tcp, Unix};
 
-/// A connection that a file can be sent through. A transport that is no socket joins by saying how it does this.
-trait SendFile: ByteStream {
-    /// Sends what the file has at offset `at`: at least one octet, at most `octets`. `at` is moved on. 0: the file ends.
-    fn send_file(&self, file: &File, at: &mut u64, octets: usize, deadline: Instant) -> Result<usize, Error>;
+/// How a part of a file is sent: its octets from an offset on, which have been read for the checksum. Says how many went,
+/// which is less than all if the file has ended meanwhile.
+type SendPart<S> = fn(&S, &File, u64, &[u8], Instant) -> Result<usize, Error>;
+
+/// The kernel sends the file's own pages: over every family of sockets.
+fn send_pages<F: StreamFamily>(
+    stream: &SpliceStream<F>,
+    file: &File,
+    mut at: u64,
+    octets: &[u8],
+    deadline: Instant,
+) -> Result<usize, Error> {
+    let mut sent = 0;
+    while sent < octets.len() {
+        match stream.send_file(file, &mut at, octets.len() - sent, deadline)? {
+            0 => break,
+            more => sent += more,
+        }
+    }
+    Ok(sent)
 }
 
-/// The kernel sends the file's own pages, of every family of sockets.
-impl<F: StreamFamily> SendFile for SpliceStream<F> {
-    fn send_file(&self, file: &File, at: &mut u64, octets: usize, deadline: Instant) -> Result<usize, Error> {
-        SpliceStream::send_file(self, file, at, octets, deadline)
-    }
+/// What was read is copied once more: over whatever moves octets.
+fn send_copy<S: ByteStream>(
+    stream: &S,
+    _: &File,
+    _: u64,
+    octets: &[u8],
+    deadline: Instant,
+) -> Result<usize, Error> {
+    stream.send_all(&mut [IoSlice::new(octets)], deadline).map(|()| octets.len())
 }
 
 /// What went through before the connection failed, or the receiver wanted no more.
@@ -32,27 +52,23 @@ enum Sent {
 }
 
 /// The greeting, the length, the file, and its checksum.
-fn send(stream: &impl SendFile, file: &File, length: u64) -> Result<Sent, String> {
+fn send<S: ByteStream>(stream: &S, send_part: SendPart<S>, file: &File, length: u64) -> Result<Sent, String> {
     let head = [GREETING, length.to_be_bytes()].concat();
     stream.send_all(&mut [IoSlice::new(&head)], deadline()).map_err(|error| error.to_string())?;
     let mut checksum = crc32fast::Hasher::new();
     let mut part = vec![0; PART];
     let mut at = 0;
     while at < length {
-        // Less than `PART`, so it fits.
         let octets = (length - at).min(PART as u64) as usize;
-        file.read_exact_at(&mut part[..octets], at).map_err(|error| format!("at octet {at}: {error}"))?;
-        checksum.update(&part[..octets]);
-        let end = at + octets as u64;
-        let by = deadline();
-        while at < end {
-            match stream.send_file(file, &mut at, (end - at) as usize, by) {
-                Ok(0) => return Err(format!("it became shorter while it was sent: {at} octets of {length}")),
-                Ok(_) => {}
-                // Perhaps it said why.
-                Err(error) if error.is_connection_reset() => return Ok(Sent::Interrupted),
-                Err(error) => return Err(format!("after {at} octets of {length}: {error}")),
-            }
+        let part = &mut part[..octets];
+        file.read_exact_at(part, at).map_err(|error| format!("at octet {at}: {error}"))?;
+        checksum.update(part);
+        match send_part(stream, file, at, part, deadline()) {
+            Ok(sent) if sent == octets => at += octets as u64,
+            Ok(_) => return Err(format!("it became shorter than {length} octets while it was sent")),
+            // Perhaps it said why.
+            Err(error) if error.is_connection_reset() => return Ok(Sent::Interrupted),
+            Err(error) => return Err(format!("after {at} octets of {length}: {error}")),
         }
         if stream.idle() != Idle::Quiet {
             return Ok(Sent::Interrupted);
@@ -84,42 +100,68 @@ fn answer(stream: &impl ByteStream) -> Result<String, String> {
     }
 }
 
-/// Over any family of sockets: which, its caller says.
-fn send_over<F: StreamFamily>(address: F::Address, path: &str) -> Result<u64, String> {
-    let file = File::open(path).map_err(|error| format!("{path}: {error}"))?;
-    let about = file.metadata().map_err(|error| format!("{path}: {error}"))?;
-    if !about.is_file() {
-        return Err(format!("{path}: not a file, so nobody knows how long it is"));
+/// Over any connection.
+fn send_file<S: ByteStream>(stream: &S, send_part: SendPart<S>, file: &File) -> Result<u64, String> {
+    let length = file.metadata().map_err(|error| error.to_string())?.len();
+    let sent = send(stream, send_part, file, length)?;
+    match (sent, answer(stream)?.as_str()) {
+        (Sent::All, RECEIVED) => Ok(length),
+        (_, why) => Err(format!("the receiver says: {why}")),
     }
+}
+
+/// Over any family of sockets: which, its caller says.
+fn send_over<F: StreamFamily>(address: F::Address, file: &File, how: How) -> Result<u64, String> {
     let stream = Stream::<F>::connect(address, deadline()).map_err(|error| error.to_string())?;
-    let stream = SpliceStream::of(stream).map_err(|refused| refused.to_string())?;
-    let sent = send(&stream, &file, about.len()).map_err(|why| format!("{path}: {why}"))?;
-    let answer = answer(&stream).map_err(|why| format!("{path}: {why}"))?;
-    match (sent, answer.as_str()) {
-        (Sent::All, RECEIVED) => Ok(about.len()),
-        (_, why) => Err(format!("{path}: the receiver says: {why}")),
+    match how {
+        How::Pages => {
+            let stream = SpliceStream::of(stream).map_err(|refused| refused.to_string())?;
+            send_file(&stream, send_pages::<F>, file)
+        }
+        How::Copied => send_file(&stream, send_copy, file),
+    }
+}
+
+enum How {
+    Pages,
+    Copied,
+}
+
+/// A file, which has a length.
+fn open(path: &str) -> Result<File, String> {
+    let file = File::open(path).map_err(|error| error.to_string())?;
+    match file.metadata() {
+        Ok(about) if about.is_file() => Ok(file),
+        Ok(_) => Err("not a file, so nobody knows how long it is".to_owned()),
+        Err(error) => Err(error.to_string()),
     }
 }
 
 fn main() -> ExitCode {
     let arguments: Vec<String> = std::env::args().skip(1).collect();
-    let [address, path] = &arguments[..] else {
-        eprintln!("usage: file-sender ADDRESS FILE");
-        return ExitCode::FAILURE;
+    let arguments: Vec<&str> = arguments.iter().map(String::as_str).collect();
+    let (address, path, how) = match arguments[..] {
+        [address, path] => (address, path, How::Pages),
+        [address, path, "copied"] => (address, path, How::Copied),
+        _ => {
+            eprintln!("usage: file-sender ADDRESS FILE [copied]");
+            return ExitCode::FAILURE;
+        }
     };
-    let sent = match address.parse() {
-        Ok(Address::Tcp(address)) => send_over::<Tcp>(address, path),
-        Ok(Address::Unix(address)) => send_over::<Unix>(address, path),
+    let sent = open(path).and_then(|file| match address.parse() {
+        Ok(Address::Tcp(address)) => send_over::<Tcp>(address, &file, how),
+        Ok(Address::Unix(address)) => send_over::<Unix>(address, &file, how),
         Ok(_) => Err(format!("{address}: no streams go there")),
         Err(error) => Err(format!("{address}: {error}")),
-    };
+    });
     match sent {
         Ok(octets) => {
-            println!("{octets} octets sent");
+            // That nobody reads it is no failure.
+            let _ = writeln!(io::stdout(), "{octets} octets sent");
             ExitCode::SUCCESS
         }
         Err(why) => {
-            eprintln!("{why}");
+            eprintln!("{path}: {why}");
             ExitCode::FAILURE
         }
     }

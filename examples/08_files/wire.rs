@@ -19,7 +19,7 @@ pub(crate) const RECEIVED: &str = "received";
 pub(crate) const LONGEST_ANSWER: usize = 1024;
 
 /// What is moved at a time: small enough that a core has it in its cache from the checksum to the socket.
-pub(crate) const PART: usize = 256 * 1024;
+pub(crate) const PART: usize = 128 * 1024;
 
 /// How long a part may take, or the answer: a peer that is slower is given up.
 const PATIENCE: Duration = Duration::from_secs(30);

@@ -2,73 +2,16 @@
 //!
 //! Servers are read until they have printed their reference and killed at the end; clients have a minute.
 
+mod process;
+
 use std::fs;
-use std::io::{BufRead, BufReader, Read};
 use std::net::{TcpListener, TcpStream};
 use std::path::Path;
-use std::process::{Child, Command, Stdio};
-use std::sync::mpsc;
+use std::process::Command;
 use std::thread;
 use std::time::{Duration, Instant};
 
-/// The longest that any wait here lasts before the test fails.
-const PATIENCE: Duration = Duration::from_secs(60);
-
-/// A process that does not outlive the test.
-struct Process(Child);
-
-impl Process {
-    fn start(program: &str, arguments: &[&str]) -> Process {
-        let mut command = Command::new(program);
-        command.args(arguments).stdin(Stdio::null()).stdout(Stdio::piped());
-        Process(command.spawn().expect("cargo has built the program"))
-    }
-
-    /// Its first line.
-    fn first_line(&mut self) -> String {
-        let output = self.0.stdout.take().expect("it is a pipe");
-        within_patience(move || {
-            let mut line = String::new();
-            BufReader::new(output).read_line(&mut line).expect("a server prints text");
-            line.trim_end().to_owned()
-        })
-    }
-
-    /// All that it prints, once it has ended well.
-    fn output(mut self) -> String {
-        let mut output = self.0.stdout.take().expect("it is a pipe");
-        let text = within_patience(move || {
-            let mut text = String::new();
-            output.read_to_string(&mut text).expect("an example prints text");
-            text
-        });
-        let by = Instant::now() + PATIENCE;
-        loop {
-            match self.0.try_wait().expect("it is our child") {
-                Some(status) => assert!(status.success(), "{status}, after printing {text:?}"),
-                None if Instant::now() < by => {
-                    thread::sleep(Duration::from_millis(5));
-                    continue;
-                }
-                None => panic!("still running after printing {text:?}"),
-            }
-            return text;
-        }
-    }
-}
-
-impl Drop for Process {
-    fn drop(&mut self) {
-        let _ = self.0.kill();
-        let _ = self.0.wait();
-    }
-}
-
-fn within_patience<T: Send + 'static>(read: impl FnOnce() -> T + Send + 'static) -> T {
-    let (sender, receiver) = mpsc::channel();
-    thread::spawn(move || sender.send(read()));
-    receiver.recv_timeout(PATIENCE).expect("a process has neither printed nor ended")
-}
+use process::{PATIENCE, Process};
 
 /// Runs a client against a server, and compares.
 fn pair(server: &str, client: &str, expected: &str) {
