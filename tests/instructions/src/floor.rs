@@ -92,3 +92,94 @@ pub(crate) fn receive_exact(from: BorrowedFd<'_>, into: &mut [u8]) {
         filled += received;
     }
 }
+
+#[inline]
+pub(crate) fn receive_now(from: BorrowedFd<'_>, into: &mut [u8]) -> usize {
+    receive_with(from, into, libc::MSG_DONTWAIT)
+}
+
+#[inline]
+pub(crate) fn peek_now(from: BorrowedFd<'_>, into: &mut [u8]) -> usize {
+    receive_with(from, into, libc::MSG_DONTWAIT | libc::MSG_PEEK)
+}
+
+#[inline]
+fn receive_with(from: BorrowedFd<'_>, into: &mut [u8], flags: i32) -> usize {
+    // SAFETY: `into` is memory of that length, and ours alone.
+    resumed(|| unsafe { libc::recv(from.as_raw_fd(), into.as_mut_ptr().cast(), into.len(), flags) })
+}
+
+#[inline]
+pub(crate) fn read(from: BorrowedFd<'_>, into: &mut [u8]) -> usize {
+    // SAFETY: `into` is memory of that length, and ours alone.
+    resumed(|| unsafe { libc::read(from.as_raw_fd(), into.as_mut_ptr().cast(), into.len()) })
+}
+
+#[inline]
+pub(crate) fn read_exact(from: BorrowedFd<'_>, into: &mut [u8]) {
+    let mut filled = 0;
+    while filled < into.len() {
+        let received = read(from, &mut into[filled..]);
+        assert!(received > 0, "the writers have ended");
+        filled += received;
+    }
+}
+
+#[inline]
+pub(crate) fn write_all(to: BorrowedFd<'_>, octets: &[u8]) {
+    let mut sent = 0;
+    while sent < octets.len() {
+        sent += write(to, &octets[sent..]);
+    }
+}
+
+#[inline]
+pub(crate) fn write(to: BorrowedFd<'_>, octets: &[u8]) -> usize {
+    // SAFETY: `octets` is memory of that length, which is only read.
+    resumed(|| unsafe { libc::write(to.as_raw_fd(), octets.as_ptr().cast(), octets.len()) })
+}
+
+/// Datagrams to a connected socket's peer; there are as many headers, which are kept from call to call.
+#[inline]
+pub(crate) fn send_many(to: BorrowedFd<'_>, datagrams: &[libc::iovec], headers: &mut [libc::mmsghdr]) {
+    for (header, slice) in headers.iter_mut().zip(datagrams) {
+        // SAFETY: an `mmsghdr` of zeros is an empty one.
+        *header = unsafe { mem::zeroed() };
+        header.msg_hdr.msg_iov = ptr::from_ref(slice).cast_mut();
+        header.msg_hdr.msg_iovlen = 1;
+    }
+    let count = headers.len() as _;
+    // SAFETY: the headers name the slices, which name memory that outlives the program.
+    let sent = resumed(|| unsafe {
+        libc::sendmmsg(to.as_raw_fd(), headers.as_mut_ptr(), count, libc::MSG_NOSIGNAL) as isize
+    });
+    assert!(sent == headers.len(), "there was room for {sent} only");
+}
+
+/// As many datagrams, with their senders, into headers that were made before.
+#[inline]
+pub(crate) fn receive_many(from: BorrowedFd<'_>, headers: &mut [libc::mmsghdr]) {
+    for header in &mut *headers {
+        header.msg_hdr.msg_namelen = size_of::<libc::sockaddr_storage>() as libc::socklen_t;
+    }
+    let count = headers.len() as _;
+    // SAFETY: the headers name room for addresses, and slices, which name memory that nobody else uses.
+    let received = resumed(|| unsafe {
+        let (waits, none) = (libc::MSG_WAITFORONE as _, ptr::null_mut());
+        libc::recvmmsg(from.as_raw_fd(), headers.as_mut_ptr(), count, waits, none) as isize
+    });
+    assert!(received == headers.len(), "{received} came");
+}
+
+#[inline]
+pub(crate) fn send_file(to: BorrowedFd<'_>, from: BorrowedFd<'_>, at: &mut u64, octets: usize) -> usize {
+    // SAFETY: the offset is ours, and as large as the call takes it for.
+    resumed(|| unsafe { libc::sendfile(to.as_raw_fd(), from.as_raw_fd(), ptr::from_mut(at).cast(), octets) })
+}
+
+#[inline]
+pub(crate) fn splice(from: BorrowedFd<'_>, to: BorrowedFd<'_>, octets: usize) -> usize {
+    let (none, flags) = (ptr::null_mut(), libc::SPLICE_F_NONBLOCK | libc::SPLICE_F_MOVE);
+    // SAFETY: no memory is named.
+    resumed(|| unsafe { libc::splice(from.as_raw_fd(), none, to.as_raw_fd(), none, octets, flags) })
+}

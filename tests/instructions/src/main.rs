@@ -9,6 +9,7 @@
 mod floor;
 mod handles;
 mod messages;
+mod transfers;
 mod whole;
 
 use std::process::ExitCode;
@@ -63,6 +64,44 @@ const CASES: &[(&str, Prepare)] = &[
     ("libc/datagram-receive", handles::floors_datagram_receive),
     ("ipc/datagram-send-to", handles::datagram_send_to),
     ("libc/datagram-send-to", handles::floors_datagram_send_to),
+    ("ipc/pipe-send", transfers::pipe_send),
+    ("libc/pipe-send", transfers::floors_pipe_send),
+    ("ipc/pipe-receive", transfers::pipe_receive),
+    ("libc/pipe-receive", transfers::floors_pipe_receive),
+    ("ipc/event-add", transfers::event_add),
+    ("libc/event-add", transfers::floors_event_add),
+    ("ipc/event-take", transfers::event_take),
+    ("libc/event-take", transfers::floors_event_take),
+    ("ipc/message-send", transfers::message_send),
+    ("libc/message-send", transfers::floors_message_send),
+    ("ipc/message-receive", transfers::message_receive),
+    ("libc/message-receive", transfers::floors_message_receive),
+    ("ipc/unix-datagram-send", transfers::unix_datagram_send),
+    ("libc/unix-datagram-send", transfers::floors_unix_datagram_send),
+    ("ipc/unix-datagram-receive", transfers::unix_datagram_receive),
+    ("libc/unix-datagram-receive", transfers::floors_unix_datagram_receive),
+    ("ipc/datagrams-send-16", transfers::datagrams_send),
+    ("libc/datagrams-send-16", transfers::floors_datagrams_send),
+    ("ipc/datagrams-receive-16", transfers::datagrams_receive),
+    ("libc/datagrams-receive-16", transfers::floors_datagrams_receive),
+    ("ipc/receive-by", transfers::receive_by),
+    ("libc/receive-by", transfers::floors_receive_by),
+    ("ipc/peek", transfers::peek),
+    ("libc/peek", transfers::floors_peek),
+    ("ipc/send-file", transfers::send_file),
+    ("libc/send-file", transfers::floors_send_file),
+    ("ipc/splice", transfers::splice),
+    ("libc/splice", transfers::floors_splice),
+    ("ipc/by-datagram-send", transfers::datagram_send_by),
+    ("ipc/by-datagram-receive", transfers::datagram_receive_by),
+    ("ipc/by-message-send", transfers::message_send_by),
+    ("ipc/by-message-receive", transfers::message_receive_by),
+    ("ipc/by-pipe-send", transfers::pipe_send_by),
+    ("ipc/by-pipe-receive", transfers::pipe_receive_by),
+    ("ipc/pipe-all", transfers::pipe_send_all),
+    ("libc/pipe-all", transfers::floors_pipe_send_all),
+    ("ipc/pipe-exact", transfers::pipe_receive_exact),
+    ("libc/pipe-exact", transfers::floors_pipe_receive_exact),
     ("growth/1000-operations", whole::large),
     (MANY_OBJECTS, || whole::small(1_000_000)),
 ];

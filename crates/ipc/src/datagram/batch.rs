@@ -44,9 +44,9 @@ pub struct ReceiveBatch<F: DatagramFamily> {
 
 /// Room for what the system wants to know of datagrams to send; their octets stay where they are.
 pub struct SendBatch {
+    /// What they point to is looked at only in the call that has set it.
     headers: Vec<mmsghdr>,
     addresses: Vec<SocketAddrAny>,
-    most: usize,
 }
 
 /// One of many datagrams that were received together.
@@ -80,7 +80,7 @@ impl<A> Copy for Outgoing<'_, A> {}
 unsafe impl<F: DatagramFamily> Send for ReceiveBatch<F> {}
 // SAFETY: through a shared batch nothing is written, and no pointer leaves it.
 unsafe impl<F: DatagramFamily> Sync for ReceiveBatch<F> {}
-// SAFETY: between calls it holds no header, and so no pointer.
+// SAFETY: what its pointers lead to is looked at only in the call that has set them, which borrows it.
 unsafe impl Send for SendBatch {}
 // SAFETY: a shared one can only be looked at.
 unsafe impl Sync for SendBatch {}
@@ -210,12 +210,12 @@ impl SendBatch {
     /// the two): some 200 octets for each.
     pub fn new(most: usize) -> Self {
         let most = most.clamp(1, MOST);
-        Self { headers: Vec::with_capacity(most), addresses: Vec::with_capacity(most), most }
+        Self { headers: vec![empty_header(); most], addresses: Vec::with_capacity(most) }
     }
 
     /// For how many datagrams there is room.
     pub fn most(&self) -> usize {
-        self.most
+        self.headers.len()
     }
 
     /// Sends as many of the datagrams as there is room for, as far as it goes: how many have gone. All of
@@ -227,37 +227,35 @@ impl SendBatch {
         flags: SendFlags,
         mut again: impl FnMut(Errno) -> bool,
     ) -> Result<usize, Errno> {
-        self.headers.clear();
         self.addresses.clear();
-        for (slices, to) in datagrams.take(self.most) {
-            let mut header = empty_header();
+        let mut given = 0;
+        for (header, (slices, to)) in self.headers.iter_mut().zip(datagrams) {
             // The same in memory (`IoSlice`'s documentation), and only read.
             header.msg_hdr.msg_iov = slices.as_ptr().cast_mut().cast();
             header.msg_hdr.msg_iovlen = slices.len() as _;
-            self.headers.push(header);
+            header.msg_hdr.msg_name = ptr::null_mut();
+            header.msg_hdr.msg_namelen = 0;
             self.addresses.extend(to);
+            given += 1;
         }
         for (header, address) in self.headers.iter_mut().zip(&self.addresses) {
             header.msg_hdr.msg_name = address.as_ptr().cast_mut().cast();
             header.msg_hdr.msg_namelen = address.addr_len();
         }
-        let sent = loop {
+        loop {
             counts::enter();
-            // SAFETY: there are so many headers, of which the kernel writes only how much of each was sent.
-            // Each points to slices that are borrowed for longer than this call, and perhaps to an address of
-            // ours, with true lengths.
+            // SAFETY: at least so many headers are there, of which the kernel writes only how much of each was
+            // sent. Each points to slices that are borrowed for longer than this call, and perhaps to an
+            // address of ours, with true lengths.
             let sent = unsafe {
                 let headers = self.headers.as_mut_ptr();
-                libc::sendmmsg(fd.as_raw_fd(), headers, self.headers.len() as _, flags.bits() as _)
+                libc::sendmmsg(fd.as_raw_fd(), headers, given, flags.bits() as _)
             };
             match usize::try_from(sent).map_err(|_| last_errno()) {
                 Err(errno) if again(errno) => {}
-                done => break done,
+                done => return done,
             }
-        };
-        // The slices are the caller's again.
-        self.headers.clear();
-        sent
+        }
     }
 }
 
@@ -277,6 +275,6 @@ impl<F: DatagramFamily> fmt::Debug for BatchedDatagram<'_, F> {
 
 impl fmt::Debug for SendBatch {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        f.debug_struct("SendBatch").field("most", &self.most).finish()
+        f.debug_struct("SendBatch").field("most", &self.most()).finish()
     }
 }

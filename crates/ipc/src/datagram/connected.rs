@@ -88,10 +88,25 @@ impl<F: DatagramFamily> ConnectedDatagramSocket<F> {
     ///
     /// # Errors
     /// As [`receive`](Self::receive), and [`Error::is_timeout`].
+    #[inline]
     pub fn receive_by(&self, into: &mut [u8], deadline: Instant) -> Result<usize, Error> {
+        match self.receive_now(into) {
+            Err(error) => self.receive_after(error, into, deadline),
+            done => done,
+        }
+    }
+
+    /// What came of an attempt to receive decides whether to wait for another.
+    #[cold]
+    fn receive_after(&self, error: Error, into: &mut [u8], deadline: Instant) -> Result<usize, Error> {
+        if !error.is_would_block() {
+            return Err(error);
+        }
+        self.wait_to_receive(deadline)?;
         self.receive_until(deadline, || self.receive_now(into))
     }
 
+    #[inline]
     pub(super) fn receive_until<T>(
         &self,
         deadline: Instant,
@@ -99,23 +114,28 @@ impl<F: DatagramFamily> ConnectedDatagramSocket<F> {
     ) -> Result<T, Error> {
         loop {
             match attempt() {
-                Err(error) if error.is_would_block() => {}
+                Err(error) if error.is_would_block() => self.wait_to_receive(deadline)?,
                 done => return done,
             }
-            let events = events_by(self.as_fd(), PollFlags::IN, Some(deadline))
-                .map_err(|errno| self.failed(Step::Receive, errno))?;
-            if events.is_empty() {
-                return Err(Error::out_of_time(Step::Receive).with(F::address(&self.peer)));
-            }
-            // Where many datagrams were sent at once the system may have told nobody of what came back
-            // meanwhile.
-            if events.contains(PollFlags::ERR)
-                && !events.contains(PollFlags::IN)
-                && let Some(error) = self.reported(Step::Receive)
-            {
-                return Err(error);
-            }
         }
+    }
+
+    #[cold]
+    fn wait_to_receive(&self, deadline: Instant) -> Result<(), Error> {
+        let events = events_by(self.as_fd(), PollFlags::IN, Some(deadline))
+            .map_err(|errno| self.failed(Step::Receive, errno))?;
+        if events.is_empty() {
+            return Err(Error::out_of_time(Step::Receive).with(F::address(&self.peer)));
+        }
+        // Where many datagrams were sent at once the system may have told nobody of what came back
+        // meanwhile.
+        if events.contains(PollFlags::ERR)
+            && !events.contains(PollFlags::IN)
+            && let Some(error) = self.reported(Step::Receive)
+        {
+            return Err(error);
+        }
+        Ok(())
     }
 
     #[inline]
@@ -159,6 +179,7 @@ impl<F: DatagramFamily> ConnectedDatagramSocket<F> {
     ///
     /// # Errors
     /// As [`send`](Self::send), and [`Error::is_timeout`]: nothing was sent.
+    #[inline]
     pub fn send_by(&self, slices: &[IoSlice<'_>], deadline: Instant) -> Result<(), Error> {
         let sent = send_until(self.as_fd(), deadline, || self.send_now(slices));
         sent.map_err(|error| error.or_with(|| F::address(&self.peer)))

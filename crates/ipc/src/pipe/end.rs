@@ -59,6 +59,7 @@ impl End {
     }
 
     /// Waits until it is ready for `what`.
+    #[cold]
     pub(super) fn wait(&self, step: Step, what: PollFlags, deadline: Instant) -> Result<(), Error> {
         match ready_by(self.as_fd(), what, Some(deadline)) {
             Ok(true) => Ok(()),

@@ -98,8 +98,23 @@ impl PipeReader {
     /// # Errors
     /// As [`receive_by`](Self::receive_by), and [`Error::is_unexpected_end`] if the writers end first;
     /// [`Error::transferred`] octets of `into` are then valid.
+    #[inline]
     pub fn receive_exact(&self, into: &mut [u8], deadline: Instant) -> Result<(), Error> {
-        let mut filled = 0;
+        if into.is_empty() {
+            return Ok(());
+        }
+        match self.receive_now(into) {
+            Ok(received) if received == into.len() => Ok(()),
+            Ok(received @ 1..) => self.receive_rest(into, received, deadline),
+            Err(error) if !error.is_would_block() => Err(error),
+            // The end is told by whoever waits for more.
+            _ => self.receive_rest(into, 0, deadline),
+        }
+    }
+
+    #[cold]
+    fn receive_rest(&self, into: &mut [u8], received: usize, deadline: Instant) -> Result<(), Error> {
+        let mut filled = received;
         while filled < into.len() {
             match self.receive_by(&mut into[filled..], deadline) {
                 Ok(0) => return Err(self.0.failed(Step::Receive, Errno::NODATA).with_transferred(filled)),

@@ -74,23 +74,56 @@ impl PipeWriter {
     /// At [`Step::Send`]: [`Error::is_timeout`], [`Error::is_connection_reset`].
     #[inline]
     pub fn send_by(&self, slices: &[IoSlice<'_>], deadline: Instant) -> Result<usize, Error> {
-        loop {
+        match self.send_now(slices) {
+            Err(error) => self.send_after(error, slices, deadline),
+            done => done,
+        }
+    }
+
+    /// What came of an attempt to send decides whether to wait for another.
+    #[cold]
+    fn send_after(
+        &self,
+        mut error: Error,
+        slices: &[IoSlice<'_>],
+        deadline: Instant,
+    ) -> Result<usize, Error> {
+        while error.is_would_block() {
+            self.wait_for_room(deadline)?;
             match self.send_now(slices) {
-                Err(error) if error.is_would_block() => self.wait_for_room(deadline)?,
+                Err(again) => error = again,
                 done => return done,
             }
         }
+        Err(error)
     }
 
     /// Sends the slices to their end by `deadline`. The slices are used up as they are sent.
     ///
     /// # Errors
     /// As [`send_by`](Self::send_by); [`Error::transferred`] says how many octets had gone.
-    pub fn send_all(&self, mut slices: &mut [IoSlice<'_>], deadline: Instant) -> Result<(), Error> {
-        let mut total = 0;
-        // Leaves out empty ones in the beginning.
-        IoSlice::advance_slices(&mut slices, 0);
+    #[inline]
+    pub fn send_all(&self, slices: &mut [IoSlice<'_>], deadline: Instant) -> Result<(), Error> {
+        // As many octets as there are numbers for are more than one call takes, however often a slice repeats.
+        let total = slices.iter().fold(0_usize, |total, slice| total.saturating_add(slice.len()));
+        // Of nothing the kernel says nothing, not even that nobody reads any more.
+        if total == 0 {
+            return Ok(());
+        }
+        match self.send_now(slices) {
+            Ok(sent) if sent == total => Ok(()),
+            Ok(sent) => self.send_rest(slices, sent, deadline),
+            Err(error) if error.is_would_block() => self.send_rest(slices, 0, deadline),
+            Err(error) => Err(error),
+        }
+    }
+
+    #[cold]
+    fn send_rest(&self, mut slices: &mut [IoSlice<'_>], sent: usize, deadline: Instant) -> Result<(), Error> {
+        let mut total = sent;
+        IoSlice::advance_slices(&mut slices, sent);
         while !slices.is_empty() {
+            self.wait_for_room(deadline).map_err(|error| error.with_transferred(total))?;
             let sent = self.send_by(slices, deadline).map_err(|error| error.with_transferred(total))?;
             total += sent;
             IoSlice::advance_slices(&mut slices, sent);
@@ -126,6 +159,7 @@ impl PipeWriter {
         self.0.set_capacity(octets)
     }
 
+    #[cold]
     pub(super) fn wait_for_room(&self, deadline: Instant) -> Result<(), Error> {
         self.0.wait(Step::Send, PollFlags::OUT, deadline)
     }

@@ -22,6 +22,7 @@ use rustix::net::sockopt::{self, Timeout};
 use rustix::net::{RecvFlags, SendAncillaryBuffer, SendFlags, Shutdown, recv, send, sendmsg, shutdown};
 use std::fmt;
 use std::io::IoSlice;
+use std::mem;
 use std::os::fd::{AsFd, BorrowedFd, OwnedFd};
 use std::time::Instant;
 
@@ -110,8 +111,23 @@ impl<F: StreamFamily> Stream<F> {
     ///
     /// # Errors
     /// At [`Step::Receive`]: [`Error::is_timeout`], [`Error::is_connection_reset`].
+    #[inline]
     pub fn receive_by(&self, into: &mut [u8], deadline: Instant) -> Result<usize, Error> {
+        match resumed(|| recv(&self.fd, &mut *into, RecvFlags::DONTWAIT)) {
+            Ok((received, _)) => Ok(received),
+            Err(Errno::AGAIN) => self.receive_later(into, deadline),
+            Err(errno) => Err(self.failed(Step::Receive, errno)),
+        }
+    }
+
+    /// There was nothing to receive yet.
+    #[cold]
+    fn receive_later(&self, into: &mut [u8], deadline: Instant) -> Result<usize, Error> {
+        let mut first = true;
         let received = attempt_by(self.as_fd(), Step::Receive, PollFlags::IN, Some(deadline), || {
+            if mem::take(&mut first) {
+                return Err(Errno::AGAIN);
+            }
             resumed(|| recv(&self.fd, &mut *into, RecvFlags::DONTWAIT))
         });
         received.map(|(received, _)| received).map_err(|error| self.naming(error))

@@ -89,6 +89,7 @@ impl Seqpacket {
     ///
     /// # Errors
     /// As [`receive`](Self::receive), and [`Error::is_timeout`].
+    #[inline]
     pub fn receive_by(&self, into: &mut [u8], deadline: Instant) -> Result<usize, Error> {
         loop {
             match self.receive_now(into) {
@@ -148,6 +149,7 @@ impl Seqpacket {
     ///
     /// # Errors
     /// As [`send`](Self::send), and [`Error::is_timeout`].
+    #[inline]
     pub fn send_by(&self, slices: &[IoSlice<'_>], deadline: Instant) -> Result<(), Error> {
         let sent = send_until(self.as_fd(), deadline, || self.send_now(slices));
         sent.map_err(|error| self.naming(error))
