@@ -139,6 +139,20 @@ pub(crate) fn write(to: BorrowedFd<'_>, octets: &[u8]) -> usize {
     resumed(|| unsafe { libc::write(to.as_raw_fd(), octets.as_ptr().cast(), octets.len()) })
 }
 
+#[inline]
+pub(crate) fn receive_from(from: BorrowedFd<'_>, into: &mut [u8]) -> (usize, SocketAddr) {
+    // SAFETY: an address of zeros is one of no family.
+    let mut address: libc::sockaddr_in = unsafe { mem::zeroed() };
+    let mut length = size_of::<libc::sockaddr_in>() as libc::socklen_t;
+    // SAFETY: `into` and `address` are memory of those lengths, and ours alone.
+    let received = resumed(|| unsafe {
+        let (octets, room) = (into.as_mut_ptr().cast(), into.len());
+        libc::recvfrom(from.as_raw_fd(), octets, room, 0, ptr::from_mut(&mut address).cast(), &mut length)
+    });
+    assert!(i32::from(address.sin_family) == libc::AF_INET, "the floor speaks IPv4");
+    (received, (address.sin_addr.s_addr.to_ne_bytes(), u16::from_be(address.sin_port)).into())
+}
+
 /// Datagrams to a connected socket's peer; there are as many headers, which are kept from call to call.
 #[inline]
 pub(crate) fn send_many(to: BorrowedFd<'_>, datagrams: &[libc::iovec], headers: &mut [libc::mmsghdr]) {

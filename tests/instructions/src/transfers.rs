@@ -299,6 +299,32 @@ pub(crate) fn floors_unix_datagram_receive() -> Case {
     })
 }
 
+fn receives_from(counted: fn(&UdpSocket, &mut [u8], Instant) -> std::net::SocketAddr) -> Case {
+    let [near, far] =
+        [(); 2].map(|()| kept(UdpSocket::bind(([127, 0, 0, 1], 0).into()).expect("a free port")));
+    let [to, from] = [near, far].map(|socket| *socket.local().expect("it is bound"));
+    let deadline = soon();
+    let mut into = [0; LENGTH];
+    after(
+        move || far.send_to(&[IoSlice::new(&OCTETS)], &to).expect("room"),
+        move || assert_eq!(counted(near, &mut into, deadline).port(), from.port()),
+    )
+}
+
+pub(crate) fn receive_from() -> Case {
+    receives_from(|near, into, _| near.receive_from(into).expect("a datagram").from.expect("of a sender"))
+}
+
+pub(crate) fn receive_from_by() -> Case {
+    receives_from(|near, into, deadline| {
+        near.receive_from_by(into, deadline).expect("a datagram").from.expect("of a sender")
+    })
+}
+
+pub(crate) fn floors_receive_from() -> Case {
+    receives_from(|near, into, _| floor::receive_from(near.as_fd(), into).1)
+}
+
 // ---- many datagrams at once
 
 fn sends_many(mut counted: impl FnMut(&ConnectedUdpSocket) + 'static) -> Case {

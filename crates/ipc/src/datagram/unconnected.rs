@@ -8,11 +8,9 @@ use crate::stream::QueueSizes;
 use crate::{Error, Step, counts};
 use rustix::event::PollFlags;
 use rustix::io::Errno;
-use rustix::net::{
-    RecvAncillaryBuffer, RecvFlags, SendAncillaryBuffer, SendFlags, SocketAddrAny, recvmsg, sendmsg_addr,
-};
+use rustix::net::{RecvFlags, SendAncillaryBuffer, SendFlags, SocketAddrAny, recvfrom, sendmsg_addr};
 use std::fmt;
-use std::io::{IoSlice, IoSliceMut};
+use std::io::IoSlice;
 use std::os::fd::{AsFd, BorrowedFd, OwnedFd};
 use std::time::Instant;
 
@@ -123,6 +121,7 @@ impl<F: DatagramFamily> DatagramSocket<F> {
     ///
     /// # Errors
     /// At [`Step::Receive`]; [`Error::is_truncated`] if it is longer than `into`: its beginning is there, the rest is lost.
+    #[inline]
     pub fn receive_from(&self, into: &mut [u8]) -> Result<Received<F::Address>, Error> {
         if self.reporting {
             // The system's own wait does not end with a report that a call for sending has passed by.
@@ -135,6 +134,7 @@ impl<F: DatagramFamily> DatagramSocket<F> {
     ///
     /// # Errors
     /// As [`receive_from`](Self::receive_from), and [`Error::is_would_block`].
+    #[inline]
     pub fn receive_from_now(&self, into: &mut [u8]) -> Result<Received<F::Address>, Error> {
         self.receive_with(into, RecvFlags::DONTWAIT)
     }
@@ -143,7 +143,26 @@ impl<F: DatagramFamily> DatagramSocket<F> {
     ///
     /// # Errors
     /// As [`receive_from`](Self::receive_from), and [`Error::is_timeout`].
+    #[inline]
     pub fn receive_from_by(&self, into: &mut [u8], deadline: Instant) -> Result<Received<F::Address>, Error> {
+        match self.receive_from_now(into) {
+            Err(error) => self.receive_after(error, into, deadline),
+            done => done,
+        }
+    }
+
+    /// What came of an attempt to receive decides whether to wait for another.
+    #[cold]
+    fn receive_after(
+        &self,
+        error: Error,
+        into: &mut [u8],
+        deadline: Instant,
+    ) -> Result<Received<F::Address>, Error> {
+        if !error.is_would_block() {
+            return Err(error);
+        }
+        self.wait_to_receive(Some(deadline))?;
         self.receive_until(Some(deadline), || self.receive_from_now(into))
     }
 
@@ -154,18 +173,23 @@ impl<F: DatagramFamily> DatagramSocket<F> {
     ) -> Result<T, Error> {
         loop {
             match attempt() {
-                Err(error) if error.is_would_block() => {}
+                Err(error) if error.is_would_block() => self.wait_to_receive(deadline)?,
                 done => return done,
             }
-            let events = events_by(self.as_fd(), PollFlags::IN, deadline)
-                .map_err(|errno| Error::os(Step::Receive, errno))?;
-            if events.is_empty() {
-                return Err(Error::out_of_time(Step::Receive));
-            }
-            if self.reporting && events.contains(PollFlags::ERR) && !events.contains(PollFlags::IN) {
-                return Err(Error::reports_waiting());
-            }
         }
+    }
+
+    #[cold]
+    fn wait_to_receive(&self, deadline: Option<Instant>) -> Result<(), Error> {
+        let events = events_by(self.as_fd(), PollFlags::IN, deadline)
+            .map_err(|errno| Error::os(Step::Receive, errno))?;
+        if events.is_empty() {
+            return Err(Error::out_of_time(Step::Receive));
+        }
+        if self.reporting && events.contains(PollFlags::ERR) && !events.contains(PollFlags::IN) {
+            return Err(Error::reports_waiting());
+        }
+        Ok(())
     }
 
     #[cold]
@@ -177,22 +201,23 @@ impl<F: DatagramFamily> DatagramSocket<F> {
         }
     }
 
+    #[inline]
     fn receive_with(&self, into: &mut [u8], flags: RecvFlags) -> Result<Received<F::Address>, Error> {
         let room = into.len();
-        let message = loop {
+        loop {
             counts::enter();
-            let mut slices = [IoSliceMut::new(into)];
-            // The kernel then tells a datagram's whole length.
-            let flags = flags | RecvFlags::TRUNC;
-            match recvmsg(&self.fd, &mut slices, &mut RecvAncillaryBuffer::default(), flags) {
+            // The kernel then tells a datagram's whole length, which is the second number.
+            match recvfrom(&self.fd, &mut *into, flags.union(RecvFlags::TRUNC)) {
+                // Taken apart where it stands: room for any address is a lot to move.
+                Ok((_, whole_length, from)) => {
+                    let octets = received(whole_length, room)?;
+                    let from = F::sender(from).map_err(|errno| Error::os(Step::Receive, errno))?;
+                    return Ok(Received { octets, from });
+                }
                 Err(Errno::INTR) => {}
-                Ok(message) => break message,
                 Err(errno) => return Err(self.receive_failed(errno)),
             }
-        };
-        let octets = received(message.bytes, room)?;
-        let from = F::sender(message.address).map_err(|errno| Error::os(Step::Receive, errno))?;
-        Ok(Received { octets, from })
+        }
     }
 
     // ---- sending ----

@@ -52,6 +52,7 @@ impl Calls for Udp {
         rustix::net::getsockname(fd).and_then(SocketAddr::try_from).map(canonical).map(Some)
     }
 
+    #[inline]
     fn sender(from: Option<SocketAddrAny>) -> Result<Option<SocketAddr>, Errno> {
         from.map(|from| SocketAddr::try_from(from).map(canonical)).transpose()
     }
