@@ -138,10 +138,7 @@ impl Error {
     }
 
     #[cold]
-    #[cfg_attr(
-        not(any(target_os = "linux", target_os = "freebsd")),
-        expect(dead_code, reason = "of datagrams")
-    )]
+    #[cfg_attr(not(target_os = "linux"), expect(dead_code, reason = "of datagrams"))]
     pub(crate) fn truncated(length: usize, room: usize) -> Self {
         let cause = Cause::Truncated(length);
         Self { step: Step::Receive, subject: Subject::None, cause, transferred: room }

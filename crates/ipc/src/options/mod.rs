@@ -29,7 +29,7 @@ use std::os::fd::{AsFd, BorrowedFd};
 use rustix::io::Errno;
 
 use crate::{Acceptor, Address, Error, Step, Stream, StreamFamily};
-#[cfg(any(target_os = "linux", target_os = "freebsd"))]
+#[cfg(target_os = "linux")]
 use crate::{ConnectedDatagramSocket, DatagramFamily, DatagramSocket};
 
 /// A value that handles of type `H` have and that can be asked for, by their `option`. Most can also be set,
@@ -177,14 +177,14 @@ impl<F: StreamFamily> Acceptor<F> {
     }
 }
 
-#[cfg(any(target_os = "linux", target_os = "freebsd"))]
+#[cfg(target_os = "linux")]
 impl<F: DatagramFamily> Socket for DatagramSocket<F> {
     fn name(&self) -> Option<Address> {
         self.local().map(F::address)
     }
 }
 
-#[cfg(any(target_os = "linux", target_os = "freebsd"))]
+#[cfg(target_os = "linux")]
 impl<F: DatagramFamily> DatagramSocket<F> {
     /// Sets an option, and says what the kernel granted if that may be something else: the options that say so
     /// themselves do, for the others it is `()`.
@@ -204,14 +204,14 @@ impl<F: DatagramFamily> DatagramSocket<F> {
     }
 }
 
-#[cfg(any(target_os = "linux", target_os = "freebsd"))]
+#[cfg(target_os = "linux")]
 impl<F: DatagramFamily> Socket for ConnectedDatagramSocket<F> {
     fn name(&self) -> Option<Address> {
         Some(F::address(self.peer()))
     }
 }
 
-#[cfg(any(target_os = "linux", target_os = "freebsd"))]
+#[cfg(target_os = "linux")]
 impl<F: DatagramFamily> ConnectedDatagramSocket<F> {
     /// Sets an option, and says what the kernel granted if that may be something else: the options that say so
     /// themselves do, for the others it is `()`.

@@ -2,7 +2,7 @@
 
 #[cfg(target_os = "linux")]
 mod credentials;
-#[cfg(any(target_os = "linux", target_os = "freebsd"))]
+#[cfg(target_os = "linux")]
 mod datagram;
 mod file;
 #[cfg(target_os = "linux")]
@@ -13,7 +13,7 @@ mod stream;
 
 #[cfg(target_os = "linux")]
 pub use credentials::{Credentials, ReceiveCredentials};
-#[cfg(any(target_os = "linux", target_os = "freebsd"))]
+#[cfg(target_os = "linux")]
 pub use datagram::{ConnectedUnixDatagramSocket, UnixDatagram, UnixDatagramSocket};
 #[cfg(target_os = "linux")]
 pub use passing::Passed;
