@@ -174,7 +174,7 @@ fn messages() -> [&'static Seqpacket; 2] {
     let acceptor =
         SeqpacketAcceptor::bind(name.clone(), &SeqpacketAcceptorOptions::new()).expect("our own name");
     let near = Seqpacket::connect(name, soon()).expect("it listens");
-    [near, acceptor.accept_by(soon()).expect("a peer waits")].map(|end| kept(end))
+    [near, acceptor.accept_by(soon()).expect("a peer waits")].map(kept)
 }
 
 fn message_sends(counted: fn(&Seqpacket, Instant)) -> Case {
@@ -389,7 +389,7 @@ fn streams() -> [UnixStream; 2] {
 }
 
 fn stream_receives(counted: fn(&UnixStream, &mut [u8], Instant)) -> Case {
-    let [near, far] = streams().map(|end| kept(end));
+    let [near, far] = streams().map(kept);
     let deadline = soon();
     let mut into = [0; LENGTH];
     after(
@@ -412,7 +412,7 @@ pub(crate) fn floors_receive_by() -> Case {
 
 /// What is looked at stays there, so that nobody has to put more.
 fn peeks(counted: fn(&UnixStream, &mut [u8])) -> Case {
-    let [near, far] = streams().map(|end| kept(end));
+    let [near, far] = streams().map(kept);
     assert_eq!(far.send(&[IoSlice::new(&OCTETS)]).expect("room"), LENGTH);
     let mut into = [0; LENGTH];
     before(move || counted(near, &mut into), || ())

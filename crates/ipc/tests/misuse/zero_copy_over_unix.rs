@@ -3,7 +3,7 @@
 use zorb_ipc::{Error, UnixStream, ZeroCopyStream};
 
 fn wrong(stream: UnixStream) -> Result<ZeroCopyStream<Vec<u8>>, Error> {
-    ZeroCopyStream::new(stream)
+    Ok(ZeroCopyStream::new(stream)?)
 }
 
 fn main() {}
