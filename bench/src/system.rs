@@ -386,16 +386,19 @@ pub enum Transport {
     Tcp,
     /// Unix stream sockets.
     Unix,
+    /// Shared memory; the bare floor is a futex each way.
+    Shm,
 }
 
 impl Transport {
-    const ALL: [Transport; 2] = [Transport::Tcp, Transport::Unix];
+    const ALL: [Transport; 3] = [Transport::Tcp, Transport::Unix, Transport::Shm];
 
     /// Its name on the command line and in results.
     pub fn name(self) -> &'static str {
         match self {
             Transport::Tcp => "tcp",
             Transport::Unix => "unix",
+            Transport::Shm => "shm",
         }
     }
 }
@@ -485,7 +488,7 @@ mod tests {
         }
         assert_eq!(
             Setting::of_words(["transport=smoke"]).unwrap_err(),
-            "\"transport=smoke\": expected tcp or unix"
+            "\"transport=smoke\": expected tcp or unix or shm"
         );
         assert!(Setting::of_words(["queue=much"]).unwrap_err().contains("octets"));
         assert!(Setting::of_words(["colour=red"]).unwrap_err().contains("the keys are"));
@@ -495,6 +498,6 @@ mod tests {
     fn transports_by_name() {
         assert_eq!("tcp".parse(), Ok(Transport::Tcp));
         assert_eq!("unix".parse(), Ok(Transport::Unix));
-        assert_eq!("smoke".parse::<Transport>(), Err("expected tcp or unix".to_owned()));
+        assert_eq!("smoke".parse::<Transport>(), Err("expected tcp or unix or shm".to_owned()));
     }
 }

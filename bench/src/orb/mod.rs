@@ -17,6 +17,7 @@ use std::process::Command;
 use std::sync::Arc;
 use std::time::{Duration, Instant};
 
+use zorb::transport::shm::Shm;
 use zorb::transport::tcp::Tcp;
 use zorb::transport::unix::Unix;
 use zorb::{Interface, ObjectRef, Orb, OrbBuilder};
@@ -58,6 +59,11 @@ fn builder(setting: &Setting) -> OrbBuilder {
         (None, _) => Orb::builder(),
         (Some(octets), Transport::Tcp) => Orb::builder().transport(Arc::new(Tcp::new().queues(octets))),
         (Some(octets), Transport::Unix) => Orb::builder().transport(Arc::new(Unix::new().queues(octets))),
+        // The nearest there is: a ring has a power of two.
+        (Some(octets), Transport::Shm) => {
+            let ring = Shm::new().ring(octets.clamp(4 << 10, 1 << 30).next_power_of_two());
+            ring.map_or_else(|_| Orb::builder(), |shm| Orb::builder().transport(Arc::new(shm)))
+        }
     }
 }
 
@@ -119,13 +125,17 @@ impl<M: Manner> System for M {
 
 impl Local for Zorb {
     fn serve(&self, setting: &Setting, while_serving: &mut dyn FnMut(&str)) -> Result<(), BenchError> {
-        let endpoint = match setting.transport {
+        let orb = builder(setting);
+        let orb = match setting.transport {
             Transport::Tcp => {
-                format!("tcp:{}", setting.listen.unwrap_or(SocketAddr::new(Ipv4Addr::LOCALHOST.into(), 0)))
+                let any = SocketAddr::new(Ipv4Addr::LOCALHOST.into(), 0);
+                orb.listen(format!("tcp:{}", setting.listen.unwrap_or(any)))
             }
-            Transport::Unix => "unix:".to_owned(),
+            Transport::Unix => orb.listen("unix:"),
+            // The meter goes by the Unix socket; clients prefer shared memory.
+            Transport::Shm => orb.listen("shm:").listen("unix:"),
         };
-        let orb = builder(setting).listen(endpoint).build();
+        let orb = orb.build();
         let poa = orb.root_poa().map_err(failed)?;
         let receiver = poa.activate::<ttcp_sequence>(Arc::new(flood::Receiver::new())).map_err(failed)?;
         let services = service::Services::new(&poa)?;

@@ -104,8 +104,9 @@ fn address(reference: &Ior) -> Option<SocketAddr> {
 /// The Unix socket that a reference leads to.
 fn socket(reference: &Ior) -> Option<PathBuf> {
     let profile = IiopProfile::decode(reference.profiles.first()?).ok()?;
-    let unix = profile.components.iter().find_map(|component| UnixEndpoint::decode(component).ok())?;
-    Some(unix.path.into())
+    let named =
+        |tag| profile.components.iter().find_map(|component| UnixEndpoint::decode_as(tag, component).ok());
+    named(ComponentTag::OMNIORB_UNIX).map(|unix| unix.path.into())
 }
 
 /// Lets a reference lead to the same object over another address and no other way.
@@ -114,7 +115,7 @@ fn redirect(reference: &mut Ior, address: SocketAddr) -> Result<(), BenchError> 
     let mut profile = IiopProfile::decode(first).map_err(failed)?;
     profile.host = address.ip().to_string();
     profile.port = address.port();
-    let others = [ComponentTag::ALTERNATE_IIOP_ADDRESS, ComponentTag::OMNIORB_UNIX];
+    let others = [ComponentTag::ALTERNATE_IIOP_ADDRESS, ComponentTag::OMNIORB_UNIX, ComponentTag::ZORB_SHM];
     profile.components.retain(|component| !others.contains(&component.tag));
     reference.profiles = vec![profile.encode().map_err(failed)?];
     Ok(())

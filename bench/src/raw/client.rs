@@ -3,7 +3,7 @@
 use std::time::{Duration, Instant};
 
 use super::server::{HEAD, PREAMBLE, Preamble};
-use super::stream::Stream;
+use super::stream::{Side, Stream};
 use super::{Raw, Target};
 use crate::BenchError;
 use crate::concurrency;
@@ -35,7 +35,7 @@ impl<S: Stream> RawClient<S> {
     }
 
     fn open(&self) -> Result<S, BenchError> {
-        S::of(self.to.connect()?).map_err(BenchError::io("use the connection"))
+        S::of(self.to.connect()?, Side::Client).map_err(BenchError::io("use the connection"))
     }
 
     fn send(&mut self, flood: Flood) -> Result<Flooded, BenchError> {

@@ -1,48 +1,81 @@
-//! The families of sockets that the floor is measured over.
+//! What the floor is measured over: two families of sockets, and memory.
 
 use std::fmt::Display;
 use std::net::{Ipv4Addr, SocketAddr, TcpStream};
-use std::os::unix::net::UnixStream;
 use std::str::FromStr;
 use std::sync::atomic::{AtomicUsize, Ordering};
+use std::time::Instant;
 
-use zorb_ipc::{Acceptor, Error, StreamFamily, Tcp, Unix, UnixAddress};
+use zorb_ipc::{
+    AcceptorOptions, Connector, Error, QueueSizes, Tcp, TcpAcceptor, Unix, UnixAcceptor, UnixAddress,
+};
 
+use super::memory::{BareMemory, Channel};
 use super::stream::Stream;
 use crate::BenchError;
 use crate::system::Setting;
 
-/// A family of stream sockets whose addresses can be announced as text.
-pub(super) trait Floor: StreamFamily<Address = <Self as Floor>::At> + Sized {
+/// A way to connect two processes whose addresses can be announced as text.
+pub(super) trait Floor: Sized + 'static {
     /// Where it listens and connects.
     type At: Clone + Display + FromStr + Send + Sync + 'static;
-    /// The standard library's own connection.
+    /// Who listens.
+    type Acceptor: Send + Sync + 'static;
+    /// A connection before anything was sent over it.
+    type Handle: Send;
+    /// Moves octets in the barest way.
     type Bare: Stream<Family = Self>;
+    /// Moves them through a typed handle.
+    type Typed: Stream<Family = Self>;
 
     /// Where a server is to listen.
     fn place(setting: &Setting) -> Result<Self::At, BenchError>;
 
+    fn bind(at: Self::At, queues: QueueSizes) -> Result<Self::Acceptor, Error>;
+
     /// Where its clients connect.
-    fn reachable(acceptor: &Acceptor<Self>) -> Result<Self::At, Error>;
+    fn reachable(acceptor: &Self::Acceptor) -> Result<Self::At, Error>;
+
+    fn accept(acceptor: &Self::Acceptor) -> Result<Self::Handle, Error>;
+
+    fn connect(to: Self::At, queues: QueueSizes, by: Instant) -> Result<Self::Handle, Error>;
 }
 
 impl Floor for Tcp {
     type At = SocketAddr;
+    type Acceptor = TcpAcceptor;
+    type Handle = zorb_ipc::TcpStream;
     type Bare = TcpStream;
+    type Typed = zorb_ipc::TcpStream;
 
     fn place(setting: &Setting) -> Result<SocketAddr, BenchError> {
         Ok(setting.listen.unwrap_or(SocketAddr::new(Ipv4Addr::LOCALHOST.into(), 0)))
     }
 
-    fn reachable(acceptor: &Acceptor<Tcp>) -> Result<SocketAddr, Error> {
+    fn bind(at: SocketAddr, queues: QueueSizes) -> Result<TcpAcceptor, Error> {
+        TcpAcceptor::bind(at, &AcceptorOptions::new().queue_sizes(queues))
+    }
+
+    fn reachable(acceptor: &TcpAcceptor) -> Result<SocketAddr, Error> {
         // A wildcard names no host that could be connected to.
         acceptor.reachable_address()
+    }
+
+    fn accept(acceptor: &TcpAcceptor) -> Result<zorb_ipc::TcpStream, Error> {
+        acceptor.accept()
+    }
+
+    fn connect(to: SocketAddr, queues: QueueSizes, by: Instant) -> Result<zorb_ipc::TcpStream, Error> {
+        Connector::<Tcp>::new().queue_sizes(queues).connect(to, by)
     }
 }
 
 impl Floor for Unix {
     type At = UnixAddress;
-    type Bare = UnixStream;
+    type Acceptor = UnixAcceptor;
+    type Handle = zorb_ipc::UnixStream;
+    type Bare = std::os::unix::net::UnixStream;
+    type Typed = zorb_ipc::UnixStream;
 
     fn place(_: &Setting) -> Result<UnixAddress, BenchError> {
         static NUMBER: AtomicUsize = AtomicUsize::new(0);
@@ -51,7 +84,50 @@ impl Floor for Unix {
             .map_err(|error| BenchError::System { system: "raw", what: error.to_string() })
     }
 
-    fn reachable(acceptor: &Acceptor<Unix>) -> Result<UnixAddress, Error> {
+    fn bind(at: UnixAddress, queues: QueueSizes) -> Result<UnixAcceptor, Error> {
+        UnixAcceptor::bind(at, &AcceptorOptions::new().queue_sizes(queues))
+    }
+
+    fn reachable(acceptor: &UnixAcceptor) -> Result<UnixAddress, Error> {
         Ok(acceptor.local().clone())
+    }
+
+    fn accept(acceptor: &UnixAcceptor) -> Result<zorb_ipc::UnixStream, Error> {
+        acceptor.accept()
+    }
+
+    fn connect(to: UnixAddress, queues: QueueSizes, by: Instant) -> Result<zorb_ipc::UnixStream, Error> {
+        Connector::<Unix>::new().queue_sizes(queues).connect(to, by)
+    }
+}
+
+/// Memory that is passed over a Unix socket.
+pub(super) enum Shm {}
+
+impl Floor for Shm {
+    type At = UnixAddress;
+    type Acceptor = UnixAcceptor;
+    type Handle = zorb_ipc::UnixStream;
+    type Bare = BareMemory;
+    type Typed = Channel;
+
+    fn place(setting: &Setting) -> Result<UnixAddress, BenchError> {
+        Unix::place(setting)
+    }
+
+    fn bind(at: UnixAddress, _: QueueSizes) -> Result<UnixAcceptor, Error> {
+        Unix::bind(at, QueueSizes::default())
+    }
+
+    fn reachable(acceptor: &UnixAcceptor) -> Result<UnixAddress, Error> {
+        Unix::reachable(acceptor)
+    }
+
+    fn accept(acceptor: &UnixAcceptor) -> Result<zorb_ipc::UnixStream, Error> {
+        Unix::accept(acceptor)
+    }
+
+    fn connect(to: UnixAddress, _: QueueSizes, by: Instant) -> Result<zorb_ipc::UnixStream, Error> {
+        Unix::connect(to, QueueSizes::default(), by)
     }
 }

@@ -1,6 +1,6 @@
 //! The floor: sockets that move given numbers of bytes and do nothing else.
 //!
-//! Three ways, over the same connection (TCP with `TCP_NODELAY`, or a Unix socket) and with the same conversation:
+//! Three ways, over the same connection (TCP with `TCP_NODELAY`, a Unix socket, or shared memory with a futex each way) and with the same conversation:
 //!
 //! * [`Raw::Plain`], what every ratio is to: a loop of `write`, a loop of `read`.
 //! * [`Raw::Framed`]: each buffer of a flood has a head with its length, as a message has, which leaves with it in one
@@ -14,13 +14,14 @@
 
 mod client;
 mod floor;
+mod memory;
 mod server;
 mod stream;
 
 use std::process::Command;
 use std::time::{Duration, Instant};
 
-use zorb_ipc::{Connector, QueueSizes, Tcp, Unix};
+use zorb_ipc::{QueueSizes, Tcp, Unix};
 
 use crate::BenchError;
 use crate::lab::Lab;
@@ -73,6 +74,7 @@ impl System for Raw {
         match setting.transport {
             Transport::Tcp => self.client::<Tcp>(lab, setting, address),
             Transport::Unix => self.client::<Unix>(lab, setting, address),
+            Transport::Shm => self.client::<floor::Shm>(lab, setting, address),
         }
     }
 }
@@ -82,6 +84,7 @@ impl Local for Raw {
         match setting.transport {
             Transport::Tcp => self.serve_over::<Tcp>(setting, while_serving),
             Transport::Unix => self.serve_over::<Unix>(setting, while_serving),
+            Transport::Shm => self.serve_over::<floor::Shm>(setting, while_serving),
         }
     }
 }
@@ -100,7 +103,7 @@ impl Raw {
         let to = Target { address, queues: queues(setting), patience: lab.patience };
         Ok(match self {
             Raw::Plain | Raw::Framed => Box::new(client::RawClient::<F::Bare>::new(self, to)),
-            Raw::Ipc => Box::new(client::RawClient::<zorb_ipc::Stream<F>>::new(self, to)),
+            Raw::Ipc => Box::new(client::RawClient::<F::Typed>::new(self, to)),
         })
     }
 
@@ -111,7 +114,7 @@ impl Raw {
     ) -> Result<(), BenchError> {
         match self {
             Raw::Plain | Raw::Framed => server::serve::<F::Bare>(setting, while_serving),
-            Raw::Ipc => server::serve::<zorb_ipc::Stream<F>>(setting, while_serving),
+            Raw::Ipc => server::serve::<F::Typed>(setting, while_serving),
         }
     }
 }
@@ -132,11 +135,9 @@ impl<F: Floor> Clone for Target<F> {
 }
 
 impl<F: Floor> Target<F> {
-    fn connect(&self) -> Result<zorb_ipc::Stream<F>, BenchError> {
+    fn connect(&self) -> Result<F::Handle, BenchError> {
         const WITHIN: Duration = Duration::from_secs(20);
-        Connector::<F>::new()
-            .queue_sizes(self.queues)
-            .connect(self.address.clone(), Instant::now() + WITHIN)
+        F::connect(self.address.clone(), self.queues, Instant::now() + WITHIN)
             .map_err(|error| BenchError::io(format!("connect to {}", self.address))(error.into()))
     }
 }

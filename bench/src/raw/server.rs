@@ -20,11 +20,11 @@ use std::sync::atomic::{AtomicBool, Ordering};
 use std::thread;
 use std::time::{Duration, Instant};
 
-use zorb_ipc::{Acceptor, AcceptorOptions};
+use zorb_ipc::QueueSizes;
 
 use super::floor::Floor;
 use super::queues;
-use super::stream::Stream;
+use super::stream::{Side, Stream};
 use crate::BenchError;
 use crate::flood::{Element, Flood};
 use crate::pattern::Checker;
@@ -89,8 +89,7 @@ pub(super) fn serve<S: Stream>(
     while_serving: &mut dyn FnMut(&str),
 ) -> Result<(), BenchError> {
     let place = S::Family::place(setting)?;
-    let options = AcceptorOptions::new().queue_sizes(queues(setting));
-    let acceptor = Acceptor::<S::Family>::bind(place.clone(), &options)
+    let acceptor = S::Family::bind(place.clone(), queues(setting))
         .map_err(|error| BenchError::io(format!("listen on {place}"))(error.into()))?;
     let address = S::Family::reachable(&acceptor);
     let address = address.map_err(|error| BenchError::io("learn the listening address")(error.into()))?;
@@ -103,19 +102,19 @@ pub(super) fn serve<S: Stream>(
     stopping.store(true, Ordering::Relaxed);
     // The connection that wakes the acceptor; if it cannot be made, the acceptor has ended already.
     let soon = Instant::now() + Duration::from_secs(20);
-    if zorb_ipc::Stream::<S::Family>::connect(address, soon).is_ok() {
+    if S::Family::connect(address, QueueSizes::default(), soon).is_ok() {
         let _ = accepting.join();
     }
     Ok(())
 }
 
-fn accept<S: Stream>(acceptor: &Acceptor<S::Family>, stopping: &AtomicBool) {
-    while let Ok(stream) = acceptor.accept() {
+fn accept<S: Stream>(acceptor: &<S::Family as Floor>::Acceptor, stopping: &AtomicBool) {
+    while let Ok(handle) = S::Family::accept(acceptor) {
         if stopping.load(Ordering::Relaxed) {
             return;
         }
         // A connection's end is the normal end of its conversation, whatever the reason.
-        thread::spawn(move || S::of(stream).and_then(converse));
+        thread::spawn(move || S::of(handle, Side::Server).and_then(converse));
     }
 }
 

@@ -6,17 +6,24 @@ use std::os::fd::AsFd;
 use std::os::unix::net::UnixStream;
 use std::time::Duration;
 
-use zorb_ipc::{Tcp, Unix};
+use zorb_ipc::{StreamFamily, Tcp, Unix};
 
 use super::floor::Floor;
+
+/// Which end of a connection.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(super) enum Side {
+    Client,
+    Server,
+}
 
 /// A connected stream, spoken to directly.
 pub(super) trait Stream: Send + Sized + 'static {
     /// Its family.
     type Family: Floor;
 
-    /// Takes over a connection.
-    fn of(stream: zorb_ipc::Stream<Self::Family>) -> io::Result<Self>;
+    /// Takes over a connection, at this end of it.
+    fn of(handle: <Self::Family as Floor>::Handle, side: Side) -> io::Result<Self>;
 
     /// Sends all, in as many calls as it takes.
     fn send_all(&mut self, octets: &[u8]) -> io::Result<()>;
@@ -40,7 +47,7 @@ macro_rules! bare {
         impl Stream for $bare {
             type Family = $family;
 
-            fn of(stream: zorb_ipc::Stream<$family>) -> io::Result<$bare> {
+            fn of(stream: zorb_ipc::Stream<$family>, _: Side) -> io::Result<$bare> {
                 // The connection without the handle: `zorb_ipc` makes it, since queues must be sized before the handshake, and
                 // then only its descriptor is used.
                 Ok(stream.as_fd().try_clone_to_owned()?.into())
@@ -83,10 +90,13 @@ macro_rules! bare {
 bare!(TcpStream: Tcp);
 bare!(UnixStream: Unix);
 
-impl<F: Floor> Stream for zorb_ipc::Stream<F> {
+impl<F> Stream for zorb_ipc::Stream<F>
+where
+    F: StreamFamily + Floor<Handle = zorb_ipc::Stream<F>>,
+{
     type Family = F;
 
-    fn of(stream: zorb_ipc::Stream<F>) -> io::Result<zorb_ipc::Stream<F>> {
+    fn of(stream: zorb_ipc::Stream<F>, _: Side) -> io::Result<zorb_ipc::Stream<F>> {
         Ok(stream)
     }
 

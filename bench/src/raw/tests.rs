@@ -1,6 +1,6 @@
 use super::client::{RawClient, RawExchange};
 use super::server::Preamble;
-use super::stream::Stream;
+use super::stream::{Side, Stream};
 use super::*;
 use crate::flood::{Element, Flood};
 use crate::system::{Call, Exchange, MessageSizes, Payload};
@@ -29,7 +29,7 @@ fn with_server<F: Floor>(system: Raw, over: Transport, client: impl FnOnce(Targe
 }
 
 fn connect(to: Target<Tcp>) -> TcpStream {
-    let stream = TcpStream::of(to.connect().unwrap()).unwrap();
+    let stream = TcpStream::of(to.connect().unwrap(), Side::Client).unwrap();
     stream.set_read_timeout(Some(LONG)).unwrap();
     stream
 }
@@ -56,6 +56,8 @@ fn echoes_with_either_side_longer() {
     echoes::<zorb_ipc::TcpStream>(Raw::Ipc, Transport::Tcp);
     echoes::<UnixStream>(Raw::Plain, Transport::Unix);
     echoes::<zorb_ipc::UnixStream>(Raw::Ipc, Transport::Unix);
+    echoes::<super::memory::BareMemory>(Raw::Plain, Transport::Shm);
+    echoes::<super::memory::Channel>(Raw::Ipc, Transport::Shm);
 }
 
 #[test]
@@ -91,6 +93,8 @@ fn floods_of_all_types_arrive_and_are_confirmed() {
     floods::<zorb_ipc::TcpStream>(Raw::Ipc, Transport::Tcp);
     floods::<UnixStream>(Raw::Framed, Transport::Unix);
     floods::<zorb_ipc::UnixStream>(Raw::Ipc, Transport::Unix);
+    floods::<super::memory::BareMemory>(Raw::Framed, Transport::Shm);
+    floods::<super::memory::Channel>(Raw::Ipc, Transport::Shm);
 }
 
 /// Sends a flood by hand and gives the receiver's report.

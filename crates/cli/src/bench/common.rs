@@ -24,7 +24,7 @@ use crate::table::Table;
 /// Options of every scenario.
 #[derive(Debug, Args)]
 pub(crate) struct Common {
-    /// What the messages travel over: tcp, unix.
+    /// What the messages travel over: tcp, unix, shm.
     #[arg(long, default_value = "tcp", value_name = "NAME")]
     transport: Transport,
 

@@ -35,7 +35,7 @@ use crate::table::{Table, wrapped};
 #[derive(Debug, Args)]
 #[command(after_help = HELP)]
 pub(crate) struct Arguments {
-    /// What the messages travel over: tcp, unix.
+    /// What the messages travel over: tcp, unix, shm.
     #[arg(long, default_value = "tcp", value_name = "NAME")]
     transport: Transport,
 

@@ -69,7 +69,7 @@ struct RunArguments {
     #[arg(long, value_delimiter = ',', default_value = "raw,framed,ipc,zorb", value_name = "NAMES")]
     versions: Vec<String>,
 
-    /// What the messages travel over: tcp, unix.
+    /// What the messages travel over: tcp, unix, shm.
     #[arg(long, default_value = "tcp", value_name = "NAME")]
     transport: Transport,
 
