@@ -1,10 +1,12 @@
-//! Callbacks between two processes.
+//! Between two processes: callbacks, and the death of one.
 
 use std::io::{BufRead, BufReader};
 use std::process::{Child, Command, Stdio};
 use std::sync::Arc;
+use std::time::{Duration, Instant};
 
-use zorb_tests::servant::Servant;
+use zorb::{Completion, Kind};
+use zorb_tests::servant::{PATIENCE, Servant};
 
 use crate::fixture::{Place, models, probe, serve};
 
@@ -51,7 +53,40 @@ fn callbacks_nested_eight_deep_come_back_from_another_process_under_every_pair_o
     }
 }
 
+fn a_server_that_is_killed_leaves_exceptions_and_nobody_waiting(at: Place) {
+    let mut there = Other::start(at, &[]);
+    let client = at.client().build();
+    let target = probe(&client, &there.ior);
+    target.nothing().unwrap();
+    let caller = std::thread::spawn({
+        let target = target.clone();
+        move || target.wait(60_000)
+    });
+    let late = target.wait_async(60_000);
+    let other = at.client().build();
+    let other = probe(&other, &there.ior);
+    let began = Instant::now();
+    while other.waiting().unwrap() < 2 {
+        assert!(began.elapsed() < PATIENCE, "it executes both calls");
+        std::thread::sleep(Duration::from_millis(5));
+    }
+    there.child.kill().unwrap();
+    there.child.wait().unwrap();
+    for lost in [caller.join().unwrap(), late.wait()] {
+        let lost = lost.unwrap_err();
+        assert_eq!((lost.kind, lost.completed), (Kind::CommFailure, Completion::Maybe), "{lost}");
+        assert!(lost.detail().contains(at.prefix()), "{lost}");
+    }
+    // Connections that are used again at once are not looked at first; these have rested for longer.
+    std::thread::sleep(Duration::from_millis(20));
+    for gone in [target.nothing(), target.nothing_async().wait()] {
+        let gone = gone.unwrap_err();
+        assert_eq!((gone.kind, gone.completed), (Kind::Transient, Completion::No), "{gone}");
+    }
+}
+
 over! {
     between processes:
+    a_server_that_is_killed_leaves_exceptions_and_nobody_waiting,
     callbacks_nested_eight_deep_come_back_from_another_process_under_every_pair_of_models,
 }
