@@ -34,7 +34,7 @@
 //! ```
 
 use std::fmt::Debug;
-use std::io::IoSlice;
+use std::io::{IoSlice, IoSliceMut};
 use std::time::Instant;
 
 use crate::{Acceptor, AcceptorOptions, Error, Idle, Stream, StreamFamily};
@@ -94,6 +94,12 @@ pub trait ByteStream: Debug + Send + Sync + 'static {
     /// # Errors
     /// As [`Stream::receive_by`].
     fn receive_by(&self, into: &mut [u8], deadline: Instant) -> Result<usize, Error>;
+
+    /// Receives what is there, at least one octet, into slices, and waits for it until `deadline`.
+    ///
+    /// # Errors
+    /// As [`Stream::receive_slices_by`].
+    fn receive_slices_by(&self, into: &mut [IoSliceMut<'_>], deadline: Instant) -> Result<usize, Error>;
 
     /// Fills `into` to its end by `deadline`.
     ///
@@ -173,6 +179,11 @@ impl<F: StreamFamily> ByteStream for Stream<F> {
     #[inline]
     fn receive_by(&self, into: &mut [u8], deadline: Instant) -> Result<usize, Error> {
         Stream::receive_by(self, into, deadline)
+    }
+
+    #[inline]
+    fn receive_slices_by(&self, into: &mut [IoSliceMut<'_>], deadline: Instant) -> Result<usize, Error> {
+        Stream::receive_slices_by(self, into, deadline)
     }
 
     #[inline]

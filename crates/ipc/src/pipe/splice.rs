@@ -4,7 +4,7 @@
 
 use std::fmt;
 use std::fs::File;
-use std::io::IoSlice;
+use std::io::{IoSlice, IoSliceMut};
 use std::os::fd::{AsFd, BorrowedFd};
 use std::time::Instant;
 
@@ -113,6 +113,11 @@ impl<F: StreamFamily> ByteStream for SpliceStream<F> {
     #[inline]
     fn receive_by(&self, into: &mut [u8], deadline: Instant) -> Result<usize, Error> {
         self.0.receive_by(into, deadline)
+    }
+
+    #[inline]
+    fn receive_slices_by(&self, into: &mut [IoSliceMut<'_>], deadline: Instant) -> Result<usize, Error> {
+        self.0.receive_slices_by(into, deadline)
     }
 
     #[inline]

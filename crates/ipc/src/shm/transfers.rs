@@ -145,6 +145,11 @@ impl ByteStream for ShmStream {
     }
 
     #[inline]
+    fn receive_slices_by(&self, into: &mut [IoSliceMut<'_>], deadline: Instant) -> Result<usize, Error> {
+        ShmStream::receive_slices_by(self, into, deadline)
+    }
+
+    #[inline]
     fn receive_exact(&self, into: &mut [u8], deadline: Instant) -> Result<(), Error> {
         ShmStream::receive_exact(self, into, deadline)
     }

@@ -10,6 +10,7 @@ mod acceptor;
 mod connector;
 pub(crate) mod family;
 mod queues;
+mod scatter;
 mod settings;
 #[expect(clippy::module_inception, reason = "the connection itself, among what leads to one")]
 mod stream;

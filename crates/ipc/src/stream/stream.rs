@@ -28,7 +28,7 @@ use std::time::Instant;
 
 /// The most slices that one system call takes (`IOV_MAX`, uio(7)). More are not an error: the call sends
 /// these and says how much that was.
-const MOST_SLICES: usize = 1024;
+pub(super) const MOST_SLICES: usize = 1024;
 
 /// A connected socket, in blocking mode.
 ///

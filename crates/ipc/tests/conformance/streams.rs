@@ -1,6 +1,6 @@
 //! What every stream transport has to do, as tests that are generic over it: [`stream_transport!`] runs them all for one.
 
-use std::io::IoSlice;
+use std::io::{IoSlice, IoSliceMut};
 use std::thread;
 use std::time::{Duration, Instant};
 
@@ -73,6 +73,26 @@ pub(crate) fn slices_arrive_in_order_as_one<T: Tried>() {
     assert_eq!(receive(&server, 14), b"onetwothreeall");
     send(&server, b"back");
     assert_eq!(receive(&client, 4), b"back");
+}
+
+pub(crate) fn what_comes_fills_slices_one_after_the_other<T: Tried>() {
+    let (client, server) = pair::<T>();
+    let octets: Vec<u8> = (0..5000_u32).map(|i| i as u8).collect();
+    send(&client, &octets);
+    // More slices than one call fills, some of them empty.
+    let mut received = vec![0; octets.len()];
+    let mut filled = 0;
+    while filled < received.len() {
+        let mut slices = vec![IoSliceMut::new(&mut [])];
+        slices.extend(received[filled..].chunks_mut(3).map(IoSliceMut::new));
+        filled += server.receive_slices_by(&mut slices, within(LONG)).unwrap();
+    }
+    assert_eq!(received, octets);
+    let mut octet = [0];
+    let mut slices = [IoSliceMut::new(&mut octet)];
+    assert!(server.receive_slices_by(&mut slices, within(SHORT)).unwrap_err().is_timeout());
+    client.shutdown_send().unwrap();
+    assert_eq!(server.receive_slices_by(&mut slices, within(LONG)).unwrap(), 0);
 }
 
 pub(crate) fn nothing_is_sent_and_received_at_once<T: Tried>() {
@@ -347,6 +367,7 @@ macro_rules! stream_transport {
 
             stream_transport! { @ $name: $transport: streams()
                 slices_arrive_in_order_as_one
+                what_comes_fills_slices_one_after_the_other
                 nothing_is_sent_and_received_at_once
                 more_slices_than_one_call_takes_all_arrive
                 a_transfer_larger_than_the_queues_goes_through_whole
