@@ -112,6 +112,13 @@ fn urls() {
 }
 
 #[test]
+fn datagrams() {
+    let mut seeds = seeds::datagrams();
+    seeds.extend(short(vectors::messages()));
+    drive(&seeds, CASES, zorb::giop::fuzz::datagrams);
+}
+
+#[test]
 fn values() {
     drive(&value_seeds(), 4 * CASES, zorb::cdr::fuzz::values);
 }
@@ -130,6 +137,7 @@ fn corpus() {
         ("messages", message_seeds()),
         ("references", reference_seeds()),
         ("urls", url_seeds()),
+        ("datagrams", seeds::datagrams()),
         ("values", value_seeds()),
         ("idl", idl_seeds()),
     ] {

@@ -1,6 +1,9 @@
 //! Well-formed messages of every type, version and byte order, as a client and as a server sends them: what prefixes
 //! are cut from and mutations made of.
 
+use zorb::giop::miop::Packets;
+
+use crate::vectors;
 use crate::wire::{DIALECTS, Order, Wire, kind};
 
 /// A message, and what it is.
@@ -13,9 +16,11 @@ pub struct Seed {
 }
 
 /// References as people write them.
-pub const URLS: [&str; 6] = [
+pub const URLS: [&str; 8] = [
     "corbaloc:iiop:1.2@a.example:7,:b,:1.1@[::1],iiop:[fe80::1%eth0]:9,uiop:x|y/Key%20%2f",
     "corbaloc:rir:/NameService",
+    "corbaloc:miop:1.0@1.0-domain-7-2/239.255.0.1:5000",
+    "corbaloc:miop:1.0@1.0-a.b-18446744073709551615/[ff02::7]:1;iiop:1.2@host:2809,:b/Key%20",
     "corbaname:rir:#a.b/c",
     "corbaname::host:9999/Root#a.b/c%20d",
     "file:///tmp/a%20b.ior",
@@ -31,6 +36,34 @@ const CONTEXTS: [(u32, &[u8]); 2] = [(1, &[1, 0, 0, 0, 1, 0, 1, 0, 9, 1, 1, 0]),
 
 fn seed(dialect: (u8, Order), what: &str, octets: Vec<u8>) -> Seed {
     Seed { name: format!("GIOP 1.{} {:?}-endian {what}", dialect.0, dialect.1), octets }
+}
+
+/// Multicast packets as the fuzz body takes them: each behind its length and its sender. Those captured, in order and the
+/// other way round, and a message of GIOP in packets of every size.
+pub fn datagrams() -> Vec<Vec<u8>> {
+    let mut captured = vectors::packets();
+    let mut seeds = vec![together(&captured)];
+    captured.reverse();
+    seeds.push(together(&captured));
+    for seed in to_server(b"key").into_iter().step_by(5) {
+        for size in [40, 64, 200] {
+            let Some(packets) = Packets::new(seed.octets.len(), size, b"id") else { continue };
+            let packets = packets.map(|(head, range)| [&head[..], &seed.octets[range]].concat());
+            seeds.push(together(&packets.collect::<Vec<_>>()));
+        }
+        seeds.push(seed.octets);
+    }
+    seeds
+}
+
+fn together(packets: &[Vec<u8>]) -> Vec<u8> {
+    let mut octets = Vec::new();
+    for packet in packets {
+        octets.extend(u16::try_from(packet.len()).expect("a datagram").to_be_bytes());
+        octets.push(0);
+        octets.extend_from_slice(packet);
+    }
+    octets
 }
 
 /// What a client may send to the probe whose object key is `key`, and what it must not.

@@ -9,8 +9,17 @@ use crate::root;
 /// In a capture a line that begins with `#` is a comment, one with `>` or `<` begins a message, and the others are its
 /// octets in hexadecimal.
 pub fn messages() -> Vec<Vec<u8>> {
+    captured("hex")
+}
+
+/// The multicast packets of every capture.
+pub fn packets() -> Vec<Vec<u8>> {
+    captured("packets")
+}
+
+fn captured(extension: &str) -> Vec<Vec<u8>> {
     let mut messages = Vec::new();
-    for text in texts("hex") {
+    for text in texts(extension) {
         let mut message = Vec::new();
         for line in text.lines() {
             match line.as_bytes().first() {

@@ -6,7 +6,11 @@ use alloc::string::ToString;
 use zorb_cdr::{Decode, Decoder, Format};
 
 use crate::code_sets::{ClientCodeSets, ServerCodeSets};
-use crate::{Addressing, IiopProfile, Inbound, Ior, Limits, Message, ObjectUrl, UiopProfile, UnixEndpoint};
+use crate::miop::{MiopLimits, Packet, Reassembled, Reassembly};
+use crate::{
+    Addressing, GroupComponent, IiopProfile, Inbound, Ior, Limits, Message, ObjectUrl, Oneway, UiopProfile,
+    UipmcProfile, UnixEndpoint,
+};
 
 /// Receives the octets as one connection's stream and looks at all that comes out.
 pub fn messages(octets: &[u8]) {
@@ -60,6 +64,14 @@ pub fn references(octets: &[u8]) {
             let again = profile.encode().ok().and_then(|written| UiopProfile::decode(&written).ok());
             assert_eq!(again, Some(profile));
         }
+        if let Ok(profile) = UipmcProfile::decode(profile) {
+            let again = profile.encode().ok().and_then(|written| UipmcProfile::decode(&written).ok());
+            assert_eq!(again.as_ref(), Some(&profile));
+            if let Some(group) = profile.group() {
+                let again = group.encode().ok().and_then(|written| GroupComponent::decode(&written).ok());
+                assert_eq!(again, Some(group));
+            }
+        }
         let Ok(profile) = IiopProfile::decode(profile) else { continue };
         for endpoint in profile.components.iter().filter_map(|component| UnixEndpoint::decode(component).ok())
         {
@@ -74,6 +86,37 @@ pub fn references(octets: &[u8]) {
     }
     // A type id outside ISO 8859-1 cannot be read, so every reference read can be written.
     assert_eq!(ior.to_string().parse::<Ior>().as_ref(), Ok(&ior));
+}
+
+/// Takes the octets as multicast packets, each behind its length in two octets and its sender in one, and looks at the
+/// messages that they make; the whole is looked at as the one message of a datagram too.
+pub fn datagrams(octets: &[u8]) {
+    look_at_oneway(octets);
+    let mut limits = MiopLimits::default();
+    (limits.max_message, limits.max_messages, limits.max_octets) = (1 << 12, 4, 1 << 14);
+    let mut reassembly = Reassembly::new(limits);
+    let mut rest = octets;
+    let mut now = core::time::Duration::ZERO;
+    while let Some((&[high, low, sender], after)) = rest.split_first_chunk() {
+        let length = usize::from(u16::from_be_bytes([high, low])).min(after.len());
+        let (datagram, after) = after.split_at(length);
+        rest = after;
+        now += core::time::Duration::from_millis(u64::from(sender));
+        let Ok(packet) = Packet::decode(datagram) else { continue };
+        if let Reassembled::Message(message) = reassembly.add(&sender, &packet, now) {
+            assert!(message.len() <= limits.max_message);
+            look_at_oneway(&message);
+        }
+        assert!(reassembly.octets() <= limits.max_octets && reassembly.incomplete() <= limits.max_messages);
+    }
+}
+
+fn look_at_oneway(message: &[u8]) {
+    let Ok(oneway) = Oneway::read(message) else { return };
+    let Some(redirected) = oneway.redirected(b"key") else { return };
+    // What was made of it is a oneway request again, and stays one.
+    let again = Oneway::read(&redirected).expect("a oneway request");
+    assert_eq!(again.redirected(b"key").as_ref(), Some(&redirected));
 }
 
 /// Reads the octets as a reference in text, and writes what was understood.

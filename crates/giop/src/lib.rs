@@ -24,8 +24,9 @@
 //! | values → messages, fragments | `outbound.rs` and `outbound/` |
 //! | code sets chosen, announced, remembered | [`code_sets`] |
 //! | request ids | `request_ids.rs` |
-//! | references as octets, as `IOR:` | `reference/ior.rs`, `reference/iiop.rs` |
+//! | references as octets, as `IOR:` | `reference/ior.rs`, `reference/iiop.rs`, `reference/unix.rs`, `reference/udp.rs`, `reference/uipmc.rs` |
 //! | `corbaloc:`, `corbaname:`, `file:` | `reference/url.rs` |
+//! | a request in a datagram, multicast packets | `oneway.rs`, [`miop`] |
 //! | references explained | [`describe`] |
 //! | the numbers and their names | `number.rs` |
 //! | what a peer may make us hold | `limits.rs` |
@@ -76,7 +77,9 @@ mod header;
 mod inbound;
 mod limits;
 mod message;
+pub mod miop;
 mod number;
+mod oneway;
 mod outbound;
 mod reference;
 mod request_ids;
@@ -92,13 +95,14 @@ pub use number::{
     AddressingDisposition, ComponentTag, ContextId, LocateStatus, MessageType, MinorCodeVendor, OrbType,
     ProfileTag, ReplyStatus, ResponseFlags,
 };
+pub use oneway::{NotOneway, Oneway};
 pub use outbound::{
     Addressing, Fragments, Piece, ReplyHead, RequestHead, begin_locate_reply, begin_locate_request,
     begin_reply, begin_request, close_connection, finish, fragments, message_error, write_cancel_request,
 };
 pub use reference::{
-    Corbaloc, CorbalocAddress, Corbaname, DEFAULT_PORT, Endpoint, IiopProfile, Ior, ObjectUrl,
-    ReferenceError, TaggedComponent, TaggedProfile, UiopProfile, UnixEndpoint, UrlError, describe,
+    Corbaloc, CorbalocAddress, Corbaname, DEFAULT_PORT, Endpoint, GroupComponent, IiopProfile, Ior, ObjectUrl,
+    ReferenceError, TaggedComponent, TaggedProfile, UdpEndpoint, UiopProfile, UipmcProfile, UnixEndpoint, UrlError, describe,
 };
 pub use request_ids::RequestIds;
 pub use system_exception::SystemExceptionBody;

@@ -247,6 +247,8 @@ wire_number! {
         RMI_CUSTOM_MAX_STREAM_FORMAT = 38 "RMI stream format";
         /// Group identity.
         GROUP = 39 "group";
+        /// zorb's UDP: host and port where oneways are taken.
+        ZORB_UDP = 0x5a4f_5255 "zorb UDP";
         /// omniORB's Unix sockets: host name and path.
         OMNIORB_UNIX = 0x4154_5402 "omniORB Unix socket";
         /// zorb's shared memory: host name and path of the Unix socket that sets it up. Not registered; it spells `ZRB`.

@@ -5,11 +5,15 @@ pub mod describe;
 mod error;
 mod iiop;
 mod ior;
+mod udp;
+mod uipmc;
 mod unix;
 pub(crate) mod url;
 
 pub use error::{ReferenceError, UrlError};
 pub use iiop::{DEFAULT_PORT, Endpoint, IiopProfile};
 pub use ior::{Ior, TaggedComponent, TaggedProfile};
+pub use udp::UdpEndpoint;
+pub use uipmc::{GroupComponent, UipmcProfile};
 pub use unix::{UiopProfile, UnixEndpoint};
 pub use url::{Corbaloc, CorbalocAddress, Corbaname, ObjectUrl};

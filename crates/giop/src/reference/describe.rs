@@ -115,6 +115,12 @@ pub fn profile(profile: &TaggedProfile) -> Value {
             to.add("rendezvous point", Value::Text(from.read_string()?));
             key_and_components(from, to, minor)
         },
+        ProfileTag::UIPMC => |from, to| {
+            version(from, to)?;
+            to.add("address", Value::Text(from.read_string()?));
+            number(from.read_u16(), "port", to)?;
+            components(from, to, NESTING)
+        },
         ProfileTag::MULTIPLE_COMPONENTS => |from, to| components(from, to, NESTING),
         _ => return unknown(tag, &profile.data),
     };
@@ -151,7 +157,7 @@ fn nested_component(component: &TaggedComponent, nesting: u32) -> Value {
             to.add("policies", policies);
             Ok(())
         },
-        ComponentTag::ALTERNATE_IIOP_ADDRESS => host_and_port,
+        ComponentTag::ALTERNATE_IIOP_ADDRESS | ComponentTag::ZORB_UDP => host_and_port,
         ComponentTag::ENDPOINT_ID_POSITION => |from, to| {
             number(from.read_u16(), "begin", to)?;
             number(from.read_u16(), "end", to)
@@ -172,7 +178,7 @@ fn nested_component(component: &TaggedComponent, nesting: u32) -> Value {
         ComponentTag::OTS_POLICY | ComponentTag::INV_POLICY => {
             |from, to| number(from.read_u16(), "policy", to)
         }
-        ComponentTag::FT_GROUP => |from, to| {
+        ComponentTag::FT_GROUP | ComponentTag::GROUP => |from, to| {
             version(from, to)?;
             to.add("domain", Value::Text(from.read_string()?));
             number(from.read_u64(), "group", to)?;
@@ -360,6 +366,15 @@ fn corbaloc_fields(corbaloc: &Corbaloc) -> Vec<Named> {
     let address = |address: &CorbalocAddress| {
         let mut to = Vec::new();
         match address {
+            CorbalocAddress::Miop { version, group, address, port } => {
+                to.add("protocol", Value::Text("miop".to_string()));
+                to.add("version", Value::Text(version.to_string()));
+                to.add("domain", Value::Text(group.domain.clone()));
+                to.add("group", Value::Number(group.group, None));
+                to.add("group version", Value::Number(group.reference_version.into(), None));
+                to.add("address", Value::Text(address.clone()));
+                to.add("port", Value::Number((*port).into(), None));
+            }
             CorbalocAddress::Iiop { version, host, port } => {
                 to.add("protocol", Value::Text("iiop".to_string()));
                 to.add("version", Value::Text(version.to_string()));

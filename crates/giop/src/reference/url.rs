@@ -4,11 +4,14 @@
 //! corbaloc:iiop:1.2@host:2809,:[::1]:5000/Key%20with%20space
 //!          └── address ─────┘ └─ address ┘└─ key ──────────┘
 //! corbaloc:rir:/NameService
+//! corbaloc:miop:1.0@1.0-domain-7/239.255.0.1:5000
+//!               │   └── group ─┘ └─ address ───┘   optional behind it: ";" and addresses of an object that answers
 //! corbaname::host/NameService#context/object
 //! ```
 //!
 //! An address without a protocol is IIOP's, without a version 1.0, without a port 2809. An address of a protocol
-//! that zorb does not know is kept as text, since another address of the list may serve.
+//! that zorb does not know is kept as text, since another address of the list may serve. A group of objects (§11.5) is
+//! named by a domain, a number and perhaps the version of its reference, with a multicast address.
 
 use alloc::borrow::ToOwned;
 use alloc::string::String;
@@ -20,7 +23,7 @@ use core::str::FromStr;
 use bytes::Bytes;
 use zorb_cdr::{EncodeError, Version};
 
-use super::{DEFAULT_PORT, IiopProfile, Ior, UrlError};
+use super::{DEFAULT_PORT, GroupComponent, IiopProfile, Ior, UipmcProfile, UrlError};
 
 /// The key of a `corbaloc:rir:` or `corbaname:` that names none.
 const DEFAULT_KEY: &[u8] = b"NameService";
@@ -100,6 +103,18 @@ pub enum CorbalocAddress {
         /// The port; 2809 if none is written.
         port: u16,
     },
+    /// `miop:`: a group of objects at a multicast address. It stands first, and the addresses behind it, if any, are those
+    /// of an object that answers for the group.
+    Miop {
+        /// The version of MIOP; 1.0 if none is written.
+        version: Version,
+        /// Which group.
+        group: GroupComponent,
+        /// A multicast address, IPv6 without brackets.
+        address: String,
+        /// The port.
+        port: u16,
+    },
     /// `rir:`: an initial reference of the ORB itself.
     Rir,
     /// Another protocol.
@@ -112,13 +127,18 @@ pub enum CorbalocAddress {
 }
 
 impl Corbaloc {
-    /// The reference that the IIOP addresses stand for: a profile for each, no type id. Nil if there is none.
+    /// The reference that the IIOP and multicast addresses stand for: a profile for each, no type id. Nil if there is none.
     ///
     /// # Errors
-    /// A host that an IIOP profile cannot carry (impossible for one that was parsed).
+    /// A host or a group's domain that an IIOP profile cannot carry (impossible for one that was parsed).
     pub fn to_ior(&self) -> Result<Ior, EncodeError> {
         let mut ior = Ior::nil();
         for address in &self.addresses {
+            if let CorbalocAddress::Miop { version, group, address, port } = address {
+                let (version, address, port) = (*version, address.clone(), *port);
+                let components = alloc::vec![group.encode()?];
+                ior.profiles.push(UipmcProfile { version, address, port, components }.encode()?);
+            }
             if let CorbalocAddress::Iiop { version, host, port } = address {
                 let (version, host, port) = (*version, host.clone(), *port);
                 let profile =
@@ -148,11 +168,15 @@ impl fmt::Display for Corbaloc {
 
 impl Corbaloc {
     fn addresses_and_key(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        let follows_group = |index: usize| matches!(self.addresses[index], CorbalocAddress::Miop { .. });
         for (index, address) in self.addresses.iter().enumerate() {
             if index > 0 {
-                f.write_str(",")?;
+                f.write_str(if follows_group(index - 1) { ";" } else { "," })?;
             }
             write!(f, "{address}")?;
+        }
+        if self.addresses.len() == 1 && follows_group(0) {
+            return Ok(());
         }
         f.write_str("/")?;
         escape(f, &self.key)
@@ -164,6 +188,14 @@ impl fmt::Display for CorbalocAddress {
         match self {
             Self::Rir => f.write_str("rir:"),
             Self::Other { protocol, address } => write!(f, "{protocol}:{address}"),
+            Self::Miop { version, group, address, port } => {
+                write!(f, "miop:{}.{}@{}.{}-", version.major, version.minor, group.version.0, group.version.1)?;
+                write!(f, "{}-{}", group.domain, group.group)?;
+                if group.reference_version != 0 {
+                    write!(f, "-{}", group.reference_version)?;
+                }
+                if address.contains(':') { write!(f, "/[{address}]:{port}") } else { write!(f, "/{address}:{port}") }
+            }
             Self::Iiop { version, host, port } => {
                 write!(f, "iiop:{}.{}@", version.major, version.minor)?;
                 if host.contains(':') { write!(f, "[{host}]:{port}") } else { write!(f, "{host}:{port}") }
@@ -246,6 +278,24 @@ impl<'t> Rest<'t> {
 }
 
 fn corbaloc(rest: Rest<'_>, naming: bool) -> Result<Corbaloc, UrlError> {
+    if !naming && let (Rest { text: protocol, .. }, Some(rest)) = rest.split_at_first(':')
+        && protocol.eq_ignore_ascii_case("miop")
+    {
+        let (group, others) = rest.split_at_first(';');
+        let group = miop_address(group)?;
+        let Some(others) = others else { return Ok(Corbaloc { addresses: alloc::vec![group], key: Bytes::new() }) };
+        let mut answers = addresses_and_key(others, false)?;
+        let stands_alone = |one: &CorbalocAddress| matches!(one, CorbalocAddress::Rir | CorbalocAddress::Miop { .. });
+        if answers.addresses.iter().any(stands_alone) {
+            return Err(others.error("behind a group's address stand the addresses of one object"));
+        }
+        answers.addresses.insert(0, group);
+        return Ok(answers);
+    }
+    addresses_and_key(rest, naming)
+}
+
+fn addresses_and_key(rest: Rest<'_>, naming: bool) -> Result<Corbaloc, UrlError> {
     let (list, key) = rest.split_at_first('/');
     let mut addresses = Vec::new();
     let mut next = Some(list);
@@ -284,6 +334,43 @@ fn parse_address(rest: Rest<'_>) -> Result<CorbalocAddress, UrlError> {
         return Err(UrlError::new("not a letter of a protocol's name", protocol.at + bad));
     }
     Ok(CorbalocAddress::Other { protocol: protocol.text.to_owned(), address: address.text.to_owned() })
+}
+
+/// `1.0@1.0-domain-7-2/239.255.0.1:5000`.
+fn miop_address(rest: Rest<'_>) -> Result<CorbalocAddress, UrlError> {
+    let (version, rest) = match rest.split_at_first('@') {
+        (version, Some(rest)) => (parse_version(version)?, rest),
+        (rest, None) => (Version::V1_0, rest),
+    };
+    let (named, Some(at)) = rest.split_at_first('/') else {
+        return Err(rest.error("a group is \"1.0-domain-number/address:port\": a slash is missing"));
+    };
+    let mut parts = named.text.split('-');
+    let (Some(first), Some(domain), Some(group)) = (parts.next(), parts.next(), parts.next()) else {
+        return Err(named.error("a group is named \"1.0-domain-number\", with its reference's version behind it or not"));
+    };
+    let Version { major, minor } = parse_version(Rest { text: first, at: named.at })?;
+    let is_number = |text: &str| !text.is_empty() && text.bytes().all(|digit| digit.is_ascii_digit());
+    let number = Some(group).filter(|text| is_number(text)).and_then(|text| text.parse().ok());
+    let reference_version = match parts.next() {
+        Some(version) => Some(version).filter(|text| is_number(text)).and_then(|text| text.parse().ok()),
+        None => Some(0),
+    };
+    let (Some(group), Some(reference_version), None) = (number, reference_version, parts.next()) else {
+        return Err(named.error("a group's number and its reference's version are decimal numbers"));
+    };
+    if domain.is_empty() || !domain.bytes().all(|letter| letter.is_ascii_alphanumeric() || b"._".contains(&letter)) {
+        return Err(named.error("a group's domain is made of letters, digits, \".\" and \"_\""));
+    }
+    let address: core::net::SocketAddr =
+        at.text.parse().map_err(|_| at.error("not an address and a port, as 239.255.0.1:5000 or [ff02::7]:5000"))?;
+    if !address.ip().is_multicast() {
+        return Err(at.error("not a multicast address"));
+    }
+    let version_of_group = (major, minor);
+    let group = GroupComponent { version: version_of_group, domain: domain.to_owned(), group, reference_version };
+    let text = alloc::string::ToString::to_string(&address.ip());
+    Ok(CorbalocAddress::Miop { version, group, address: text, port: address.port() })
 }
 
 fn iiop_address(rest: Rest<'_>) -> Result<CorbalocAddress, UrlError> {
@@ -411,6 +498,38 @@ mod tests {
 
     fn iiop(minor: u8, host: &str, port: u16) -> CorbalocAddress {
         CorbalocAddress::Iiop { version: Version { major: 1, minor }, host: host.into(), port }
+    }
+
+    #[test]
+    fn groups_are_named_by_domain_number_and_address() {
+        for text in [
+            "corbaloc:miop:1.0@1.0-domain_1-1/225.1.1.1:1234",
+            "corbaloc:miop:1.0@1.0-a.b-18446744073709551615-7/[ff02::7]:1",
+            "corbaloc:miop:1.0@1.0-zorb-7/239.255.0.1:5000;iiop:1.2@host:2809,iiop:1.2@other:9/key",
+        ] {
+            let url: Corbaloc = text.parse().unwrap();
+            assert_eq!(url.to_string(), text);
+            let ior = url.to_ior().unwrap();
+            let group = UipmcProfile::decode(&ior.profiles[0]).unwrap().group().unwrap();
+            assert!(text.contains(&alloc::format!("-{}-{}", group.domain, group.group)));
+            assert_eq!(ior.profiles.len(), url.addresses.len());
+        }
+        let shortest: Corbaloc = "corbaloc:MIOP:1.0-d-1/225.1.1.1:1234".parse().unwrap();
+        assert_eq!(shortest.to_string(), "corbaloc:miop:1.0@1.0-d-1/225.1.1.1:1234");
+        for (text, part) in [
+            ("1.0@1.0-d-1", "slash"),
+            ("1.0@1.0-d/225.1.1.1:1", "number"),
+            ("1.0@1.0-d-x/225.1.1.1:1", "decimal"),
+            ("1.0@1.0-d-1-2-3/225.1.1.1:1", "decimal"),
+            ("1.0@1.0--1/225.1.1.1:1", "domain"),
+            ("1.0@1.0-d-1/225.1.1.1", "address and a port"),
+            ("1.0@1.0-d-1/10.0.0.1:5", "not a multicast"),
+            ("1.0@1.0-d-1/225.1.1.1:1;rir:/x", "one object"),
+            ("x@1.0-d-1/225.1.1.1:1", "version"),
+        ] {
+            let error = alloc::format!("corbaloc:miop:{text}").parse::<Corbaloc>().unwrap_err().to_string();
+            assert!(error.contains(part), "{text}: {error}");
+        }
     }
 
     #[test]

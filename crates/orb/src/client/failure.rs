@@ -63,6 +63,8 @@ pub(crate) enum Failure {
     MessageError,
     /// A limit of this side was reached before anything was sent.
     Limit(String),
+    /// The message is larger than the endpoint's transport carries; nothing was sent.
+    TooLarge { octets: usize, largest: usize },
 }
 
 impl Failure {
@@ -120,6 +122,9 @@ impl Failure {
             ))
             .completed(Completion::Maybe),
             Failure::Limit(text) => SystemException::NoResources(whole(text)),
+            Failure::TooLarge { octets, largest } => SystemException::ImpLimit(whole(format!(
+                "a message of {octets} octets, where at most {largest} can be sent at once"
+            ))),
         }
     }
 }

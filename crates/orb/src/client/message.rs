@@ -53,7 +53,8 @@ impl Terms {
         self.last_id = self.last_id.wrapping_add(1);
         let version = candidate.version;
         let (code_sets, contexts) = match (self.announced, &candidate.code_sets) {
-            (Some(announced), _) => (announced, &NO_CONTEXTS),
+            // What was announced may be lost where nothing tells, so it is said every time.
+            (Some(announced), _) if candidate.pool.largest_oneway().is_none() => (announced, &NO_CONTEXTS),
             (None, Some(offer)) if version > Version::V1_0 => (offer.code_sets, &offer.contexts),
             (None, _) => (CodeSets::default(), &NO_CONTEXTS),
         };
@@ -118,6 +119,8 @@ pub(crate) fn send(
 #[cold]
 fn failure_of(Unsent { sent, error }: Unsent, course: &Course<'_>) -> Box<Failure> {
     Box::new(match (sent, error.kind()) {
+        // A datagram's refusal is known with the next one: as good as a connect that is refused.
+        (0, ErrorKind::ConnectionRefused) => Failure::NotConnected { step: Step::Send, cause: error },
         (_, ErrorKind::TimedOut | ErrorKind::WouldBlock) => {
             Failure::Timeout { step: Step::Send, sent: sent > 0, after: course.started.elapsed() }
         }

@@ -16,7 +16,7 @@ use super::reactor::Reactor;
 use super::shared::{End, Reading, Shared, Ticket};
 use super::unsettled;
 use crate::object::route::Candidate;
-use crate::transport::{Endpoint, Transport};
+use crate::transport::{Carries, Endpoint, Transport};
 
 /// All connections of one ORB to one endpoint.
 pub(crate) struct Pool {
@@ -27,6 +27,8 @@ pub(crate) struct Pool {
     idle: Mutex<IdleConnections>,
     /// Private connections, idle or lent: each has a [`Seat`].
     open: Arc<AtomicUsize>,
+    /// The transport carries oneways alone, of at most so many octets.
+    largest_oneway: Option<usize>,
     shared: Mutex<Option<Arc<Shared>>>,
 }
 
@@ -56,9 +58,14 @@ impl Pool {
         transport: Arc<dyn Transport>,
         settings: Arc<Settings>,
     ) -> Arc<Pool> {
+        let largest_oneway = match transport.carries() {
+            Carries::Streams => None,
+            Carries::Oneways { largest } => Some(largest),
+        };
         Arc::new(Pool {
             endpoint,
             transport,
+            largest_oneway,
             settings,
             idle: Mutex::default(),
             open: Arc::default(),
@@ -68,6 +75,12 @@ impl Pool {
 
     pub(crate) fn endpoint(&self) -> &Endpoint {
         &self.endpoint
+    }
+
+    /// The largest message, where only oneways can be sent.
+    #[inline]
+    pub(crate) fn largest_oneway(&self) -> Option<usize> {
+        self.largest_oneway
     }
 
     /// Whether this thread's next call to the object has to follow what it sent there before.

@@ -33,6 +33,11 @@ fn fill(outcomes: Outcomes) {
     }
 }
 
+fn too_large(message: &Encoder<'_>, largest: Option<usize>) -> Option<Failure> {
+    let (octets, largest) = (message.len(), largest?);
+    (octets > largest).then_some(Failure::TooLarge { octets, largest })
+}
+
 /// How a shared connection ended.
 #[derive(Clone, Debug)]
 pub(crate) enum End {
@@ -69,6 +74,9 @@ impl End {
             }
             &End::Broken { step, kind } | &End::Unusable { step, kind } if sent => {
                 Failure::Lost { step, cause: kind.into() }
+            }
+            &End::Broken { step, kind: kind @ io::ErrorKind::ConnectionRefused } => {
+                Failure::NotConnected { step, cause: kind.into() }
             }
             &End::Broken { step, kind } => Failure::NotSent { step, cause: kind.into() },
             &End::Unusable { step, kind } => Failure::NotConnected { step, cause: kind.into() },
@@ -230,10 +238,15 @@ impl Shared {
         reactor: &Reactor,
     ) -> Result<Ticket, Failure> {
         let (form, ticket) = self.enter(course, outgoing, None)?;
-        let fragment_size = self.settings.fragment_size;
+        let largest = course.candidate.pool.largest_oneway();
+        // A fragment that is lost would cost the whole message, and nobody would know.
+        let fragment_size = self.settings.fragment_size.filter(|_| largest.is_none());
         let mut message = Encoder::new(form.format);
         if let Err(error) = compose(&mut message, &form, course.target, outgoing, fragment_size) {
             return Err(self.leave(&ticket, Failure::Encode(error)));
+        }
+        if let Some(failure) = too_large(&message, largest) {
+            return Err(self.leave(&ticket, failure));
         }
         let turn = self.outbox.in_turn(course.deadline, || {
             let channel = self.channel.get().expect("the outbox is open, so the channel is there");
@@ -274,10 +287,15 @@ impl Shared {
         reactor: &Reactor,
     ) -> Result<Ticket, Failure> {
         let (form, ticket) = self.enter(course, outgoing, Some(course.deadline))?;
-        let fragment_size = self.settings.fragment_size;
+        let largest = course.candidate.pool.largest_oneway();
+        // A fragment that is lost would cost the whole message, and nobody would know.
+        let fragment_size = self.settings.fragment_size.filter(|_| largest.is_none());
         let mut message = Encoder::new(form.format);
         if let Err(error) = compose(&mut message, &form, course.target, outgoing, fragment_size) {
             return Err(self.leave(&ticket, Failure::Encode(error)));
+        }
+        if let Some(failure) = too_large(&message, largest) {
+            return Err(self.leave(&ticket, failure));
         }
         let message = match fragment_size {
             Some(size) if message.len() > size => fragmented(&message, size),

@@ -51,7 +51,7 @@ impl Flight {
         response: ResponseFlags,
         encode: Encode,
     ) -> Result<Flight, SystemException> {
-        let journey = Journey::new(target, operation)?;
+        let journey = Journey::new(target, operation, response)?;
         let mut flight = Flight { target: target.clone(), journey, response, encode, ticket: None };
         flight.send()?;
         Ok(flight)

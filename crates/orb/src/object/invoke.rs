@@ -88,7 +88,7 @@ fn travel<'a>(
     read: &mut ReadReply<'_>,
 ) -> Result<(), SystemException> {
     passed(Point::Begin);
-    let mut journey = Journey::new(target, operation)?;
+    let mut journey = Journey::new(target, operation, response)?;
     let mut outgoing = Outgoing { operation, response, arguments };
     loop {
         let next = match attempt(target, &mut journey, &mut outgoing, read) {

@@ -5,7 +5,9 @@ use std::sync::Arc;
 use std::time::{Duration, Instant};
 
 use zorb_cdr::{Decode, Decoder, Format};
-use zorb_giop::{AddressingDisposition, Ior, Reply, ReplyStatus, SystemExceptionBody, Target};
+use zorb_giop::{
+    AddressingDisposition, Ior, Reply, ReplyStatus, ResponseFlags, SystemExceptionBody, Target,
+};
 
 use super::ObjectRef;
 use super::route::{Candidate, Destination};
@@ -27,6 +29,8 @@ const MOST_REPEATS: u32 = 1000;
 /// A call on its way.
 pub(crate) struct Journey {
     operation: &'static str,
+    /// It waits for something to come back.
+    waits: bool,
     pub(crate) started: Instant,
     pub(crate) deadline: Instant,
     /// From the start on, a connection must stand within this.
@@ -60,22 +64,28 @@ pub(super) fn is_for_the_caller(status: ReplyStatus) -> bool {
 impl Journey {
     /// Sets out: the deadline begins to run.
     #[inline]
-    pub(crate) fn new(target: &ObjectRef, operation: &'static str) -> Result<Journey, SystemException> {
+    pub(crate) fn new(
+        target: &ObjectRef,
+        operation: &'static str,
+        response: ResponseFlags,
+    ) -> Result<Journey, SystemException> {
         target.orb().check_alive()?;
         let limits = target.limits();
         let started = Instant::now();
         passed(Point::Deadline);
         let (destination, by_forward) = target.route();
         passed(Point::Route);
-        if destination.candidates.is_empty() {
+        let waits = response.expects_reply();
+        let Some(candidate) = destination.first(waits) else {
             return Err(destination.unreachable().context(operation));
-        }
+        };
         Ok(Journey {
             operation,
+            waits,
             started,
             deadline: started + limits.call_timeout,
             connect_within: limits.connect_timeout,
-            candidate: destination.first().min(destination.candidates.len() - 1),
+            candidate,
             destination,
             by_forward,
             unreached: 0,
@@ -165,11 +175,14 @@ impl Journey {
             }
             return Err(());
         }
-        self.unreached += 1;
         let count = self.destination.candidates.len();
-        if self.unreached < count {
+        self.unreached += 1;
+        while self.unreached < count {
             self.candidate = (self.candidate + 1) % count;
-            return Ok(());
+            if self.destination.can_use(self.candidate, self.waits) {
+                return Ok(());
+            }
+            self.unreached += 1;
         }
         self.back(target)
     }
@@ -188,15 +201,14 @@ impl Journey {
         (self.destination, self.by_forward) = target.route();
         self.unreached = 0;
         self.addressed = None;
-        let count = self.destination.candidates.len();
-        self.candidate = self.destination.first().min(count.saturating_sub(1));
-        if count == 0 { Err(()) } else { Ok(()) }
+        self.candidate = self.destination.first(self.waits).ok_or(())?;
+        Ok(())
     }
 
     /// The candidate in use has answered: later calls begin with it.
     #[inline]
     pub(crate) fn prefer(&self) {
-        self.destination.prefer(self.candidate);
+        self.destination.prefer(self.candidate, self.waits);
     }
 
     /// Judges a reply: what the caller gets, or another attempt.

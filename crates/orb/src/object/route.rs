@@ -47,8 +47,12 @@ pub(crate) struct Destination {
     pub(crate) candidates: Vec<Candidate>,
     /// The object's key, if it lives in this ORB.
     pub(crate) local: Option<Bytes>,
-    /// The candidate that worked last.
+    /// The candidate that worked last, for calls that wait for something to come back.
     preferred: AtomicUsize,
+    /// The same for others, which more candidates may carry.
+    preferred_oneway: AtomicUsize,
+    /// Some candidates carry oneways alone.
+    is_mixed: bool,
 }
 
 impl Destination {
@@ -70,7 +74,11 @@ impl Destination {
                     let code_sets = offer(&ways.components);
                     let agreed = code_sets.as_ref().map(|offer| offer.code_sets);
                     let pool = orb.client().pool(&endpoint, transport, agreed);
-                    let target = Target::ObjectKey(ways.object_key[..].into());
+                    let target = match pool.largest_oneway() {
+                        // Groups of objects have no key: their profile names them.
+                        Some(_) if ways.object_key.is_empty() => Target::Profile(Box::new(profile.clone())),
+                        _ => Target::ObjectKey(ways.object_key[..].into()),
+                    };
                     // What two profiles say of the same endpoint is one way.
                     let is_known = candidates
                         .iter()
@@ -88,7 +96,9 @@ impl Destination {
                 }
             }
         }
-        Destination { ior: ior.clone(), candidates, local, preferred: AtomicUsize::new(0) }
+        let is_mixed = candidates.iter().any(|candidate| candidate.pool.largest_oneway().is_some());
+        let (preferred, preferred_oneway) = Default::default();
+        Destination { ior: ior.clone(), candidates, local, preferred, preferred_oneway, is_mixed }
     }
 
     /// The object's key, if it may be called directly: it lives in this ORB, and no message of this thread is on its way there,
@@ -101,16 +111,33 @@ impl Destination {
         (!overtakes).then(|| key.clone())
     }
 
-    /// The index of the candidate to try first.
-    pub(crate) fn first(&self) -> usize {
-        self.preferred.load(Ordering::Relaxed)
+    fn preferred(&self, waits: bool) -> &AtomicUsize {
+        if waits || !self.is_mixed { &self.preferred } else { &self.preferred_oneway }
     }
 
-    /// This candidate has worked: later calls begin with it.
-    pub(crate) fn prefer(&self, index: usize) {
+    /// Whether a candidate can carry a call that waits for something to come back, or one that does not.
+    #[inline]
+    pub(crate) fn can_use(&self, index: usize, waits: bool) -> bool {
+        !(waits && self.is_mixed) || self.candidates[index].pool.largest_oneway().is_none()
+    }
+
+    /// The index of the candidate to try first; `None` if there is none.
+    #[inline]
+    pub(crate) fn first(&self, waits: bool) -> Option<usize> {
+        let count = self.candidates.len();
+        let first = self.preferred(waits).load(Ordering::Relaxed).min(count.checked_sub(1)?);
+        if self.can_use(first, waits) {
+            return Some(first);
+        }
+        (first..count).chain(0..first).find(|&index| self.can_use(index, waits))
+    }
+
+    /// This candidate has worked: later calls of the kind begin with it.
+    pub(crate) fn prefer(&self, index: usize, waits: bool) {
+        let preferred = self.preferred(waits);
         // A store to a line that all callers read costs them a miss: only when it changes something.
-        if self.first() != index {
-            self.preferred.store(index, Ordering::Relaxed);
+        if preferred.load(Ordering::Relaxed) != index {
+            preferred.store(index, Ordering::Relaxed);
         }
     }
 
@@ -131,8 +158,18 @@ impl Destination {
         }
     }
 
-    /// Why it has no candidate.
+    /// Why it has no candidate, for calls that wait for something to come back if for no others.
     pub(crate) fn unreachable(&self) -> SystemException {
+        if !self.candidates.is_empty() {
+            let endpoints: Vec<_> =
+                self.candidates.iter().map(|candidate| candidate.pool.endpoint().to_string()).collect();
+            let detail = format!(
+                "it waits for something to come back, and the reference leads only to where nothing does ({}): only \
+                 oneways that wait for no more than their sending can go there",
+                endpoints.join(", ")
+            );
+            return SystemException::InvObjref(detail).minor(Minor::omg(1));
+        }
         let tags: Vec<_> = self.ior.profiles.iter().map(|profile| profile.tag.to_string()).collect();
         let detail = if tags.is_empty() {
             "the reference has no profile".into()

@@ -4,13 +4,16 @@
 //! registered on the ORB's builder; the ORB knows nothing else of them. Errors are [`std::io::Error`]s; the
 //! layers above add endpoint and step.
 
+pub mod datagram;
 pub(crate) mod gather;
 mod machine;
 pub mod memory;
+pub mod miop;
 pub(crate) mod reference;
 pub mod shm;
 mod stream;
 pub mod tcp;
+pub mod udp;
 pub mod unix;
 
 pub use reference::{InProfile, ProfileForm, Published, Ways};
@@ -38,6 +41,19 @@ impl fmt::Display for Endpoint {
     }
 }
 
+/// What a transport can move.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Carries {
+    /// Octets in both directions, in order and without loss: every message.
+    Streams,
+    /// Oneway requests alone, each whole or not at all, of at most so many octets: nothing tells whether one arrived. Calls
+    /// that wait for a reply, or for a oneway's arrival, pass such endpoints by.
+    Oneways {
+        /// The largest message in octets, with its header.
+        largest: usize,
+    },
+}
+
 /// A way to move bytes between processes.
 pub trait Transport: Send + Sync {
     /// The first word of its endpoints, such as `tcp`.
@@ -46,6 +62,10 @@ pub trait Transport: Send + Sync {
     fn listen(&self, address: &str) -> io::Result<Box<dyn Acceptor>>;
     /// Connects by the deadline; name lookup counts.
     fn connect(&self, to: &Endpoint, deadline: Instant) -> io::Result<Arc<dyn Channel>>;
+    /// What may be sent by it.
+    fn carries(&self) -> Carries {
+        Carries::Streams
+    }
     /// What this transport can use of a profile; `None` if nothing. `reference` is the one that the profile stands in, whose
     /// other profiles may say what this one does not. Asked once for each reference, not with every call; never blocks.
     fn ways(&self, profile: &TaggedProfile, reference: &Ior) -> Option<Ways>;
@@ -61,6 +81,20 @@ pub trait Acceptor: Send + Sync {
     fn local(&self) -> Endpoint;
     /// What references should say of it. `published_host` is the user's choice of a host's name, if made.
     fn published(&self, published_host: Option<&str>) -> Published;
+    /// Has requests to the group of objects that `group` names go to the object of this key too, once however often it is
+    /// said. `None`: this acceptor knows nothing of such groups.
+    ///
+    /// # Errors
+    /// The group cannot be listened to.
+    fn join(&self, group: &TaggedProfile, object_key: &[u8]) -> Option<io::Result<()>> {
+        let _ = (group, object_key);
+        None
+    }
+    /// The opposite. False: the object was not in the group here.
+    fn leave(&self, group: &TaggedProfile, object_key: &[u8]) -> bool {
+        let _ = (group, object_key);
+        false
+    }
     /// For transports within one process, whose ends may be served without a thread: `accept` takes the connections that
     /// wait, and the connecting end calls it. False, and nothing else, from every other transport.
     fn drive(&self, accept: Driver) -> bool {
@@ -137,6 +171,11 @@ pub trait Channel: Send + Sync {
     fn state(&self) -> Idle;
     /// The other end, for messages to people.
     fn peer(&self) -> &Endpoint;
+    /// Whether nothing can go the other way, and each message stands for itself: what one announced, such as code sets, says
+    /// nothing of the next. A client's is handed one message after another, and sends each as one.
+    fn is_one_way(&self) -> bool {
+        false
+    }
     /// As [`Acceptor::drive`]: `serve` serves what has arrived here, and the other end calls it where it would wait.
     fn drive(&self, serve: Driver) -> bool {
         let _ = serve;
