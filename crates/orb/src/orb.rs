@@ -164,6 +164,42 @@ impl Orb {
         self.0.adapters.run_main_thread(self);
     }
 
+    /// Has requests to a group of objects go to `object` too, which lives in this ORB: requests to a group reach every object
+    /// that joined it, in every ORB (CORBA 3.4 part 2 §11.6, `GOA::associate_reference_with_id`). `group` is a reference
+    /// such as `corbaloc:miop:1.0@1.0-domain-7/239.255.0.1:5000`. Joining twice is joining once.
+    ///
+    /// # Errors
+    /// `BAD_PARAM`: the object lives elsewhere, or the reference names no group that this ORB listens for, as it does for
+    /// multicast with the transport [`Miop`](crate::transport::miop::Miop) and the endpoint `miop:`. `INITIALIZE`: the
+    /// group cannot be listened to.
+    pub fn join_group(&self, group: &ObjectRef, object: &ObjectRef) -> Result<(), SystemException> {
+        let key = self.own_key(object)?;
+        for profile in &group.ior().profiles {
+            match self.0.server.join(profile, &key) {
+                Some(Ok(())) => return Ok(()),
+                Some(Err(error)) => return Err(SystemException::Initialize(format!("join a group: {error}"))),
+                None => {}
+            }
+        }
+        Err(SystemException::BadParam(
+            "the reference names no group that this ORB listens for; with the transport Miop it does at \"miop:\"",
+        ))
+    }
+
+    /// Requests to the group no longer go to `object`; those that have arrived still do. False: it was not in the group.
+    ///
+    /// # Errors
+    /// `BAD_PARAM`: the object lives elsewhere.
+    pub fn leave_group(&self, group: &ObjectRef, object: &ObjectRef) -> Result<bool, SystemException> {
+        let key = self.own_key(object)?;
+        Ok(group.ior().profiles.iter().any(|profile| self.0.server.leave(profile, &key)))
+    }
+
+    fn own_key(&self, object: &ObjectRef) -> Result<bytes::Bytes, SystemException> {
+        let key = object.route().0.local.clone();
+        key.ok_or_else(|| SystemException::BadParam("the object does not live in this ORB"))
+    }
+
     /// Closes, in order, every incoming connection that was used and on which nothing is under way, and says how many.
     /// Clients notice when they call next, and open another without an error: a way to move them to another server, or to
     /// free descriptors.

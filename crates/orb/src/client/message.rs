@@ -52,9 +52,10 @@ impl Terms {
         static NO_CONTEXTS: ServiceContexts = ServiceContexts::new();
         self.last_id = self.last_id.wrapping_add(1);
         let version = candidate.version;
-        let (code_sets, contexts) = match (self.announced, &candidate.code_sets) {
-            // What was announced may be lost where nothing tells, so it is said every time.
-            (Some(announced), _) if candidate.pool.largest_oneway().is_none() => (announced, &NO_CONTEXTS),
+        // What was announced may be lost where nothing tells, so it is said every time.
+        let announced = self.announced.filter(|_| candidate.pool.largest_oneway().is_none());
+        let (code_sets, contexts) = match (announced, &candidate.code_sets) {
+            (Some(announced), _) => (announced, &NO_CONTEXTS),
             (None, Some(offer)) if version > Version::V1_0 => (offer.code_sets, &offer.contexts),
             (None, _) => (CodeSets::default(), &NO_CONTEXTS),
         };

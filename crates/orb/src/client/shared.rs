@@ -268,7 +268,9 @@ impl Shared {
                 let failure = self.leave(&ticket, *failure);
                 match &failure {
                     Failure::Timeout { sent: false, .. } => self.flush(reactor),
-                    Failure::NotSent { cause, .. } | Failure::Lost { cause, .. } => {
+                    Failure::NotConnected { cause, .. }
+                    | Failure::NotSent { cause, .. }
+                    | Failure::Lost { cause, .. } => {
                         self.end(End::Broken { step: Step::Send, kind: cause.kind() });
                     }
                     // A message that has left in part is of no use to the server, and no other can follow it.

@@ -127,6 +127,19 @@ impl Server {
         Ok(profiles)
     }
 
+    /// Has requests to a group of objects, named by a profile of its reference, go to the object `key` too. `None`: no
+    /// acceptor takes requests to groups.
+    pub(crate) fn join(&self, group: &TaggedProfile, key: &[u8]) -> Option<std::io::Result<()>> {
+        let listening = self.listening.get()?;
+        listening.engine.acceptors().iter().find_map(|acceptor| acceptor.join(group, key))
+    }
+
+    /// The opposite. False: the object was not in the group.
+    pub(crate) fn leave(&self, group: &TaggedProfile, key: &[u8]) -> bool {
+        let Some(listening) = self.listening.get() else { return false };
+        listening.engine.acceptors().iter().any(|acceptor| acceptor.leave(group, key))
+    }
+
     /// Runs `job` on a server thread; at once, on this one, if the server has none.
     pub(crate) fn spawn(&self, job: Box<dyn FnOnce() + Send>) {
         match self.listening.get() {

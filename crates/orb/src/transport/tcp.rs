@@ -134,7 +134,7 @@ impl<'a> Listen<'a> {
 }
 
 /// `host:port` and `[v6]:port` into their parts; `None` where there is no port.
-fn split(address: &str) -> Option<(&str, &str)> {
+pub(super) fn split(address: &str) -> Option<(&str, &str)> {
     if let Some(rest) = address.strip_prefix('[') {
         let (host, rest) = rest.split_once(']')?;
         return match rest {
@@ -152,7 +152,7 @@ fn named(transport: &Arc<str>, host: &str, port: u16) -> Endpoint {
     Endpoint { transport: transport.clone(), address: address.into() }
 }
 
-fn malformed(address: &str, wanted: &str) -> io::Error {
+pub(super) fn malformed(address: &str, wanted: &str) -> io::Error {
     io::Error::new(io::ErrorKind::InvalidInput, format!("{address:?} is not of the form {wanted}"))
 }
 

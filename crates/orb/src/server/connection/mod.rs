@@ -78,6 +78,8 @@ struct Times {
 pub(super) struct Reading {
     pub(super) inbound: Inbound,
     code_sets: ServerCodeSets,
+    /// Each message stands for itself.
+    one_way: bool,
     incomplete: bool,
     /// Complete messages may lie in `inbound`: what [`Connection::buffered`] says.
     buffered: bool,
@@ -120,6 +122,7 @@ impl Connection {
         let reading = Reading {
             inbound: Inbound::new(engine.settings.message_limits),
             code_sets: ServerCodeSets::default(),
+            one_way: channel.is_one_way(),
             incomplete: false,
             buffered: false,
             saturated: false,

@@ -4,6 +4,7 @@ use std::sync::Arc;
 use std::sync::atomic::Ordering;
 
 use zorb_cdr::{Encoder, Format, Version};
+use zorb_giop::code_sets::ServerCodeSets;
 use zorb_giop::{LocateRequest, LocateStatus, Message, begin_locate_reply, finish};
 
 use super::{Connection, Farewell, Next, Reading, ServerRequest, UNKNOWN};
@@ -101,6 +102,10 @@ impl Connection {
         self.note_version(version);
         let fits = self.flight.add(octets, &self.engine.settings.limits);
         self.cancelled.begins(id);
+        if reading.one_way {
+            // What another message announced, which may be lost or another sender's, says nothing of this one.
+            reading.code_sets = ServerCodeSets::default();
+        }
         let settled = request.settle(&mut reading.code_sets);
         if !request.names_its_object() {
             request.ask_for_key();

@@ -251,6 +251,11 @@ impl Engine {
         connection.park();
     }
 
+    /// What is accepted from; nothing once the server stops.
+    pub(super) fn acceptors(&self) -> Vec<Arc<dyn Acceptor>> {
+        self.acceptors.lock().clone()
+    }
+
     /// What keeper events are about.
     fn connection(&self, token: u64) -> Option<Arc<Connection>> {
         self.connections().get(&token).cloned()

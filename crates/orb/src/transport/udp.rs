@@ -1,0 +1,280 @@
+//! UDP, for oneways: one GIOP message a datagram.
+//!
+//! ```text
+//! datagram   GIOP 1.2 │ Request │ response flags 0 │ …      nothing before it, nothing behind it
+//! ```
+//!
+//! Addresses to listen at are TCP's: `host:port`, `host`, `[v6]:port`; an empty host is every interface. References carry
+//! the endpoint as a component of zorb's own in the IIOP profile ([`UdpEndpoint`]), so that other ORBs pass it by. A
+//! client sends by UDP the oneways of a reference that names such an endpoint, if its ORB was given this transport;
+//! calls that wait for something take the reference's other endpoints.
+//!
+//! The [module of datagrams](super::datagram) says what is guaranteed, which is little, and what is bounded. A message
+//! above [`Udp::largest_message`] is refused before anything is sent (`IMP_LIMIT`). Where nobody takes the datagrams
+//! and the other host says so, the next oneway learns it, and goes to the next endpoint of the reference or ends in
+//! `TRANSIENT`.
+
+use std::io::{self, IoSlice};
+use std::net::{IpAddr, Ipv6Addr, SocketAddr};
+use std::os::fd::{AsFd, BorrowedFd};
+use std::sync::Arc;
+use std::time::{Duration, Instant};
+
+use parking_lot::Mutex;
+use zorb_giop::{IiopProfile, Ior, Oneway, TaggedProfile, UdpEndpoint};
+use zorb_ipc::{ConnectedUdpSocket, QueueSizes, Resolver, ResolverOptions, UdpSocket};
+
+use super::datagram::{Budget, Counts, DatagramLimits, Dropped, Outgoing, Senders, Wire};
+use super::tcp::{malformed, split};
+use super::{Acceptor, Carries, Channel, Endpoint, Published, Transport, Ways};
+
+const NAME: &str = "udp";
+
+/// How long the name of a host to listen on may take to be looked up: as long as a client's connect.
+const LISTEN_LOOKUP: Duration = Duration::from_secs(10);
+
+/// The most that a datagram holds by IPv4: 65,535 octets without the headers of IP and UDP.
+const LARGEST_DATAGRAM: usize = 65_507;
+
+/// Datagrams taken at one look at the socket: then connections have their turn.
+const BATCH: usize = 64;
+
+/// Octets that may wait in the socket, before the server has looked at them. 4 MiB: a thirtieth of a second at a gigabit a
+/// second. The system may allow less (`net.core.rmem_max`).
+const QUEUE: usize = 4 << 20;
+
+/// Oneways as datagrams, over IPv4 and IPv6.
+pub struct Udp {
+    resolver: Resolver,
+    name: Arc<str>,
+    largest: usize,
+    limits: DatagramLimits,
+    counts: Arc<Counts>,
+}
+
+impl Udp {
+    /// Messages up to what a datagram holds.
+    pub fn new() -> Udp {
+        Udp {
+            resolver: Resolver::new(ResolverOptions::default()),
+            name: Arc::from(NAME),
+            largest: LARGEST_DATAGRAM,
+            limits: DatagramLimits::default(),
+            counts: Arc::default(),
+        }
+    }
+
+    /// The largest message sent, in octets with its header; at most 65,507, the default. Above what a network's frame
+    /// holds (1,472 octets by Ethernet) the datagram travels in parts, and the loss of one is the loss of all.
+    #[must_use]
+    pub fn largest_message(mut self, octets: usize) -> Udp {
+        self.largest = octets.min(LARGEST_DATAGRAM);
+        self
+    }
+
+    /// What senders may make a server do and hold.
+    #[must_use]
+    pub fn limits(mut self, limits: DatagramLimits) -> Udp {
+        self.limits = limits;
+        self
+    }
+
+    /// What its acceptors have dropped so far.
+    pub fn dropped(&self) -> Dropped {
+        self.counts.so_far()
+    }
+
+    fn endpoint(&self, host: &str, port: u16) -> Endpoint {
+        let address = if host.contains(':') { format!("[{host}]:{port}") } else { format!("{host}:{port}") };
+        Endpoint { transport: self.name.clone(), address: address.into() }
+    }
+}
+
+impl Default for Udp {
+    fn default() -> Self {
+        Udp::new()
+    }
+}
+
+impl Transport for Udp {
+    fn name(&self) -> &'static str {
+        NAME
+    }
+
+    fn listen(&self, address: &str) -> io::Result<Box<dyn Acceptor>> {
+        let refused = || malformed(address, "host, host:port or [v6]:port");
+        let (host, port) = split(address).unwrap_or((address, "0"));
+        let port: u16 = port.parse().map_err(|_| refused())?;
+        let hosts: Vec<IpAddr> = match host {
+            // IPv4 peers are served by the same socket; a machine without IPv6 refuses it, and then IPv4 remains.
+            "" | "*" => vec![Ipv6Addr::UNSPECIFIED.into(), IpAddr::from([0, 0, 0, 0])],
+            host => match host.parse() {
+                Ok(ip) => vec![ip],
+                Err(_) if host.contains(':') => return Err(refused()),
+                Err(_) => {
+                    let addresses = self.resolver.resolve_by(host, 0, Instant::now() + LISTEN_LOOKUP)?;
+                    addresses.iter().map(SocketAddr::ip).collect()
+                }
+            },
+        };
+        let mut last = io::Error::from(io::ErrorKind::AddrNotAvailable);
+        for host in hosts {
+            let sizes = QueueSizes { receive: Some(QUEUE), ..QueueSizes::default() };
+            match UdpSocket::bind_with(SocketAddr::new(host, port), sizes) {
+                Ok(socket) => {
+                    let Some(local) = socket.local().copied() else { continue };
+                    let state = State { budget: Budget::new(&self.limits), buffer: vec![0; 1 << 16].into() };
+                    return Ok(Box::new(UdpListening {
+                        socket,
+                        local,
+                        endpoint: self.endpoint(&local.ip().to_string(), local.port()),
+                        senders: Senders::new(self.name.clone(), self.limits, self.counts.clone()),
+                        counts: self.counts.clone(),
+                        state: Mutex::new(state),
+                    }));
+                }
+                Err(error) => last = error.into(),
+            }
+        }
+        Err(last)
+    }
+
+    fn connect(&self, to: &Endpoint, deadline: Instant) -> io::Result<Arc<dyn Channel>> {
+        let (host, port) = split(&to.address)
+            .and_then(|(host, port)| Some((host, port.parse().ok()?)))
+            .ok_or_else(|| malformed(&to.address, "host:port"))?;
+        let address = match host.parse::<IpAddr>() {
+            Ok(ip) => SocketAddr::new(ip, port),
+            // Nothing tells which of several is right.
+            Err(_) => match self.resolver.resolve_by(host, port, deadline)?.first() {
+                Some(address) => *address,
+                None => return Err(io::ErrorKind::AddrNotAvailable.into()),
+            },
+        };
+        let socket = ConnectedUdpSocket::connect(address)?;
+        Ok(Arc::new(Outgoing::new(UdpWire(socket), to.clone(), self.largest)))
+    }
+
+    fn carries(&self) -> Carries {
+        Carries::Oneways { largest: self.largest }
+    }
+
+    fn ways(&self, profile: &TaggedProfile, _: &Ior) -> Option<Ways> {
+        let profile = IiopProfile::decode(profile).ok()?;
+        let udp = profile.components.iter().filter_map(|component| UdpEndpoint::decode(component).ok());
+        let endpoints = udp.map(|endpoint| self.endpoint(&endpoint.host, endpoint.port)).collect();
+        Ways::iiop(profile, endpoints)
+    }
+}
+
+/// A message is a datagram.
+struct UdpWire(ConnectedUdpSocket);
+
+impl AsFd for UdpWire {
+    fn as_fd(&self) -> BorrowedFd<'_> {
+        self.0.as_fd()
+    }
+}
+
+impl Wire for UdpWire {
+    fn send(&self, message: &[IoSlice<'_>], _: usize, by: Option<Instant>) -> io::Result<bool> {
+        let sent = match by {
+            Some(deadline) => self.0.send_by(message, deadline),
+            None => self.0.send_now(message),
+        };
+        match sent {
+            Ok(()) => Ok(true),
+            Err(error) if error.is_would_block() => Ok(false),
+            Err(error) => Err(error.into()),
+        }
+    }
+
+    fn discard(&self) -> io::Result<bool> {
+        // With a deadline, though none is left: reports are then asked for also where no call has failed for them.
+        match self.0.receive_by(&mut [0; 1], Instant::now()) {
+            Ok(_) => Ok(true),
+            Err(error) if error.is_truncated() => Ok(true),
+            Err(error) if error.is_timeout() || error.is_would_block() => Ok(false),
+            Err(error) => Err(error.into()),
+        }
+    }
+}
+
+struct UdpListening {
+    socket: UdpSocket,
+    local: SocketAddr,
+    endpoint: Endpoint,
+    senders: Arc<Senders>,
+    counts: Arc<Counts>,
+    state: Mutex<State>,
+}
+
+/// What only the thread that accepts touches.
+struct State {
+    budget: Budget,
+    /// A datagram of any size.
+    buffer: Box<[u8]>,
+}
+
+impl Acceptor for UdpListening {
+    fn accept_now(&self) -> io::Result<Option<Arc<dyn Channel>>> {
+        let mut state = self.state.lock();
+        let State { budget, buffer } = &mut *state;
+        let now = Instant::now();
+        for _ in 0..BATCH {
+            let received = match self.socket.receive_from_now(buffer) {
+                Ok(received) => received,
+                Err(error) if error.is_would_block() => break,
+                Err(error) => {
+                    tracing::debug!(at = %self.endpoint, %error, "a datagram could not be received");
+                    continue;
+                }
+            };
+            if !budget.take(now) {
+                Counts::add(&self.counts.rate);
+                continue;
+            }
+            let message = &buffer[..received.octets];
+            let (Some(from), Ok(_)) = (received.from, Oneway::read(message)) else {
+                Counts::add(&self.counts.malformed);
+                continue;
+            };
+            if let Some(channel) = self.senders.deliver(from, message.to_vec(), now)? {
+                return Ok(Some(channel));
+            }
+        }
+        self.counts.report(&self.endpoint, now);
+        Ok(None)
+    }
+
+    fn descriptor(&self) -> BorrowedFd<'_> {
+        self.socket.as_fd()
+    }
+
+    fn local(&self) -> Endpoint {
+        self.endpoint.clone()
+    }
+
+    fn published(&self, published_host: Option<&str>) -> Published {
+        let host = match published_host {
+            Some(host) => host.to_owned(),
+            None if !self.local.ip().is_unspecified() => self.local.ip().to_string(),
+            None => match zorb_ipc::reachable_address(self.local.ip(), false) {
+                Ok(address) => address.to_string(),
+                // Without knowing the interfaces the machine's name is the best that can be said of a wildcard.
+                Err(_) => zorb_ipc::host_name(),
+            },
+        };
+        let port = self.local.port();
+        let transport = self.endpoint.transport.clone();
+        let address = if host.contains(':') { format!("[{host}]:{port}") } else { format!("{host}:{port}") };
+        let endpoint = Endpoint { transport, address: address.into() };
+        let component = UdpEndpoint { host, port }.encode();
+        Published {
+            // A host's name that cannot be written leaves the other endpoints.
+            components: component.into_iter().collect(),
+            endpoints: vec![self.endpoint.clone(), endpoint],
+            ..Published::default()
+        }
+    }
+}
