@@ -6,7 +6,7 @@ use std::time::Duration;
 
 use zorb::{Call, Sequence, SystemException};
 
-use crate::testing::{Probe, ProbeServant, Refused, SpecialServant, probe};
+use crate::testing::{BulkyServant, Probe, ProbeServant, Refused, SpecialServant, probe};
 
 /// How long a test waits for what must come, before it fails.
 pub const PATIENCE: Duration = Duration::from_secs(30);
@@ -111,6 +111,15 @@ impl ProbeServant for Servant {
 
     fn panic(&self, _: &Call) -> Result<(), SystemException> {
         panic!("the servant was asked to")
+    }
+}
+
+impl BulkyServant for Servant {
+    fn note_size(&self, _: &Call, data: Sequence<u8>) -> Result<(), SystemException> {
+        if data.iter().enumerate().all(|(index, octet)| *octet == index as u8) {
+            self.noted.lock().expect("no servant panics here").push(data.len() as i32);
+        }
+        Ok(())
     }
 }
 

@@ -101,8 +101,9 @@ pub use outbound::{
     begin_reply, begin_request, close_connection, finish, fragments, message_error, write_cancel_request,
 };
 pub use reference::{
-    Corbaloc, CorbalocAddress, Corbaname, DEFAULT_PORT, Endpoint, GroupComponent, IiopProfile, Ior, ObjectUrl,
-    ReferenceError, TaggedComponent, TaggedProfile, UdpEndpoint, UiopProfile, UipmcProfile, UnixEndpoint, UrlError, describe,
+    Corbaloc, CorbalocAddress, Corbaname, DEFAULT_PORT, Endpoint, GroupComponent, IiopProfile, Ior,
+    ObjectUrl, ReferenceError, TaggedComponent, TaggedProfile, UdpEndpoint, UiopProfile, UipmcProfile,
+    UnixEndpoint, UrlError, describe,
 };
 pub use request_ids::RequestIds;
 pub use system_exception::SystemExceptionBody;

@@ -118,8 +118,7 @@ impl<'p> Packet<'p> {
             return Err(PacketError::UnknownVersion { found: version });
         }
         let is_little = flags & LITTLE != 0;
-        let long =
-            |octets| if is_little { u32::from_le_bytes(octets) } else { u32::from_be_bytes(octets) };
+        let long = |octets| if is_little { u32::from_le_bytes(octets) } else { u32::from_be_bytes(octets) };
         let length = if is_little { u16::from_le_bytes([l0, l1]) } else { u16::from_be_bytes([l0, l1]) };
         let (number, of) = (long([n0, n1, n2, n3]), long([c0, c1, c2, c3]));
         let id_length = long([i0, i1, i2, i3]);
@@ -237,8 +236,7 @@ mod tests {
     #[test]
     fn reads_jacorbs_packet_and_no_prefix_of_it() {
         let packet = Packet::decode(JACORB).unwrap();
-        let expected =
-            Packet { number: 0, of: Some(1), last: true, id: b"717079792\0\0\0", data: b"GIOP" };
+        let expected = Packet { number: 0, of: Some(1), last: true, id: b"717079792\0\0\0", data: b"GIOP" };
         assert_eq!(packet, expected);
         for end in 0..JACORB.len() {
             assert_eq!(Packet::decode(&JACORB[..end]), Err(PacketError::Truncated), "{end}");

@@ -177,7 +177,9 @@ impl Orb {
         for profile in &group.ior().profiles {
             match self.0.server.join(profile, &key) {
                 Some(Ok(())) => return Ok(()),
-                Some(Err(error)) => return Err(SystemException::Initialize(format!("join a group: {error}"))),
+                Some(Err(error)) => {
+                    return Err(SystemException::Initialize(format!("join a group: {error}")));
+                }
                 None => {}
             }
         }

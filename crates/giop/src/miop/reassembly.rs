@@ -142,8 +142,10 @@ impl<S: Ord + Clone> Reassembly<S> {
             return Reassembled::Duplicate;
         }
         let of = one.of.or(packet.of);
-        let highest = one.packets.last_key_value().map_or(packet.number, |(&last, _)| last.max(packet.number));
-        if (one.of.is_some() && packet.of.is_some() && one.of != packet.of) || of.is_some_and(|of| highest >= of)
+        let highest =
+            one.packets.last_key_value().map_or(packet.number, |(&last, _)| last.max(packet.number));
+        if (one.of.is_some() && packet.of.is_some() && one.of != packet.of)
+            || of.is_some_and(|of| highest >= of)
         {
             return self.refuse(&key, "its packets contradict each other");
         }
@@ -174,12 +176,8 @@ impl<S: Ord + Clone> Reassembly<S> {
             self.forget_oldest();
         }
         // Few are incomplete as a rule, and none mostly.
-        let old: Vec<Key<S>> = self
-            .incomplete
-            .iter()
-            .filter(|(_, one)| is_old(one.since))
-            .map(|(key, _)| key.clone())
-            .collect();
+        let old: Vec<Key<S>> =
+            self.incomplete.iter().filter(|(_, one)| is_old(one.since)).map(|(key, _)| key.clone()).collect();
         for key in old {
             self.give_up(&key);
         }
@@ -289,7 +287,8 @@ mod tests {
     #[test]
     fn any_order_and_doubles_make_one_message() {
         let all = datagrams(&message(), 100, b"id");
-        let orders: [fn(usize, usize) -> usize; 3] = [|at, _| at, |at, n| n - 1 - at, |at, n| (at * 5 + 3) % n];
+        let orders: [fn(usize, usize) -> usize; 3] =
+            [|at, _| at, |at, n| n - 1 - at, |at, n| (at * 5 + 3) % n];
         assert_eq!(all.len() % 5, 2, "so that the third order takes each once");
         for order in orders {
             let mut to = Reassembly::new(MiopLimits::default());

@@ -58,7 +58,8 @@ mod tests {
 
     #[test]
     fn reads_octets_written_by_hand_and_no_prefix_of_them() {
-        let component = |end: usize| TaggedComponent { tag: ComponentTag::ZORB_UDP, data: BY_HAND[..end].into() };
+        let component =
+            |end: usize| TaggedComponent { tag: ComponentTag::ZORB_UDP, data: BY_HAND[..end].into() };
         let endpoint = UdpEndpoint { host: "h".into(), port: 2809 };
         assert_eq!(UdpEndpoint::decode(&component(BY_HAND.len())), Ok(endpoint.clone()));
         assert_eq!(UdpEndpoint::decode(&endpoint.encode().unwrap()), Ok(endpoint));

@@ -189,12 +189,20 @@ impl fmt::Display for CorbalocAddress {
             Self::Rir => f.write_str("rir:"),
             Self::Other { protocol, address } => write!(f, "{protocol}:{address}"),
             Self::Miop { version, group, address, port } => {
-                write!(f, "miop:{}.{}@{}.{}-", version.major, version.minor, group.version.0, group.version.1)?;
+                write!(
+                    f,
+                    "miop:{}.{}@{}.{}-",
+                    version.major, version.minor, group.version.0, group.version.1
+                )?;
                 write!(f, "{}-{}", group.domain, group.group)?;
                 if group.reference_version != 0 {
                     write!(f, "-{}", group.reference_version)?;
                 }
-                if address.contains(':') { write!(f, "/[{address}]:{port}") } else { write!(f, "/{address}:{port}") }
+                if address.contains(':') {
+                    write!(f, "/[{address}]:{port}")
+                } else {
+                    write!(f, "/{address}:{port}")
+                }
             }
             Self::Iiop { version, host, port } => {
                 write!(f, "iiop:{}.{}@", version.major, version.minor)?;
@@ -278,14 +286,18 @@ impl<'t> Rest<'t> {
 }
 
 fn corbaloc(rest: Rest<'_>, naming: bool) -> Result<Corbaloc, UrlError> {
-    if !naming && let (Rest { text: protocol, .. }, Some(rest)) = rest.split_at_first(':')
+    if !naming
+        && let (Rest { text: protocol, .. }, Some(rest)) = rest.split_at_first(':')
         && protocol.eq_ignore_ascii_case("miop")
     {
         let (group, others) = rest.split_at_first(';');
         let group = miop_address(group)?;
-        let Some(others) = others else { return Ok(Corbaloc { addresses: alloc::vec![group], key: Bytes::new() }) };
+        let Some(others) = others else {
+            return Ok(Corbaloc { addresses: alloc::vec![group], key: Bytes::new() });
+        };
         let mut answers = addresses_and_key(others, false)?;
-        let stands_alone = |one: &CorbalocAddress| matches!(one, CorbalocAddress::Rir | CorbalocAddress::Miop { .. });
+        let stands_alone =
+            |one: &CorbalocAddress| matches!(one, CorbalocAddress::Rir | CorbalocAddress::Miop { .. });
         if answers.addresses.iter().any(stands_alone) {
             return Err(others.error("behind a group's address stand the addresses of one object"));
         }
@@ -347,7 +359,8 @@ fn miop_address(rest: Rest<'_>) -> Result<CorbalocAddress, UrlError> {
     };
     let mut parts = named.text.split('-');
     let (Some(first), Some(domain), Some(group)) = (parts.next(), parts.next(), parts.next()) else {
-        return Err(named.error("a group is named \"1.0-domain-number\", with its reference's version behind it or not"));
+        return Err(named
+            .error("a group is named \"1.0-domain-number\", with its reference's version behind it or not"));
     };
     let Version { major, minor } = parse_version(Rest { text: first, at: named.at })?;
     let is_number = |text: &str| !text.is_empty() && text.bytes().all(|digit| digit.is_ascii_digit());
@@ -359,16 +372,21 @@ fn miop_address(rest: Rest<'_>) -> Result<CorbalocAddress, UrlError> {
     let (Some(group), Some(reference_version), None) = (number, reference_version, parts.next()) else {
         return Err(named.error("a group's number and its reference's version are decimal numbers"));
     };
-    if domain.is_empty() || !domain.bytes().all(|letter| letter.is_ascii_alphanumeric() || b"._".contains(&letter)) {
+    if domain.is_empty()
+        || !domain.bytes().all(|letter| letter.is_ascii_alphanumeric() || b"._".contains(&letter))
+    {
         return Err(named.error("a group's domain is made of letters, digits, \".\" and \"_\""));
     }
-    let address: core::net::SocketAddr =
-        at.text.parse().map_err(|_| at.error("not an address and a port, as 239.255.0.1:5000 or [ff02::7]:5000"))?;
+    let address: core::net::SocketAddr = at
+        .text
+        .parse()
+        .map_err(|_| at.error("not an address and a port, as 239.255.0.1:5000 or [ff02::7]:5000"))?;
     if !address.ip().is_multicast() {
         return Err(at.error("not a multicast address"));
     }
     let version_of_group = (major, minor);
-    let group = GroupComponent { version: version_of_group, domain: domain.to_owned(), group, reference_version };
+    let group =
+        GroupComponent { version: version_of_group, domain: domain.to_owned(), group, reference_version };
     let text = alloc::string::ToString::to_string(&address.ip());
     Ok(CorbalocAddress::Miop { version, group, address: text, port: address.port() })
 }

@@ -5,9 +5,7 @@ use std::sync::Arc;
 use std::time::{Duration, Instant};
 
 use zorb_cdr::{Decode, Decoder, Format};
-use zorb_giop::{
-    AddressingDisposition, Ior, Reply, ReplyStatus, ResponseFlags, SystemExceptionBody, Target,
-};
+use zorb_giop::{AddressingDisposition, Ior, Reply, ReplyStatus, ResponseFlags, SystemExceptionBody, Target};
 
 use super::ObjectRef;
 use super::route::{Candidate, Destination};

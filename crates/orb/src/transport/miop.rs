@@ -156,7 +156,8 @@ impl Miop {
     /// The group of that text, by this transport's interface if the text names none.
     fn group(&self, address: &str) -> io::Result<MulticastGroup> {
         let malformed = || {
-            let text = format!("{address:?} is not of the form group:port or group:port@interface, or no multicast");
+            let text =
+                format!("{address:?} is not of the form group:port or group:port@interface, or no multicast");
             io::Error::new(io::ErrorKind::InvalidInput, text)
         };
         let group = address.replacen('@', "%", 1);
@@ -314,7 +315,10 @@ impl Wire for MiopWire {
 }
 
 /// The parts of `message` that make its octets of that range.
-fn within<'m>(message: &'m [IoSlice<'_>], range: std::ops::Range<usize>) -> impl Iterator<Item = IoSlice<'m>> {
+fn within<'m>(
+    message: &'m [IoSlice<'_>],
+    range: std::ops::Range<usize>,
+) -> impl Iterator<Item = IoSlice<'m>> {
     let mut before = 0;
     message.iter().filter_map(move |part| {
         let (begin, end) = (before, before + part.len());
@@ -479,7 +483,8 @@ impl Acceptor for MiopListening {
         if let Err(error) = self.hear(&mut state, group) {
             return Some(Err(error));
         }
-        let is_member = |member: &Member| member.group.is_same_group(&component) && *member.key == *object_key;
+        let is_member =
+            |member: &Member| member.group.is_same_group(&component) && *member.key == *object_key;
         if !state.members.iter().any(is_member) {
             state.members.push(Member { group: component, key: object_key.into() });
         }

@@ -91,7 +91,10 @@ impl<W: Wire> Outgoing<W> {
 }
 
 fn refused() -> io::Error {
-    io::Error::new(io::ErrorKind::ConnectionRefused, "an earlier datagram was refused: nobody takes them there")
+    io::Error::new(
+        io::ErrorKind::ConnectionRefused,
+        "an earlier datagram was refused: nobody takes them there",
+    )
 }
 
 impl<W: Wire> Channel for Outgoing<W> {
@@ -208,7 +211,10 @@ mod tests {
             let mut at = 0;
             while at < both.len() {
                 let end = both.len().min(at + step);
-                let parts = [IoSlice::new(&both[at..at + (end - at) / 2]), IoSlice::new(&both[at + (end - at) / 2..end])];
+                let parts = [
+                    IoSlice::new(&both[at..at + (end - at) / 2]),
+                    IoSlice::new(&both[at + (end - at) / 2..end]),
+                ];
                 at += channel.send_now(&parts).unwrap();
             }
             assert_eq!(*channel.wire.1.lock(), [&first[..], &second], "in steps of {step}");

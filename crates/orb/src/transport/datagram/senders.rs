@@ -63,7 +63,13 @@ impl Senders {
         let sender = Arc::new(Sender {
             address: from,
             peer: Endpoint { transport: self.transport.clone(), address: name.into() },
-            waiting: Mutex::new(Waiting { messages: VecDeque::new(), at: 0, octets: 0, closed: false, last: now }),
+            waiting: Mutex::new(Waiting {
+                messages: VecDeque::new(),
+                at: 0,
+                octets: 0,
+                closed: false,
+                last: now,
+            }),
             ready: EventCounter::new(0)?,
             senders: Arc::downgrade(self),
         });
@@ -311,7 +317,10 @@ mod tests {
         assert_eq!(counts.so_far().queue, 1);
         let later = now + Duration::from_secs(1);
         let second = senders.deliver(from(2), vec![0; 6], later).unwrap().unwrap();
-        assert!(senders.deliver(from(3), vec![0; 6], later).unwrap().is_none(), "both have something to read");
+        assert!(
+            senders.deliver(from(3), vec![0; 6], later).unwrap().is_none(),
+            "both have something to read"
+        );
         assert_eq!(counts.so_far().senders, 1);
         let mut into = [0; 10];
         for channel in [&first, &second] {
