@@ -9,11 +9,13 @@
 //! | `pairings` | the table of client and server pairs, and one run of each |
 //! | `references` | `catior` and `zorb ior` agree on every peer's references |
 //! | `naming` | omniNames: `corbaname:`, bind, resolve, list; `nameclt` agrees |
+//! | `multicast` | oneways to a group of a zorb and a JacORB object, from either |
 //! | `capture` | tshark finds no malformed message in zorb's traffic |
 
 mod capture;
 mod cases;
 mod gaps;
+mod multicast;
 mod naming;
 mod pairings;
 mod peers;
@@ -78,6 +80,7 @@ fn run() -> Result<ExitCode, String> {
         steps.push((format!("references of {peer}"), Box::new(move || references::agree(workshop, peer))));
     }
     steps.push(("naming by omniNames".into(), Box::new(|| naming::agree(&workshop))));
+    steps.push(("multicast by MIOP".into(), Box::new(|| multicast::reaches_both(&workshop))));
     steps.push(("messages by tshark".into(), Box::new(|| capture::well_formed(&workshop))));
     steps.retain(|(name, _)| name.contains(&only));
 

@@ -92,7 +92,8 @@ impl Workshop {
         Ok(Workshop { interop, programs, peers, scratch })
     }
 
-    fn program(&self, peer: Peer, role: &str) -> PathBuf {
+    /// The program of that name.
+    pub(crate) fn program(&self, peer: Peer, role: &str) -> PathBuf {
         match peer {
             Peer::Zorb => self.programs.join(format!("interop-{role}")),
             _ => self.peers.join(peer.to_string()).join(role),

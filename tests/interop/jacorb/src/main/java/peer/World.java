@@ -26,7 +26,7 @@ final class World {
         settings.put("jacorb.implname", "zorb-interop");
         settings.put("jacorb.log.default.verbosity", options.getOrDefault("trace", "1"));
         settings.put("org.omg.PortableInterceptor.ORBInitializerClass." + Forwarding.class.getName(), "");
-        if (options.containsKey("multicast")) {
+        if (options.containsKey("group")) {
             settings.put("jacorb.transport.factories", "org.jacorb.orb.iiop.IIOPFactories,org.jacorb.orb.miop.MIOPFactories");
             settings.put("jacorb.transport.client.selector", "org.jacorb.orb.miop.MIOPProfileSelector");
         }
