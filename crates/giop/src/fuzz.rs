@@ -114,7 +114,18 @@ pub fn datagrams(octets: &[u8]) {
 fn look_at_oneway(message: &[u8]) {
     let Ok(oneway) = Oneway::read(message) else { return };
     let Some(redirected) = oneway.redirected(b"key") else { return };
-    // What was made of it is a oneway request again, and stays one.
+    // A connection takes what was made of it for a request.
+    let mut inbound = Inbound::new(Limits::default());
+    let mut rest = &redirected[..];
+    while !rest.is_empty() {
+        let space = inbound.space();
+        let n = space.len().min(rest.len());
+        space[..n].copy_from_slice(&rest[..n]);
+        inbound.received(n);
+        rest = &rest[n..];
+    }
+    assert!(matches!(inbound.next(), Ok(Some(Message::Request(_)))));
+    // It is a oneway request again, and stays one.
     let again = Oneway::read(&redirected).expect("a oneway request");
     assert_eq!(again.redirected(b"key").as_ref(), Some(&redirected));
 }

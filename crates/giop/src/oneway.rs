@@ -12,7 +12,7 @@ use zorb_cdr::{DecodeError, Decoder, Format, Version};
 
 use crate::header::{HEADER_SIZE, Header};
 use crate::{
-    AddressingDisposition, GroupComponent, MessageType, ProfileTag, ProtocolError, TaggedProfile,
+    AddressingDisposition, GroupComponent, Limits, MessageType, ProfileTag, ProtocolError, TaggedProfile,
     UipmcProfile,
 };
 
@@ -47,6 +47,8 @@ pub enum NotOneway {
     Fragment,
     /// Its sender waits for a reply.
     ExpectsReply,
+    /// Its head goes beyond a limit of [`Limits`].
+    BeyondLimit(&'static str),
     /// Its head cannot be read.
     Malformed(DecodeError),
 }
@@ -59,6 +61,7 @@ impl fmt::Display for NotOneway {
             Self::OtherMessage(found) => write!(f, "a {found} in a datagram"),
             Self::Fragment => f.write_str("a fragment in a datagram"),
             Self::ExpectsReply => f.write_str("a request in a datagram whose sender waits for a reply"),
+            Self::BeyondLimit(limit) => write!(f, "a request beyond the limit {limit}"),
             Self::Malformed(error) => error.fmt(f),
         }
     }
@@ -97,7 +100,17 @@ impl<'m> Oneway<'m> {
         if header.version < Version::V1_2 {
             skip_contexts(&mut from)?;
             from.read_u32()?;
-            return if from.read_u8()? == 0 { Ok(oneway) } else { Err(NotOneway::ExpectsReply) };
+            if from.read_u8()? != 0 {
+                return Err(NotOneway::ExpectsReply);
+            }
+            if header.version == Version::V1_1 {
+                from.read_octets(3)?;
+            }
+            skip_octets(&mut from)?;
+            skip_operation(&mut from)?;
+            // The principal.
+            skip_octets(&mut from)?;
+            return Ok(oneway);
         }
         from.read_u32()?;
         // Only the lower two bits count: the others are reserved, and TAO sets one.
@@ -108,7 +121,7 @@ impl<'m> Oneway<'m> {
         oneway.group = group(&mut from)?;
         from.align(4)?;
         oneway.operation = from.position();
-        skip_octets(&mut from)?;
+        skip_operation(&mut from)?;
         skip_contexts(&mut from)?;
         oneway.head_end = from.position();
         Ok(oneway)
@@ -196,18 +209,36 @@ fn skip_octets(from: &mut Decoder<'_>) -> Result<(), DecodeError> {
     from.read_octets(length).map(drop)
 }
 
-fn skip_contexts(from: &mut Decoder<'_>) -> Result<(), DecodeError> {
-    for _ in 0..from.read_count(8)? {
+/// As far as a connection with the usual [`Limits`] would take it.
+fn skip_contexts(from: &mut Decoder<'_>) -> Result<(), NotOneway> {
+    let count = from.read_count(8)?;
+    if count > Limits::default().max_contexts {
+        return Err(NotOneway::BeyondLimit("max_contexts"));
+    }
+    for _ in 0..count {
         from.read_u32()?;
         skip_octets(from)?;
     }
     Ok(())
 }
 
+/// The same of the operation's name.
+fn skip_operation(from: &mut Decoder<'_>) -> Result<(), NotOneway> {
+    let length = from.read_count(1)?;
+    if length > Limits::default().max_operation {
+        return Err(NotOneway::BeyondLimit("max_operation"));
+    }
+    let name = from.read_octets(length)?;
+    match name.last() {
+        Some(0) => Ok(()),
+        _ => Err(from.error(zorb_cdr::DecodeErrorKind::Unterminated, "operation name").into()),
+    }
+}
+
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::{Inbound, Limits, Message, Target};
+    use crate::{Inbound, Message, Target};
     use alloc::vec;
 
     /// What JacORB 3.9 sends to a group: `note(1)`, big-endian, with its code sets.
@@ -270,6 +301,13 @@ mod tests {
         assert_eq!(with(16, 3), NotOneway::ExpectsReply);
         assert_eq!(with(16, 1), NotOneway::ExpectsReply);
         assert!(matches!(with(21, 7), NotOneway::Malformed(_)));
+        // The operation without its NUL; its length, beyond the message, and beyond what names have.
+        assert!(matches!(with(104, b'x'), NotOneway::Malformed(_)));
+        assert!(matches!(with(98, 1), NotOneway::Malformed(_)));
+        let many = [&[0; 12][..], &[0, 0, 0, 65], &[0; 65 * 8]].concat();
+        let mut from = Decoder::from_slice(&many, zorb_cdr::ByteOrder::Big, Format::default());
+        from.read_octets(12).unwrap();
+        assert_eq!(skip_contexts(&mut from), Err(NotOneway::BeyondLimit("max_contexts")));
         assert!(Oneway::read(b"").is_err());
     }
 

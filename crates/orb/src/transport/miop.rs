@@ -8,7 +8,7 @@
 //!  or many (zorb_giop::miop)
 //! ```
 //!
-//! A server listens at `miop:` and hears the groups that its objects join
+//! A server listens at `miop:`, beside an endpoint that references to single objects can name, and hears the groups that its objects join
 //! ([`Orb::join_group`](crate::Orb::join_group)); `miop:group:port@interface` names a group and the network interface, by
 //! name or number, that it is heard on, where the system's routes would choose another. A request names its group by the
 //! reference's profile or, as some ORBs do, by the group's component in place of an object key; for each object it is made a
@@ -58,7 +58,7 @@ const LARGEST_MESSAGE: usize = 64 << 10;
 const ID: usize = 20;
 
 /// How long the packets of a message that has begun to leave may find no room: longer than any queue of an interface takes
-/// to empty. Then the message is lost, as if the network had lost it.
+/// to empty. Then the message is lost, as if the network had lost it. A blocking call waits by its own deadline.
 const MOST_PATIENCE: Duration = Duration::from_millis(100);
 
 /// Datagrams taken at one look at a group: then connections have their turn.
@@ -294,11 +294,14 @@ impl Wire for MiopWire {
                 continue;
             }
             // It has begun to leave: what is left follows, or the message is lost.
-            let patience = Instant::now() + MOST_PATIENCE;
-            let by = by.map_or(patience, |by| by.max(patience));
-            if let Err(error) = self.send_packet(&packet, Some(by)) {
-                tracing::debug!(%error, number, "the rest of a message was not sent");
-                break;
+            let patience = by.unwrap_or_else(|| Instant::now() + MOST_PATIENCE);
+            match self.send_packet(&packet, Some(patience)) {
+                Ok(_) => {}
+                Err(error) if by.is_none() && error.kind() == io::ErrorKind::TimedOut => {
+                    tracing::debug!(%error, number, "the rest of a message was not sent");
+                    break;
+                }
+                Err(error) => return Err(error),
             }
         }
         Ok(true)

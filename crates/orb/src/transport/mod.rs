@@ -3,6 +3,14 @@
 //! A [`Transport`] listens and connects; an [`Acceptor`] yields [`Channel`]s; a channel moves bytes. All are
 //! registered on the ORB's builder; the ORB knows nothing else of them. Errors are [`std::io::Error`]s; the
 //! layers above add endpoint and step.
+//!
+//! | transport | carries | in references |
+//! |---|---|---|
+//! | [`tcp`] | everything | the IIOP profile |
+//! | [`unix`](mod@unix) | everything, within a machine | a component of the IIOP profile (omniORB), a profile (TAO) |
+//! | [`udp`] | oneways | a component of the IIOP profile (zorb) |
+//! | [`miop`] | oneways to groups of objects | the UIPMC profile of the group |
+//! | [`memory`] | everything, within a process | |
 
 pub mod datagram;
 pub(crate) mod gather;
