@@ -13,6 +13,41 @@ use zorb_interop::recode::{self, Failure, Recode};
 use zorb_tests::hearing::hear;
 use zorb_tests::{root, vectors};
 
+#[test]
+fn jacorbs_multicast_packets_make_its_requests() {
+    let mut reassembly = miop::Reassembly::new(miop::MiopLimits::default());
+    let mut requests = Vec::new();
+    for datagram in vectors::packets() {
+        let packet = miop::Packet::decode(&datagram).expect("a packet");
+        match reassembly.add(&(), &packet, std::time::Duration::ZERO) {
+            miop::Reassembled::Message(message) => requests.push(message),
+            other => assert_eq!(other, miop::Reassembled::Incomplete),
+        }
+    }
+    let operations: Vec<_> = requests
+        .iter()
+        .map(|message| {
+            let oneway = Oneway::read(message).expect("a oneway request");
+            assert_eq!(oneway.group(), Some(&GroupComponent::new("zorb", 7)));
+            let (mut inbound, mut heard) = (Inbound::new(Limits::default()), Vec::new());
+            let redirected = oneway.redirected(b"an object").expect("GIOP 1.2");
+            hear(&mut inbound, &redirected, redirected.len(), &mut heard).expect("GIOP");
+            let [Message::Request(request)] = &heard[..] else { panic!("{heard:?}") };
+            let mut arguments = Decoder::over(&request.body, Format::new(request.version));
+            let what = match request.operation() {
+                "note" => format!("{:?}", arguments.read_i32()),
+                _ => format!(
+                    "{:?} {:?}",
+                    Vec::<i32>::decode(&mut arguments),
+                    arguments.read_string().map(|text| text.len())
+                ),
+            };
+            format!("{} {what}", request.operation())
+        })
+        .collect();
+    assert_eq!(operations, ["note Ok(1)", "note_all Ok([-1, -2]) Ok(5000)"]);
+}
+
 /// What a client and a server said to each other, from one file.
 struct Capture {
     name: String,

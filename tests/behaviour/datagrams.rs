@@ -190,23 +190,41 @@ fn a_refusal_is_told_to_the_next_oneway() {
     assert!(told.detail().contains("refused"), "{told}");
 }
 
+/// What a client sends for `note(-1)`.
+fn note(client: &Orb, text: &str) -> Vec<u8> {
+    let ear = UdpSocket::bind("127.0.0.1:0").unwrap();
+    let mut ior: Ior = text.parse().unwrap();
+    let mut profile = IiopProfile::decode(&ior.profiles[0]).unwrap();
+    profile.components.retain(|component| UdpEndpoint::decode(component).is_err());
+    ior.profiles[0] = profile.encode().unwrap();
+    let elsewhere = with_udp(&ior.to_string(), ear.local_addr().unwrap().port());
+    probe(client, &elsewhere).note(-1).unwrap();
+    receive(&ear)
+}
+
+#[test]
+fn more_senders_than_are_kept_take_turns() {
+    let udp = Arc::new(Udp::new());
+    let (orb, text) = serve(server(&udp).listen("tcp:127.0.0.1:0"), Arc::new(Servant::new(1)));
+    let to = orb.endpoints()[0].address.to_string();
+    let genuine = note(&client(), &text);
+    for round in 1..=200 {
+        let socket = UdpSocket::bind("127.0.0.1:0").unwrap();
+        socket.send_to(&genuine, &*to).unwrap();
+        // One after the other, so that all but the last have nothing left to be read.
+        until("each is served", || noted(&orb, &text).len() == round);
+    }
+    assert_eq!(udp.dropped().total(), 0, "{:?}", udp.dropped());
+    until("those that made room are gone", || orb.connections() <= 64);
+}
+
 #[test]
 fn a_hostile_sender_leaves_the_server_serving() {
     let udp = Arc::new(Udp::new());
     let (orb, text) = serve(server(&udp).listen("tcp:127.0.0.1:0"), Arc::new(Servant::new(1)));
     let to = orb.endpoints()[0].address.to_string();
-    // What a client sends there.
-    let ear = UdpSocket::bind("127.0.0.1:0").unwrap();
     let client = client();
-    let elsewhere = {
-        let mut ior: Ior = text.parse().unwrap();
-        let mut profile = IiopProfile::decode(&ior.profiles[0]).unwrap();
-        profile.components.retain(|component| UdpEndpoint::decode(component).is_err());
-        ior.profiles[0] = profile.encode().unwrap();
-        with_udp(&ior.to_string(), ear.local_addr().unwrap().port())
-    };
-    probe(&client, &elsewhere).note(-1).unwrap();
-    let genuine = receive(&ear);
+    let genuine = note(&client, &text);
     let sockets: Vec<_> = (0..8).map(|_| UdpSocket::bind("127.0.0.1:0").unwrap()).collect();
     let send = |index: usize, datagram: &[u8]| {
         let _ = sockets[index % sockets.len()].send_to(datagram, &*to);

@@ -221,6 +221,29 @@ fn hostile_packets_leave_the_server_serving() {
 }
 
 #[test]
+fn groups_may_be_of_ipv6() {
+    // The loopback interface has no route for its multicast; no packet leaves this host by the other one either.
+    let interfaces = zorb_ipc::interfaces().unwrap();
+    let mut others = interfaces.into_iter().filter(|one| one.is_running && !one.is_loopback);
+    let Some(other) = others.find(|one| one.address.is_ipv6()) else {
+        return eprintln!("not run: this host has no interface with IPv6");
+    };
+    let miop = || Miop::new().interface(other.name.clone()).hops(0).packet_size(100);
+    let (orb, text) = member(&Arc::new(miop()));
+    let group = |orb: &Orb| {
+        let (port, process) = (address(14).1, std::process::id() & 0xffff);
+        let text = format!("corbaloc:miop:1.0@1.0-zorb.tests-6/[ff02::7a6f:{process:x}]:{port}");
+        orb.string_to_object(&text).unwrap().unwrap()
+    };
+    join(&orb, &text, &group(&orb));
+    let client = client(miop());
+    let there = Bulky::from_object(group(&client));
+    let data: Vec<u8> = (0..500).map(|n| n as u8).collect();
+    there.note_size(&data).unwrap();
+    until("it arrives", || noted(&orb, &text) == [500]);
+}
+
+#[test]
 fn who_cannot_join_learns_why() {
     let at = address(13);
     let (orb, text) = member(&Arc::new(miop()));
