@@ -10,6 +10,7 @@
 //! | [`unix`](mod@unix) | everything, within a machine | a component of the IIOP profile (omniORB), a profile (TAO) |
 //! | [`udp`] | oneways | a component of the IIOP profile (zorb) |
 //! | [`miop`] | oneways to groups of objects | the UIPMC profile of the group |
+//! | [`shm`] | everything, within a machine, by shared memory | a component of the IIOP profile (zorb) |
 //! | [`memory`] | everything, within a process | |
 
 pub mod datagram;
