@@ -37,9 +37,10 @@ pub struct Shm {
 }
 
 impl Shm {
-    /// Between processes of this user, with rings of 64 KiB and waits that learn whether to spin.
+    /// Between processes of this user, with rings of 128 KiB and waits that learn whether to spin.
     pub fn new() -> Shm {
-        Shm { machine: Machine::new(NAME), options: ShmOptions::new() }
+        let options = RingSize::new(RING).map(|ring| ShmOptions::new().ring(ring)).unwrap_or_default();
+        Shm { machine: Machine::new(NAME), options }
     }
 
     /// Talks to these users, whether they connect or are connected to.
@@ -49,7 +50,7 @@ impl Shm {
         self
     }
 
-    /// Octets of each ring of the connections that a client opens: a power of two, 4 KiB to 1 GiB. A server accepts up to
+    /// Octets of each ring of the connections that a client opens: a power of two, 4 KiB to 1 GiB; 128 KiB otherwise. A server accepts up to
     /// 16 MiB, or what it has here if that is more. Each connection takes twice as much memory, as it is used.
     ///
     /// # Errors
@@ -70,6 +71,9 @@ impl Shm {
         self
     }
 }
+
+/// Octets of a ring: 64 KiB, of which images and files are often made, and their heads fit whole.
+const RING: usize = 128 << 10;
 
 /// The largest rings that a server accepts by default.
 const LARGEST: usize = 16 << 20;
