@@ -27,7 +27,7 @@ pub use zorb_orb::{
 };
 
 // The text stands in `docs`, where people look for it; here its code is run.
-#[doc = include_str!("../guide.md")]
+#[doc = include_str!("../../../docs/guide.md")]
 pub mod guide {}
 
 /// Includes what `zorb_build` made of an IDL file in the build script: `zorb::include_idl!("bank")` stands where the Rust
