@@ -1,5 +1,9 @@
 //! The ORB: one value that holds everything, made by a builder. Two ORBs in one process share nothing.
 
+mod chosen;
+
+pub use chosen::{Chosen, ChosenTransport};
+
 use std::collections::HashMap;
 use std::fmt;
 use std::sync::Arc;
@@ -35,6 +39,7 @@ pub(crate) struct Core {
     policies: Policies,
     giop_version: Version,
     transports: Vec<Arc<dyn Transport>>,
+    preferred: Option<Vec<String>>,
     client: Client,
     pub(crate) server: Server,
     pub(crate) adapters: Adapters,
@@ -59,6 +64,7 @@ pub struct OrbBuilder {
     policies: Policies,
     giop_version: Version,
     transports: Vec<Arc<dyn Transport>>,
+    preferred: Option<Vec<String>>,
     client: client::Settings,
     server: server::Settings,
     initial: HashMap<String, InitialSource>,
@@ -74,6 +80,7 @@ impl Orb {
             policies: Policies::new(),
             giop_version: Version::V1_2,
             transports: vec![Arc::new(Shm::new()), Arc::new(Unix::new()), Arc::new(Tcp::new())],
+            preferred: None,
             client: client::Settings::default(),
             server: server::Settings::default(),
             initial: HashMap::new(),
@@ -244,6 +251,11 @@ impl Orb {
         &self.0.transports
     }
 
+    /// The transports that clients use, best first; `None`: all, as references have them.
+    pub(crate) fn preferred(&self) -> Option<&[String]> {
+        self.0.preferred.as_deref()
+    }
+
     pub(crate) fn client(&self) -> &Client {
         &self.0.client
     }
@@ -291,6 +303,42 @@ impl OrbBuilder {
     pub fn transport(mut self, transport: Arc<dyn Transport>) -> Self {
         self.transports.retain(|other| other.name() != transport.name());
         self.transports.insert(0, transport);
+        self
+    }
+
+    /// Puts a transport in the place of the one with the same name, which keeps its rank; where there is none it is added
+    /// before the others.
+    pub fn replace_transport(mut self, transport: Arc<dyn Transport>) -> Self {
+        match self.transports.iter_mut().find(|other| other.name() == transport.name()) {
+            Some(other) => *other = transport,
+            None => self.transports.insert(0, transport),
+        }
+        self
+    }
+
+    /// The transports that clients of this ORB use, by name, best first: an endpoint of an earlier one is tried before
+    /// those of later ones, whatever the order in the reference, and transports that are not named are not used. Default:
+    /// every transport, in the order that references have and, within a profile, that of the registrations. A server
+    /// listens by every registered transport all the same.
+    ///
+    /// Calls whose reference leads only to transports that are not named, or to none that is registered, end in `INV_OBJREF`,
+    /// which says so. That holds also for calls to this ORB's own objects where they go by message.
+    pub fn prefer<I>(mut self, transports: I) -> Self
+    where
+        I: IntoIterator,
+        I::Item: Into<String>,
+    {
+        self.preferred = Some(transports.into_iter().map(Into::into).collect());
+        self
+    }
+
+    /// Listens at these endpoints, in place of those that were given before.
+    pub fn listen_at<I>(mut self, endpoints: I) -> Self
+    where
+        I: IntoIterator,
+        I::Item: Into<String>,
+    {
+        self.server.endpoints = endpoints.into_iter().map(Into::into).collect();
         self
     }
 
@@ -371,6 +419,7 @@ impl OrbBuilder {
             policies: self.policies,
             giop_version: self.giop_version,
             transports: self.transports,
+            preferred: self.preferred,
             client: Client::new(self.client),
             server: Server::new(self.server),
             adapters: Adapters::new(),

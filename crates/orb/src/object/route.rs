@@ -45,6 +45,8 @@ pub(crate) struct Offer {
 pub(crate) struct Destination {
     ior: Ior,
     pub(crate) candidates: Vec<Candidate>,
+    /// Where it could be reached by transports that this ORB's clients do not use.
+    left_aside: Option<String>,
     /// The object's key, if it lives in this ORB.
     pub(crate) local: Option<Bytes>,
     /// The candidate that worked last, for calls that wait for something to come back.
@@ -96,9 +98,18 @@ impl Destination {
                 }
             }
         }
+        let left_aside = keep_preferred(orb, &mut candidates);
         let is_mixed = candidates.iter().any(|candidate| candidate.pool.largest_oneway().is_some());
         let (preferred, preferred_oneway) = Default::default();
-        Destination { ior: ior.clone(), candidates, local, preferred, preferred_oneway, is_mixed }
+        Destination {
+            ior: ior.clone(),
+            candidates,
+            left_aside,
+            local,
+            preferred,
+            preferred_oneway,
+            is_mixed,
+        }
     }
 
     /// The object's key, if it may be called directly: it lives in this ORB, and no message of this thread is on its way there,
@@ -173,11 +184,29 @@ impl Destination {
         let tags: Vec<_> = self.ior.profiles.iter().map(|profile| profile.tag.to_string()).collect();
         let detail = if tags.is_empty() {
             "the reference has no profile".into()
+        } else if let Some(left_aside) = &self.left_aside {
+            left_aside.clone()
         } else {
             format!("no transport of this ORB can use the reference's profiles ({})", tags.join(", "))
         };
         SystemException::InvObjref(detail).minor(Minor::omg(1))
     }
+}
+
+/// Leaves the ways by transports that the ORB's clients use, in their order of preference, and says if that leaves none.
+fn keep_preferred(orb: &Orb, candidates: &mut Vec<Candidate>) -> Option<String> {
+    let preferred = orb.preferred()?;
+    let rank = |candidate: &Candidate| {
+        let transport = &*candidate.pool.endpoint().transport;
+        preferred.iter().position(|name| name == transport)
+    };
+    let known: Vec<_> = candidates.iter().map(|candidate| candidate.pool.endpoint().to_string()).collect();
+    candidates.retain(|candidate| rank(candidate).is_some());
+    candidates.sort_by_key(rank);
+    (candidates.is_empty() && !known.is_empty()).then(|| {
+        let (used, known) = (preferred.join(", "), known.join(", "));
+        format!("the reference leads to {known}, and this ORB's clients use only the transports {used}")
+    })
 }
 
 /// Code sets by what the server publishes.

@@ -46,6 +46,16 @@ impl Users {
         }
     }
 
+    /// Itself as a property of a transport, where it is not the default.
+    pub(super) fn property(&self) -> Option<(&'static str, String)> {
+        let users = match self {
+            Users::Own => return None,
+            Users::Any => "any".to_owned(),
+            Users::These(users) => users.iter().map(u32::to_string).collect::<Vec<_>>().join(","),
+        };
+        Some(("users", users))
+    }
+
     /// Permissions of a socket: who may connect. The kernel turns away others before they can send anything.
     fn mode(&self) -> u32 {
         if *self == Users::Own { 0o600 } else { 0o666 }

@@ -78,6 +78,10 @@ pub trait Transport: Send + Sync {
     /// What this transport can use of a profile; `None` if nothing. `reference` is the one that the profile stands in, whose
     /// other profiles may say what this one does not. Asked once for each reference, not with every call; never blocks.
     fn ways(&self, profile: &TaggedProfile, reference: &Ior) -> Option<Ways>;
+    /// What it was told beyond its defaults, by name, such as (`queues`, `64KiB`): for people.
+    fn properties(&self) -> Vec<(&'static str, String)> {
+        Vec::new()
+    }
 }
 
 /// A listening endpoint.

@@ -106,6 +106,10 @@ impl Transport for Shm {
         let endpoints = self.machine.endpoints(&profile, ComponentTag::ZORB_SHM);
         Ways::iiop(profile, endpoints)
     }
+
+    fn properties(&self) -> Vec<(&'static str, String)> {
+        self.machine.users.property().into_iter().collect()
+    }
 }
 
 impl Arriving for ShmAcceptor {

@@ -107,6 +107,10 @@ impl Transport for Tcp {
             profile.endpoints().map(|endpoint| named(&self.name, &endpoint.host, endpoint.port)).collect();
         Ways::iiop(profile, endpoints)
     }
+
+    fn properties(&self) -> Vec<(&'static str, String)> {
+        self.queues.send.map(|octets| ("queues", octets.to_string())).into_iter().collect()
+    }
 }
 
 /// An address to listen at, taken apart.

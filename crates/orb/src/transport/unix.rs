@@ -105,6 +105,11 @@ impl Transport for Unix {
             components: profile.components,
         })
     }
+
+    fn properties(&self) -> Vec<(&'static str, String)> {
+        let queues = self.queues.send.map(|octets| ("queues", octets.to_string()));
+        queues.into_iter().chain(self.machine.users.property()).collect()
+    }
 }
 
 impl Arriving for UnixAcceptor {

@@ -1,0 +1,83 @@
+//! What a builder was told so far: for programs that show it, or that change a part of a whole such as the server's limits.
+
+use std::collections::BTreeMap;
+use std::time::Duration;
+
+use zorb_cdr::Version;
+
+use super::{InitialSource, OrbBuilder};
+use crate::policy::Policies;
+use crate::server::{ServerLimits, ThreadModel};
+
+/// The choices of a builder, defaults where it was told nothing. Each has the name of the method that makes it.
+#[derive(Clone, Debug)]
+#[non_exhaustive]
+pub struct Chosen {
+    /// As [`OrbBuilder::policies`] was given them.
+    pub policies: Policies,
+    /// The highest GIOP version.
+    pub giop_version: Version,
+    /// The transports in their order, each as it [describes](crate::transport::Transport::properties) itself.
+    pub transports: Vec<ChosenTransport>,
+    /// What [`OrbBuilder::prefer`] was given.
+    pub prefer: Option<Vec<String>>,
+    /// Where to listen; empty: `tcp::0`.
+    pub listen: Vec<String>,
+    /// The host that references name.
+    pub published_host: Option<String>,
+    /// Which threads serve.
+    pub server_threads: ThreadModel,
+    /// What clients may make the server hold.
+    pub server_limits: ServerLimits,
+    /// Octets from which messages leave in fragments; `None`: never.
+    pub fragment_size: Option<usize>,
+    /// The largest message that is accepted, in octets.
+    pub largest_message: usize,
+    /// Connections to one endpoint that blocking calls have to themselves.
+    pub private_connections: usize,
+    /// How long an unused outgoing connection stays open.
+    pub client_idle: Duration,
+    /// Initial references, by name.
+    pub initial_references: BTreeMap<String, String>,
+    /// What other initial references begin with.
+    pub default_initial_reference: Option<String>,
+}
+
+/// One of the transports.
+#[derive(Clone, Debug, PartialEq, Eq)]
+#[non_exhaustive]
+pub struct ChosenTransport {
+    /// Its name, such as `tcp`.
+    pub name: &'static str,
+    /// What it was told, by name.
+    pub properties: Vec<(&'static str, String)>,
+}
+
+impl OrbBuilder {
+    /// What was chosen so far.
+    pub fn chosen(&self) -> Chosen {
+        let transports = self.transports.iter();
+        let initial = self.initial.iter().filter_map(|(name, source)| match source {
+            InitialSource::Text(url) => Some((name.clone(), url.clone())),
+            InitialSource::Object(_) => None,
+        });
+        Chosen {
+            policies: self.policies,
+            giop_version: self.giop_version,
+            transports: transports
+                .map(|it| ChosenTransport { name: it.name(), properties: it.properties() })
+                .collect(),
+            prefer: self.preferred.clone(),
+            listen: self.server.endpoints.clone(),
+            published_host: self.server.published_host.clone(),
+            server_threads: self.server.threads,
+            server_limits: self.server.limits,
+            fragment_size: self.client.fragment_size,
+            largest_message: self.client.message_limits.max_message,
+            private_connections: self.client.private_connections,
+            client_idle: self.client.idle,
+            initial_references: initial.collect(),
+            default_initial_reference: self.default_initial.clone(),
+        }
+    }
+}
