@@ -17,7 +17,8 @@ const NORMAL: &[(&str, &[&str])] = &[
     ("zorb-build", &["zorb-idl", "proc-macro2", "quote", "prettyplease", "syn"]),
     ("zorb-orb", &["zorb-cdr", "zorb-giop", "zorb-ipc", "bytes", "parking_lot", "tracing"]),
     ("zorb-naming", &["zorb-orb", "zorb-giop"]),
-    ("zorb", &["zorb-cdr", "zorb-giop", "zorb-orb", "zorb-naming"]),
+    ("zorb-config", &["zorb-orb", "toml"]),
+    ("zorb", &["zorb-cdr", "zorb-giop", "zorb-orb", "zorb-naming", "zorb-config"]),
 ];
 
 /// Dependencies of build scripts: services generate their stubs.
@@ -29,6 +30,7 @@ const BUILD: &[(&str, &[&str])] = &[
     ("zorb-build", &[]),
     ("zorb-orb", &[]),
     ("zorb-naming", &["zorb-build"]),
+    ("zorb-config", &[]),
     ("zorb", &[]),
 ];
 
@@ -105,6 +107,7 @@ fn values_and_messages_are_no_std_and_unsafe_stays_in_ipc() {
         ("build", &["#![forbid(unsafe_code)]"]),
         ("orb", &["#![forbid(unsafe_code)]"]),
         ("naming", &["#![forbid(unsafe_code)]"]),
+        ("config", &["#![forbid(unsafe_code)]"]),
         ("zorb", &["#![forbid(unsafe_code)]"]),
     ] {
         let path = root().join("crates").join(package).join("src/lib.rs");

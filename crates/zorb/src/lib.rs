@@ -14,11 +14,14 @@
 //! | [`transport`] | what messages travel over, and how to add to it |
 //! | [`probes`] | where in a call the time goes |
 //! | [`naming`] | the naming service's client, `corbaname:` URLs |
+//! | `config` | with the feature of that name: settings from the command line, the environment and a file |
 //! | [`cdr`], [`giop`] | values and messages as bytes, for tools |
 #![forbid(unsafe_code)]
 
 pub use zorb_cdr as cdr;
 pub use zorb_cdr::{Char, LongDouble, Sequence, WChar};
+#[cfg(feature = "config")]
+pub use zorb_config as config;
 pub use zorb_giop as giop;
 pub use zorb_naming as naming;
 pub use zorb_orb::{

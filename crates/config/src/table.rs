@@ -1,0 +1,485 @@
+//! The table of settings: every choice of the ORB's builder that text can make. Names, documentation, tests and what
+//! `zorb config` prints come from here.
+
+use std::num::NonZeroUsize;
+use std::sync::Arc;
+use std::time::Duration;
+
+use zorb_orb::OrbBuilder;
+use zorb_orb::orb::Chosen;
+use zorb_orb::policy::{Policies, SyncScope};
+use zorb_orb::server::{ServerLimits, ThreadModel};
+use zorb_orb::transport::tcp::Tcp;
+use zorb_orb::transport::unix::{Unix, Users};
+
+use crate::setting::{Setting, Spelling};
+use crate::value::{Kind, Value};
+
+const MS: Duration = Duration::from_millis(1);
+/// Longer than any process waits; short enough that the clock can be asked for the end.
+const YEAR: Duration = Duration::from_secs(365 * 24 * 3600);
+/// What GIOP's size field can say.
+const LARGEST_MESSAGE: usize = u32::MAX as usize;
+/// What the system takes as a queue size.
+const LARGEST_QUEUE: usize = 1 << 30;
+const MOST: usize = usize::MAX;
+
+const fn time(least: Duration) -> Kind {
+    Kind::Time { least, most: YEAR }
+}
+
+const fn count(least: usize) -> Kind {
+    Kind::Count { least, most: MOST }
+}
+
+const fn octets(least: usize) -> Kind {
+    Kind::Octets { least, most: LARGEST_MESSAGE }
+}
+
+/// Other systems' values.
+mod as_others {
+    pub(super) fn same(text: &str) -> Result<String, String> {
+        Ok(text.to_owned())
+    }
+
+    fn number(text: &str, unit: &str, zero: &str) -> Result<String, String> {
+        match text.trim().parse::<u64>() {
+            Ok(0) => Err(format!("0 means {zero} there, and zorb has no such thing")),
+            Ok(number) => Ok(format!("{number}{unit}")),
+            Err(_) => Err(format!("{text:?} is no whole number")),
+        }
+    }
+
+    pub(super) fn milliseconds(text: &str) -> Result<String, String> {
+        number(text, "ms", "a wait without end")
+    }
+
+    pub(super) fn seconds(text: &str) -> Result<String, String> {
+        number(text, "s", "that connections are never closed")
+    }
+
+    /// `giop:tcp:HOST:`, the one form of several that names a host alone.
+    pub(super) fn publish(text: &str) -> Result<String, String> {
+        let host = text.trim().strip_prefix("giop:tcp:").and_then(|rest| rest.strip_suffix(':'));
+        host.filter(|host| !host.is_empty())
+            .map(str::to_owned)
+            .ok_or_else(|| format!("{text:?}: of what omniORB takes here zorb knows giop:tcp:HOST: alone"))
+    }
+
+    /// `* unix,tcp`: a rule for every address.
+    pub(super) fn rule(text: &str) -> Result<String, String> {
+        let names = text.trim().strip_prefix('*').map(str::trim).filter(|names| !names.is_empty());
+        names.map(str::to_owned).ok_or_else(|| {
+            format!("{text:?}: of omniORB's rules zorb knows \"* transport,transport\" alone, one for every address")
+        })
+    }
+
+    pub(super) fn threads(text: &str) -> Result<String, String> {
+        match text.trim() {
+            "1" => Ok("per-connection".to_owned()),
+            "0" => Ok("pool".to_owned()),
+            _ => Err(format!("{text:?} is neither 0 nor 1")),
+        }
+    }
+}
+use as_others::{milliseconds, publish, rule, same, seconds, threads};
+
+const fn spelt(name: &'static str, note: &'static str, read: fn(&str) -> Result<String, String>) -> Spelling {
+    Spelling { name, note, read }
+}
+
+fn policies(builder: OrbBuilder, change: impl FnOnce(Policies) -> Policies) -> OrbBuilder {
+    let chosen = builder.chosen().policies;
+    builder.policies(change(chosen))
+}
+
+fn limits(builder: OrbBuilder, change: impl FnOnce(&mut ServerLimits)) -> OrbBuilder {
+    let mut chosen = builder.chosen().server_limits;
+    change(&mut chosen);
+    builder.server_limits(chosen)
+}
+
+/// A server's limit of the same name.
+macro_rules! limit {
+    ($key:literal, $field:ident, $kind:expr, Time, $what:literal $(, $spelling:expr)*) => {
+        Setting {
+            key: $key, kind: $kind, what: $what, spellings: &[$($spelling),*],
+            get: |chosen| Some(Value::Time(chosen.server_limits.$field)),
+            set: |builder, value| limits(builder, |limits| limits.$field = value.time()),
+        }
+    };
+    ($key:literal, $field:ident, $kind:expr, $value:ident, $what:literal) => {
+        Setting {
+            key: $key, kind: $kind, what: $what, spellings: &[],
+            get: |chosen| Some(Value::$value(chosen.server_limits.$field)),
+            set: |builder, value| limits(builder, |limits| limits.$field = value.octets()),
+        }
+    };
+}
+
+/// Every setting, in the order in which it is documented and given to the builder.
+pub static SETTINGS: &[Setting] = &[
+    Setting {
+        key: "listen",
+        kind: Kind::Endpoints,
+        what: "Where the server listens; without, at tcp::0, every interface and a port that the system picks. In place of \
+               all that sources of less precedence say.",
+        spellings: &[
+            spelt("endPoint", "omniORB, TAO; may be repeated", same),
+            spelt("ListenEndpoints", "TAO, JacORB", same),
+        ],
+        get: |chosen| (!chosen.listen.is_empty()).then(|| Value::List(chosen.listen.clone())),
+        set: |builder, value| builder.listen_at(value.list()),
+    },
+    Setting {
+        key: "published_host",
+        kind: Kind::Text,
+        what: "The host that references name; without, the one that is listened at, or an address of this machine.",
+        spellings: &[spelt("endPointPublish", "omniORB; giop:tcp:HOST: alone", publish)],
+        get: |chosen| chosen.published_host.clone().map(Value::Text),
+        set: |builder, value| builder.published_host(value.text()),
+    },
+    Setting {
+        key: "transports",
+        kind: Kind::Transports,
+        what: "The transports that clients use, best first; without, all, in the order of each reference.",
+        spellings: &[spelt("clientTransportRule", "omniORB; \"* unix,tcp\" alone", rule)],
+        get: |chosen| chosen.prefer.clone().map(Value::List),
+        set: |builder, value| builder.prefer(value.list()),
+    },
+    Setting {
+        key: "giop_version",
+        kind: Kind::Choice(&["1.0", "1.1", "1.2"]),
+        what: "The highest GIOP version to speak as a client and to name in references.",
+        spellings: &[spelt("maxGIOPVersion", "omniORB", same)],
+        get: |chosen| {
+            Some(Value::Text(format!("{}.{}", chosen.giop_version.major, chosen.giop_version.minor)))
+        },
+        set: |builder, value| {
+            let mut version = builder.chosen().giop_version;
+            version.major = 1;
+            version.minor = value.text().strip_prefix("1.").and_then(|minor| minor.parse().ok()).unwrap_or(2);
+            builder.giop_version(version)
+        },
+    },
+    Setting {
+        key: "connect_timeout",
+        kind: time(MS),
+        what: "The longest time to a connection: name lookup and handshake, all addresses together.",
+        spellings: &[spelt("clientConnectTimeOutPeriod", "omniORB; milliseconds", milliseconds)],
+        get: |chosen| {
+            let chosen = chosen.policies.connect_timeout;
+            Some(Value::Time(chosen.unwrap_or(Policies::DEFAULT_CONNECT_TIMEOUT)))
+        },
+        set: |builder, value| policies(builder, |policies| policies.connect_timeout(value.time())),
+    },
+    Setting {
+        key: "call_timeout",
+        kind: time(MS),
+        what: "The longest time from a call to its result, connecting included.",
+        spellings: &[spelt("clientCallTimeOutPeriod", "omniORB; milliseconds", milliseconds)],
+        get: |chosen| {
+            Some(Value::Time(chosen.policies.call_timeout.unwrap_or(Policies::DEFAULT_CALL_TIMEOUT)))
+        },
+        set: |builder, value| policies(builder, |policies| policies.call_timeout(value.time())),
+    },
+    Setting {
+        key: "sync_scope",
+        kind: Kind::Choice(&["none", "transport", "server", "target"]),
+        what: "How far a oneway goes before it returns.",
+        spellings: &[],
+        get: |chosen| {
+            Some(Value::Text(scope_word(chosen.policies.sync_scope.unwrap_or_default()).to_owned()))
+        },
+        set: |builder, value| {
+            let scope = match value.text() {
+                "none" => SyncScope::None,
+                "server" => SyncScope::WithServer,
+                "target" => SyncScope::WithTarget,
+                _ => SyncScope::WithTransport,
+            };
+            policies(builder, |policies| policies.sync_scope(scope))
+        },
+    },
+    Setting {
+        key: "fragment_size",
+        kind: octets(64),
+        what: "Messages above this leave in GIOP fragments; without, none do.",
+        spellings: &[],
+        get: |chosen| chosen.fragment_size.map(Value::Octets),
+        set: |builder, value| builder.fragment_size(value.octets()),
+    },
+    Setting {
+        key: "largest_message",
+        kind: octets(1024),
+        what: "The largest message that is accepted, header included, as a client and as a server.",
+        spellings: &[spelt("giopMaxMsgSize", "omniORB; octets", same)],
+        get: |chosen| Some(Value::Octets(chosen.largest_message)),
+        set: |builder, value| builder.largest_message(value.octets()),
+    },
+    Setting {
+        key: "private_connections",
+        kind: count(0),
+        what: "Connections to one endpoint that blocking calls have to themselves; further calls share one.",
+        spellings: &[],
+        get: |chosen| Some(Value::Count(chosen.private_connections)),
+        set: |builder, value| builder.private_connections(value.octets()),
+    },
+    Setting {
+        key: "client_idle",
+        kind: time(MS),
+        what: "How long an unused outgoing connection stays open.",
+        spellings: &[spelt("outConScanPeriod", "omniORB; seconds", seconds)],
+        get: |chosen| Some(Value::Time(chosen.client_idle)),
+        set: |builder, value| builder.client_idle(value.time()),
+    },
+    Setting {
+        key: "init_ref",
+        kind: Kind::References,
+        what: "The URL of an initial reference such as NameService. Each name by itself has its source of precedence.",
+        spellings: &[],
+        // One by one, by name: see `config`.
+        get: |_| None,
+        set: |builder, _| builder,
+    },
+    Setting {
+        key: "default_init_ref",
+        kind: Kind::Text,
+        what: "What the URLs of other initial references begin with; a slash and the name follow.",
+        spellings: &[],
+        get: |chosen| chosen.default_initial_reference.clone().map(Value::Text),
+        set: |builder, value| builder.default_initial_reference(value.text()),
+    },
+    Setting {
+        key: "server.threads",
+        kind: Kind::Choice(&["per-connection", "pool", "reactor", "caller"]),
+        what: "Which threads serve.",
+        spellings: &[spelt("threadPerConnectionPolicy", "omniORB; 1: per-connection, 0: pool", threads)],
+        get: |chosen| Some(Value::Text(model_word(chosen.server_threads).to_owned())),
+        set: |builder, value| {
+            let before = builder.chosen().server_threads;
+            if model_word(before) == value.text() {
+                return builder;
+            }
+            builder.server_threads(match value.text() {
+                "pool" => ThreadModel::pool(pool_threads()),
+                "reactor" => ThreadModel::Reactor,
+                "caller" => ThreadModel::Caller,
+                _ => ThreadModel::per_connection(),
+            })
+        },
+    },
+    Setting {
+        key: "server.most_threads",
+        kind: Kind::Count { least: 1, most: 65_536 },
+        what: "The most threads of per-connection, or how many a pool has; for a pool without it one per processor, and at \
+               least four.",
+        spellings: &[],
+        get: |chosen| match chosen.server_threads {
+            ThreadModel::PerConnection { most } => Some(Value::Count(most)),
+            ThreadModel::Pool { threads, .. } => Some(Value::Count(threads)),
+            _ => None,
+        },
+        set: |builder, value| {
+            let count = value.octets();
+            match builder.chosen().server_threads {
+                ThreadModel::PerConnection { .. } => {
+                    builder.server_threads(ThreadModel::PerConnection { most: count })
+                }
+                ThreadModel::Pool { .. } => builder.server_threads(ThreadModel::pool(count)),
+                _ => builder,
+            }
+        },
+    },
+    Setting {
+        key: "server.thread_queue",
+        kind: count(0),
+        what: "Requests that may wait for a thread of a pool; without, ten for each thread, and at least 64.",
+        spellings: &[],
+        get: |chosen| match chosen.server_threads {
+            ThreadModel::Pool { queue, .. } => Some(Value::Count(queue)),
+            _ => None,
+        },
+        set: |builder, value| match builder.chosen().server_threads {
+            ThreadModel::Pool { threads, .. } => {
+                builder.server_threads(ThreadModel::Pool { threads, queue: value.octets() })
+            }
+            _ => builder,
+        },
+    },
+    limit!("server.connections", connections, count(1), Count, "Open connections."),
+    limit!(
+        "server.requests_per_connection",
+        requests_per_connection,
+        count(1),
+        Count,
+        "Requests of one connection that are executed or wait to be."
+    ),
+    limit!(
+        "server.octets_per_connection",
+        octets_per_connection,
+        Kind::Octets { least: 1, most: MOST },
+        Octets,
+        "Octets of arguments that such requests hold."
+    ),
+    limit!(
+        "server.unsent_octets",
+        unsent_octets,
+        Kind::Octets { least: 1, most: MOST },
+        Octets,
+        "Octets of replies that the transport of one connection does not take."
+    ),
+    limit!(
+        "server.send_time",
+        send_time,
+        time(MS),
+        Time,
+        "A peer that takes nothing of what waits for it for so long is closed."
+    ),
+    limit!(
+        "server.receive_time",
+        receive_time,
+        time(MS),
+        Time,
+        "How long a message may take from its first octet to its last."
+    ),
+    limit!(
+        "server.receive_rate",
+        receive_rate,
+        Kind::Octets { least: 1, most: MOST },
+        Octets,
+        "Octets a second that earn a large message more time."
+    ),
+    limit!(
+        "server.idle",
+        idle,
+        time(MS),
+        Time,
+        "An unused connection is closed in order after so long.",
+        spelt("inConScanPeriod", "omniORB; seconds", seconds)
+    ),
+    limit!(
+        "server.drain",
+        drain,
+        time(Duration::ZERO),
+        Time,
+        "How long to go on reading from a connection that was closed in order."
+    ),
+    limit!(
+        "server.queue_time",
+        queue_time,
+        time(Duration::ZERO),
+        Time,
+        "How long a request waits for a thread before it is answered with TRANSIENT."
+    ),
+    limit!(
+        "server.stall_time",
+        stall_time,
+        time(Duration::ZERO),
+        Time,
+        "The same while every thread waits for the reply to a call of its own."
+    ),
+    limit!(
+        "server.linger",
+        linger,
+        time(Duration::ZERO),
+        Time,
+        "How long a thread waits for the next call on its connection before it parks it."
+    ),
+    limit!(
+        "server.nesting",
+        nesting,
+        Kind::Count { least: 1, most: 64 },
+        Count,
+        "How deep a reactor serves requests within the waits of others."
+    ),
+    Setting {
+        key: "tcp.queues",
+        kind: Kind::Octets { least: 1, most: LARGEST_QUEUE },
+        what: "What the system may hold for a TCP connection in each direction; without, it adapts to the traffic.",
+        spellings: &[],
+        get: |chosen| {
+            property(chosen, "tcp", "queues").and_then(|text| Some(Value::Octets(text.parse().ok()?)))
+        },
+        set: |builder, value| builder.replace_transport(Arc::new(Tcp::new().queues(value.octets()))),
+    },
+    Setting {
+        key: "unix.queues",
+        kind: Kind::Octets { least: 1, most: LARGEST_QUEUE },
+        what: "The same for a Unix socket.",
+        spellings: &[],
+        get: |chosen| {
+            property(chosen, "unix", "queues").and_then(|text| Some(Value::Octets(text.parse().ok()?)))
+        },
+        set: |builder, value| {
+            let users = users(&builder.chosen());
+            unix(builder, Some(value.octets()), users)
+        },
+    },
+    Setting {
+        key: "unix.users",
+        kind: Kind::Users,
+        what: "Which users are talked to over Unix sockets beside the superuser, by either side: own, any, or own and those \
+               of these numbers.",
+        spellings: &[],
+        get: |chosen| {
+            let users = property(chosen, "unix", "users").unwrap_or_else(|| "own".to_owned());
+            Some(Value::List(users.split(',').map(str::to_owned).collect()))
+        },
+        set: |builder, value| {
+            let queues = property(&builder.chosen(), "unix", "queues").and_then(|text| text.parse().ok());
+            unix(builder, queues, as_users(value.list()))
+        },
+    },
+];
+
+fn scope_word(scope: SyncScope) -> &'static str {
+    match scope {
+        SyncScope::None => "none",
+        SyncScope::WithTransport => "transport",
+        SyncScope::WithServer => "server",
+        SyncScope::WithTarget => "target",
+    }
+}
+
+fn model_word(model: ThreadModel) -> &'static str {
+    match model {
+        ThreadModel::Pool { .. } => "pool",
+        ThreadModel::Reactor => "reactor",
+        ThreadModel::Caller => "caller",
+        _ => "per-connection",
+    }
+}
+
+/// Calls that wait for each other need a thread each: four are few enough anywhere.
+fn pool_threads() -> usize {
+    std::thread::available_parallelism().map_or(4, NonZeroUsize::get).max(4)
+}
+
+fn property(chosen: &Chosen, transport: &str, name: &str) -> Option<String> {
+    let transport = chosen.transports.iter().find(|it| it.name == transport)?;
+    transport.properties.iter().find(|(known, _)| *known == name).map(|(_, value)| value.clone())
+}
+
+fn as_users(list: &[String]) -> Users {
+    match list {
+        [any] if any == "any" => Users::Any,
+        [own] if own == "own" => Users::Own,
+        numbers => Users::These(numbers.iter().filter_map(|number| number.parse().ok()).collect()),
+    }
+}
+
+fn users(chosen: &Chosen) -> Users {
+    match property(chosen, "unix", "users") {
+        Some(users) => as_users(&users.split(',').map(str::to_owned).collect::<Vec<_>>()),
+        None => Users::Own,
+    }
+}
+
+fn unix(builder: OrbBuilder, queues: Option<usize>, users: Users) -> OrbBuilder {
+    let mut unix = Unix::new().users(users);
+    if let Some(octets) = queues {
+        unix = unix.queues(octets);
+    }
+    builder.replace_transport(Arc::new(unix))
+}
