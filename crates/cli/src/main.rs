@@ -18,6 +18,7 @@
 #![forbid(unsafe_code)]
 
 mod bench;
+mod config;
 mod demo;
 mod failure;
 mod idl;
@@ -51,6 +52,8 @@ const EXIT_CODES: &str = "\
 Exit codes: 0 done; 1 what was asked for failed; 2 wrong command line;
 3 the peer answers, but the object is missing or of another type (ping).
 
+Commands that build an ORB take -ORB options: see zorb config --settings.
+
 Example: zorb demo";
 
 #[derive(Debug, Subcommand)]
@@ -61,18 +64,25 @@ enum Command {
     Ping(ping::Arguments),
     Bench(bench::Arguments),
     Ttcp(ttcp::Arguments),
+    Config(config::Arguments),
 }
 
 fn main() -> ExitCode {
-    let outcome = match Arguments::try_parse().unwrap_or_else(|error| wrong(&error)).command {
-        Command::Demo(arguments) => demo::run(arguments),
-        Command::Idl(arguments) => idl::run(&arguments),
-        Command::Ior(arguments) => ior::run(&arguments),
-        Command::Ping(arguments) => ping::run(&arguments),
-        Command::Bench(arguments) => bench::run(arguments),
-        Command::Ttcp(arguments) => ttcp::run(arguments),
-    };
-    outcome.map_or_else(Failure::report, |()| ExitCode::SUCCESS)
+    run().map_or_else(Failure::report, |()| ExitCode::SUCCESS)
+}
+
+fn run() -> Result<(), Failure> {
+    // Before `clap` sees the rest: these options are the ORB's, in any place.
+    let (told, rest) = config::Told::of_process()?;
+    match Arguments::try_parse_from(rest).unwrap_or_else(|error| wrong(&error)).command {
+        Command::Demo(arguments) => demo::run(arguments, &told),
+        Command::Ping(arguments) => ping::run(&arguments, &told),
+        Command::Config(arguments) => config::run(&arguments, &told),
+        Command::Idl(arguments) => told.none("idl").and_then(|()| idl::run(&arguments)),
+        Command::Ior(arguments) => told.none("ior").and_then(|()| ior::run(&arguments)),
+        Command::Bench(arguments) => told.none("bench").and_then(|()| bench::run(arguments)),
+        Command::Ttcp(arguments) => told.none("ttcp").and_then(|()| ttcp::run(arguments)),
+    }
 }
 
 /// Says what is wrong with the command line, or helps, as `clap` does; and where a subcommand is unknown, which there are.

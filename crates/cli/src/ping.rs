@@ -9,6 +9,7 @@ use zorb::policy::Policies;
 use zorb::{Kind, ObjectRef, Orb, SystemException};
 use zorb_bench::latency::Latencies;
 
+use crate::config::Told;
 use crate::failure::Failure;
 use crate::table;
 
@@ -36,18 +37,26 @@ pub(crate) struct Arguments {
     #[arg(long, short = 'n', default_value_t = 1_000, value_parser = clap::value_parser!(u32).range(1..), value_name = "N")]
     calls: u32,
 
-    /// Longest time for each call, in seconds.
-    #[arg(long, default_value_t = 5.0, value_name = "SECONDS")]
-    timeout: f64,
+    /// Longest time for each call, in seconds; 5 where no setting says otherwise.
+    #[arg(long, value_name = "SECONDS")]
+    timeout: Option<f64>,
 }
 
-pub(crate) fn run(arguments: &Arguments) -> Result<(), Failure> {
-    let timeout = Duration::try_from_secs_f64(arguments.timeout)
-        .ok()
-        .filter(|timeout| !timeout.is_zero())
-        .ok_or_else(|| Failure::usage(format!("--timeout {} is not a time above 0", arguments.timeout)))?;
-    let policies = Policies::new().connect_timeout(timeout).call_timeout(timeout);
-    let orb = zorb::naming::install(Orb::builder()).policies(policies).build();
+/// How long a call may take when nobody says.
+const TIMEOUT: Duration = Duration::from_secs(5);
+
+pub(crate) fn run(arguments: &Arguments, told: &Told) -> Result<(), Failure> {
+    let within = |time| Policies::new().connect_timeout(time).call_timeout(time);
+    let builder = zorb::naming::install(Orb::builder()).policies(within(TIMEOUT));
+    let mut builder = told.apply(builder)?;
+    if let Some(seconds) = arguments.timeout {
+        let timeout = Duration::try_from_secs_f64(seconds)
+            .ok()
+            .filter(|timeout| !timeout.is_zero())
+            .ok_or_else(|| Failure::usage(format!("--timeout {seconds} is not a time above 0")))?;
+        builder = builder.policies(within(timeout));
+    }
+    let orb = builder.build();
     let object = object(&orb, &arguments.reference)?;
 
     let start = Instant::now();

@@ -133,6 +133,55 @@ fn ping_tells_nobody_from_no_object() {
 }
 
 #[test]
+fn settings_are_shown_explained_and_refused() {
+    let table = printed(&["config", "--settings"]);
+    fits_80_columns(&table);
+    assert!(table.contains("-ORBcallTimeout ZORB_CALL_TIMEOUT"), "{table}");
+
+    let folder = scratch("config");
+    let file = folder.join("zorb.toml");
+    std::fs::write(&file, "call_timeout = \"7s\"\n[server]\nidle = \"2min\"\n").unwrap();
+    let file = file.to_str().unwrap();
+    let named = ["config", "-ORBconfigFile", file, "-ORBcallTimeout=3s"];
+    let shown = printed(&named);
+    assert!(shown.contains("call_timeout = \"3s\"") && shown.contains("server.idle = \"2min\""), "{shown}");
+    let one = printed(&[&named[..], &["--explain", "ZORB_CALL_TIMEOUT"]].concat());
+    let one = one.split_whitespace().collect::<Vec<_>>().join(" ");
+    assert!(one.starts_with("# argument 4 (-ORBcallTimeout); not \"7s\", file"), "{one}");
+
+    for (arguments, expected) in [
+        (&["config", "-ORBcalTimeout=1s"][..], "did you mean -ORBcallTimeout?"),
+        (&["config", "-ORBconfigFile", "no/such.toml"], "file no/such.toml: it cannot be opened"),
+        (&["config", "--explain", "colour"], "there is no setting colour"),
+        (&["idl", "-ORBlisten", "unix:", "x.idl"], "zorb idl takes no -ORB options"),
+        (&["ping", "corbaloc::localhost/x", "-ORBtransports", "shn"], "has no transport \"shn\""),
+    ] {
+        assert!(refused(arguments, 2).contains(expected), "{arguments:?}");
+    }
+}
+
+#[test]
+fn the_environment_is_read_by_commands_that_build_an_orb_and_by_no_others() {
+    let with = |arguments: &[&str]| {
+        let mut command = Command::new(env!("CARGO_BIN_EXE_zorb"));
+        command.args(arguments).env("ZORB_CALL_TIMEOUT", "soon").stdin(Stdio::null());
+        let output = command.output().unwrap();
+        (output.status.code(), text(&output.stderr).to_owned())
+    };
+    let (code, line) = with(&["ping", "corbaloc::localhost/x"]);
+    assert_eq!(code, Some(2), "{line}");
+    assert!(line.contains("environment variable ZORB_CALL_TIMEOUT: \"soon\" is no time"), "{line}");
+    assert_eq!(with(&["ior", "corbaloc::localhost/x"]).0, Some(0));
+}
+
+#[test]
+fn ping_calls_by_the_transports_that_settings_name() {
+    let call = ["ping", "corbaloc:iiop:1.2@127.0.0.1:1/x", "-ORBtransports", "unix", "-ORBcallTimeout=2s"];
+    let line = refused(&call, 1);
+    assert!(line.contains("tcp:127.0.0.1:1") && line.contains("use only the transports unix"), "{line}");
+}
+
+#[test]
 fn bench_report_draws_a_directory() {
     let directory = scratch("bench-report");
     let row = r#"{"experiment":"concurrency","system":"zorb","pin":"same","callers":8,"calls_s":100000.7}"#;

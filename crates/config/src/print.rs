@@ -1,5 +1,7 @@
 //! What is in force, and what can be set, for people: in lines of at most 80 columns.
 
+use std::fmt;
+
 use zorb_orb::OrbBuilder;
 
 use crate::config::{Config, InForce};
@@ -18,6 +20,13 @@ impl Config {
     /// As of [`apply`](Config::apply).
     pub fn report(&self, builder: OrbBuilder) -> Result<String, ConfigError> {
         Ok(self.in_force(builder)?.iter().map(line).collect())
+    }
+}
+
+/// A line of a file that says the same, with the origin as a comment; more lines where that is too long.
+impl fmt::Display for InForce {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.write_str(&line(self))
     }
 }
 

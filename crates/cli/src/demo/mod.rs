@@ -36,6 +36,7 @@ use zorb_bench::process::{Bounds, Server, serve_until_parent_goes};
 use zorb_bench::rtt::Plan;
 use zorb_bench::system::{Payload, Transport};
 
+use crate::config::Told;
 use crate::failure::Failure;
 use idl::imaging;
 use picture::Picture;
@@ -53,6 +54,7 @@ Examples:
   zorb demo
   zorb demo --images ~/scans --out /tmp/rendered
   zorb demo serve --listen 192.168.1.20:5000 --ior-file archive.ior
+  zorb demo -ORBlisten unix:
   zorb demo client file:archive.ior"
 )]
 pub(crate) struct Arguments {
@@ -117,13 +119,13 @@ struct ClientArguments {
     work: Work,
 }
 
-pub(crate) fn run(arguments: Arguments) -> Result<(), Failure> {
+pub(crate) fn run(arguments: Arguments, told: &Told) -> Result<(), Failure> {
     match arguments.half {
-        None => both(&arguments.work),
-        Some(Half::Serve(serve)) => self::serve(&serve),
+        None => both(&arguments.work, told),
+        Some(Half::Serve(serve)) => self::serve(&serve, told),
         Some(Half::Client(client)) => {
             let pictures = pictures(&client.work)?;
-            work(&client.reference, &client.listen, &pictures, &client.work.out)
+            work(&client.reference, &client.listen, &pictures, &client.work.out, told)
         }
     }
 }
@@ -131,14 +133,14 @@ pub(crate) fn run(arguments: Arguments) -> Result<(), Failure> {
 /// How long the server process may live: a demonstration takes seconds, a slow disk of images minutes.
 const LIFETIME: Duration = Duration::from_secs(3600);
 
-fn both(arguments: &Work) -> Result<(), Failure> {
+fn both(arguments: &Work, told: &Told) -> Result<(), Failure> {
     let pictures = pictures(arguments)?;
     let mut command = Command::new(std::env::current_exe().unwrap_or_else(|_| "zorb".into()));
-    command.args(["demo", "serve", "--child"]);
+    command.args(["demo", "serve", "--child"]).args(told.options());
     let server = Server::start("zorb demo", command, &Bounds::lifetime(LIFETIME))?;
     let mut say = std::io::stdout();
     writeln!(say, "server    process {}; client process {}", server.process().id(), std::process::id())?;
-    work(server.address(), "127.0.0.1:0", &pictures, &arguments.out)?;
+    work(server.address(), "127.0.0.1:0", &pictures, &arguments.out, told)?;
     drop(server);
     compare(&mut say)
 }
@@ -155,18 +157,19 @@ fn pictures(arguments: &Work) -> Result<Vec<Picture>, Failure> {
     Ok(small.chain(large).collect())
 }
 
-/// An ORB that listens where it was told.
-fn orb(listen: &str) -> Result<Orb, Failure> {
-    let orb = zorb::naming::install(Orb::builder()).listen(format!("tcp:{listen}")).build();
-    orb.listen().map_err(|exception| Failure::new(format!("cannot listen on {listen}: {exception}")))?;
+/// An ORB that listens where it was told: there, unless a setting says otherwise.
+fn orb(listen: &str, told: &Told) -> Result<Orb, Failure> {
+    let builder = zorb::naming::install(Orb::builder()).listen(format!("tcp:{listen}"));
+    let orb = told.apply(builder)?.build();
+    orb.listen().map_err(|exception| Failure::new(format!("cannot listen: {exception}")))?;
     Ok(orb)
 }
 
 /// How long calls in progress may take when an ORB ends.
 const SHUTDOWN: Duration = Duration::from_secs(5);
 
-fn serve(arguments: &ServeArguments) -> Result<(), Failure> {
-    let orb = orb(&arguments.listen)?;
+fn serve(arguments: &ServeArguments, told: &Told) -> Result<(), Failure> {
+    let orb = orb(&arguments.listen, told)?;
     let cannot =
         |exception: &dyn std::fmt::Display| Failure::new(format!("cannot activate the archive: {exception}"));
     let poa = orb.root_poa().map_err(|exception| cannot(&exception))?;
@@ -191,8 +194,8 @@ fn serve(arguments: &ServeArguments) -> Result<(), Failure> {
     Ok(())
 }
 
-fn work(reference: &str, listen: &str, pictures: &[Picture], out: &Path) -> Result<(), Failure> {
-    let orb = orb(listen)?;
+fn work(reference: &str, listen: &str, pictures: &[Picture], out: &Path, told: &Told) -> Result<(), Failure> {
+    let orb = orb(listen, told)?;
     let object = crate::ping::object(&orb, reference)?;
     let archive = imaging::Archive::narrow(&object)
         .map_err(|exception| Failure::new(format!("cannot reach the archive: {exception}")))?
