@@ -50,7 +50,7 @@
 //! ZORB_LISTEN`, `argument 3 (-ORBlisten)`), what is wrong there, and the nearest name that is known. Saying a setting twice in
 //! one source is an error, also by two spellings; so is a choice that contradicts another.
 //!
-//! `tcp.*` and `unix.*` put a transport of that name in the place of the builder's. A program that registers one of its own
+//! `tcp.*`, `unix.*` and `shm.*` put a transport of that name in the place of the builder's. A program that registers one of its own
 //! under these names, say with another resolver, loses what it told it when text chooses such a property.
 //!
 //! # Settings

@@ -9,6 +9,7 @@ use zorb_orb::OrbBuilder;
 use zorb_orb::orb::Chosen;
 use zorb_orb::policy::{Policies, SyncScope};
 use zorb_orb::server::{ServerLimits, ThreadModel};
+use zorb_orb::transport::shm::Shm;
 use zorb_orb::transport::tcp::Tcp;
 use zorb_orb::transport::unix::{Unix, Users};
 
@@ -412,7 +413,7 @@ pub static SETTINGS: &[Setting] = &[
             property(chosen, "unix", "queues").and_then(|text| Some(Value::Octets(text.parse().ok()?)))
         },
         set: |builder, value| {
-            let users = users(&builder.chosen());
+            let users = users(&builder.chosen(), "unix");
             unix(builder, Some(value.octets()), users)
         },
     },
@@ -422,14 +423,19 @@ pub static SETTINGS: &[Setting] = &[
         what: "Which users are talked to over Unix sockets beside the superuser, by either side: own, any, or own and those \
                of these numbers.",
         spellings: &[],
-        get: |chosen| {
-            let users = property(chosen, "unix", "users").unwrap_or_else(|| "own".to_owned());
-            Some(Value::List(users.split(',').map(str::to_owned).collect()))
-        },
+        get: |chosen| users_list(chosen, "unix"),
         set: |builder, value| {
             let queues = property(&builder.chosen(), "unix", "queues").and_then(|text| text.parse().ok());
             unix(builder, queues, as_users(value.list()))
         },
+    },
+    Setting {
+        key: "shm.users",
+        kind: Kind::Users,
+        what: "The same over shared memory.",
+        spellings: &[],
+        get: |chosen| users_list(chosen, "shm"),
+        set: |builder, value| builder.replace_transport(Arc::new(Shm::new().users(as_users(value.list())))),
     },
 ];
 
@@ -461,6 +467,11 @@ fn property(chosen: &Chosen, transport: &str, name: &str) -> Option<String> {
     transport.properties.iter().find(|(known, _)| *known == name).map(|(_, value)| value.clone())
 }
 
+fn users_list(chosen: &Chosen, transport: &str) -> Option<Value> {
+    let users = property(chosen, transport, "users").unwrap_or_else(|| "own".to_owned());
+    Some(Value::List(users.split(',').map(str::to_owned).collect()))
+}
+
 fn as_users(list: &[String]) -> Users {
     match list {
         [any] if any == "any" => Users::Any,
@@ -469,8 +480,8 @@ fn as_users(list: &[String]) -> Users {
     }
 }
 
-fn users(chosen: &Chosen) -> Users {
-    match property(chosen, "unix", "users") {
+fn users(chosen: &Chosen, transport: &str) -> Users {
+    match property(chosen, transport, "users") {
         Some(users) => as_users(&users.split(',').map(str::to_owned).collect::<Vec<_>>()),
         None => Users::Own,
     }

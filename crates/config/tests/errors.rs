@@ -99,12 +99,12 @@ fn options_that_mean_nothing() {
         ),
         (
             &["-ORBlisten", "tpc::0"],
-            "argument 1 (-ORBlisten): this program has no transport \"tpc\"; its transports are unix, tcp; did you mean \
+            "argument 1 (-ORBlisten): this program has no transport \"tpc\"; its transports are shm, unix, tcp; did you mean \
              tcp?",
         ),
         (
-            &["-ORBtransports", "shm,tcp"],
-            "argument 1 (-ORBtransports): this program has no transport \"shm\"; its transports are unix, tcp",
+            &["-ORBtransports", "quic,tcp"],
+            "argument 1 (-ORBtransports): this program has no transport \"quic\"; its transports are shm, unix, tcp",
         ),
         (
             &["-ORBserverThreadQueue", "9"],
@@ -224,8 +224,8 @@ fn files_that_mean_nothing() {
             "file zorb.toml, line 2, column 11: it is not TOML: unclosed array, expected `]`",
         ),
         (
-            "transports = ['shm']",
-            "file zorb.toml, line 1, column 1: this program has no transport \"shm\"; its transports are unix, tcp",
+            "transports = ['quic']",
+            "file zorb.toml, line 1, column 1: this program has no transport \"quic\"; its transports are shm, unix, tcp",
         ),
     ] {
         says(file(text), expected);

@@ -55,10 +55,10 @@ fn one_that_fails_makes_way_for_the_next() {
 #[test]
 fn where_nothing_is_left_the_exception_says_what_was_passed_over() {
     let (server, probe) = server();
-    let error = by(Orb::builder().prefer(["shm"]), &probe).expect_err("nobody has shm");
+    let error = by(Orb::builder().prefer(["quic"]), &probe).expect_err("nobody has it");
     assert_eq!(error.kind, Kind::InvObjref, "{error}");
     let said = error.to_string();
-    for part in ["tcp:127.0.0.1:", "unix:/", "only the transports shm"] {
+    for part in ["tcp:127.0.0.1:", "unix:/", "only the transports quic"] {
         assert!(said.contains(part), "{said}");
     }
     end(&server);
