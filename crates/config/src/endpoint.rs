@@ -19,22 +19,28 @@ pub(crate) fn read(text: &str) -> Result<String, String> {
     }
     if let Some(rest) = strip(text, "uiop://") {
         let path = rest.split_once('|').map_or(rest, |(path, _)| path);
-        return Ok(format!("unix:{path}"));
+        return plain(text, format!("unix:{path}"));
     }
     if let Some(rest) = strip(text, "giop:") {
         return match rest.split_once(':') {
-            Some(("tcp", address)) => tcp(address),
-            Some((transport, address)) if !transport.is_empty() => Ok(format!("{transport}:{address}")),
+            Some(("tcp", address)) => plain(text, tcp(address)?),
+            Some((transport, address)) if !transport.is_empty() => {
+                plain(text, format!("{transport}:{address}"))
+            }
             _ => Err(format!("{text:?} names no transport, as giop:tcp:host:port does")),
         };
     }
-    match text.split_once(':') {
+    plain(text, text.to_owned())
+}
+
+/// `endpoint`, if it has zorb's own form; `text` is what was written.
+fn plain(text: &str, endpoint: String) -> Result<String, String> {
+    let is_name = |name: &str| name.chars().all(|c| c.is_ascii_alphanumeric() || c == '-' || c == '_');
+    match endpoint.split_once(':') {
         Some((transport, address))
-            if !transport.is_empty()
-                && !address.starts_with("//")
-                && transport.chars().all(|c| c.is_ascii_alphanumeric() || c == '-' || c == '_') =>
+            if !transport.is_empty() && is_name(transport) && !address.starts_with("//") =>
         {
-            Ok(format!("{transport}:{address}"))
+            Ok(endpoint)
         }
         _ => Err(format!(
             "{text:?} is no endpoint; there are tcp:host:port, unix:/path, iiop://host:port, uiop:///path, \
@@ -125,6 +131,9 @@ mod tests {
             (":1", "is no endpoint"),
             ("http://host", "is no endpoint"),
             ("giop:", "names no transport"),
+            ("giop:tcp://", "is no endpoint"),
+            ("giop:a b:c", "is no endpoint"),
+            ("uiop:////run/x", "is no endpoint"),
             ("iiop://1.1@host:1", "giop_version"),
             ("iiop://host:1/hostname_in_ior=x", "published_host"),
             ("iiop://host:1/ssl_port=2", "is no option"),
