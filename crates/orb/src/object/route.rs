@@ -101,15 +101,7 @@ impl Destination {
         let left_aside = keep_preferred(orb, &mut candidates);
         let is_mixed = candidates.iter().any(|candidate| candidate.pool.largest_oneway().is_some());
         let (preferred, preferred_oneway) = Default::default();
-        Destination {
-            ior: ior.clone(),
-            candidates,
-            left_aside,
-            local,
-            preferred,
-            preferred_oneway,
-            is_mixed,
-        }
+        Destination { ior: ior.clone(), candidates, left_aside, local, preferred, preferred_oneway, is_mixed }
     }
 
     /// The object's key, if it may be called directly: it lives in this ORB, and no message of this thread is on its way there,
