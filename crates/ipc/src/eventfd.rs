@@ -4,19 +4,14 @@
 //! To wake a thread from an [`Epoll`](crate::Epoll), [`Wake`](crate::Wake) is simpler.
 
 use std::os::fd::{AsFd, BorrowedFd, OwnedFd};
-use std::thread;
-use std::time::{Duration, Instant};
+use std::time::Instant;
 
 use rustix::event::{EventfdFlags, PollFlags, eventfd};
 use rustix::io::{Errno, read, write};
 
 use crate::kind::{self, adopted};
-use crate::ready::{ready_by, resumed};
+use crate::ready::{attempt_by, resumed};
 use crate::{Error, Refused, Step};
-
-/// From one attempt to the next while the sum does not fit: as long as other things that nothing tells about
-/// are waited for.
-const AGAIN_AFTER: Duration = Duration::from_millis(1);
 
 /// A counter in the kernel: what any number of threads and processes add, one takes together.
 ///
@@ -176,55 +171,35 @@ impl Eventfd {
     }
 
     #[inline]
-    fn take_now(&self) -> Result<u64, Error> {
+    fn take(&self) -> Result<u64, Errno> {
         let mut number = [0; 8];
-        match resumed(|| read(&self.0, &mut number)) {
-            // It gives all eight octets or none.
-            Ok(_) => Ok(u64::from_ne_bytes(number)),
-            Err(errno) => Err(failed(errno)),
-        }
+        // It gives all eight octets or none.
+        resumed(|| read(&self.0, &mut number)).map(|_eight| u64::from_ne_bytes(number))
+    }
+
+    #[inline]
+    fn take_now(&self) -> Result<u64, Error> {
+        self.take().map_err(failed)
     }
 
     fn take_by(&self, deadline: Instant) -> Result<u64, Error> {
-        loop {
-            match self.take_now() {
-                Err(error) if error.is_would_block() => self.wait(PollFlags::IN, deadline)?,
-                done => return done,
-            }
-        }
+        attempt_by(self.0.as_fd(), Step::Wake, PollFlags::IN, Some(deadline), || self.take())
+    }
+
+    #[inline]
+    fn add(&self, number: u64) -> Result<(), Errno> {
+        resumed(|| write(&self.0, &number.to_ne_bytes())).map(|_eight| ())
     }
 
     #[inline]
     fn add_now(&self, number: u64) -> Result<(), Error> {
-        resumed(|| write(&self.0, &number.to_ne_bytes())).map(|_eight| ()).map_err(failed)
+        self.add(number).map_err(failed)
     }
 
+    /// The descriptor is ready as soon as there is room for one, which may not be enough; then nothing tells when
+    /// there is more, and it is tried again and again.
     fn add_by(&self, number: u64, deadline: Instant) -> Result<(), Error> {
-        loop {
-            match self.add_now(number) {
-                Err(error) if error.is_would_block() => self.wait(PollFlags::OUT, deadline)?,
-                done => return done,
-            }
-            // The descriptor is ready as soon as there is room for one, which may not be enough; then nothing
-            // tells when there is more.
-            match self.add_now(number) {
-                Err(error) if error.is_would_block() => {}
-                done => return done,
-            }
-            let left = deadline.saturating_duration_since(Instant::now());
-            if left.is_zero() {
-                return Err(Error::out_of_time(Step::Wake));
-            }
-            thread::sleep(left.min(AGAIN_AFTER));
-        }
-    }
-
-    fn wait(&self, what: PollFlags, deadline: Instant) -> Result<(), Error> {
-        match ready_by(self.0.as_fd(), what, Some(deadline)) {
-            Ok(true) => Ok(()),
-            Ok(false) => Err(Error::out_of_time(Step::Wake)),
-            Err(errno) => Err(failed(errno)),
-        }
+        attempt_by(self.0.as_fd(), Step::Wake, PollFlags::OUT, Some(deadline), || self.add(number))
     }
 }
 

@@ -16,7 +16,7 @@ use rustix::time::{
 };
 
 use crate::kind::{self, adopted};
-use crate::ready::{ready_by, resumed};
+use crate::ready::{attempt_by, resumed};
 use crate::{Error, Refused, Step};
 
 /// A timer by the clock of [`Instant`] (`CLOCK_MONOTONIC`), which nobody sets.
@@ -314,14 +314,11 @@ impl Timerfd {
     }
 
     fn expirations_by(&self, deadline: Instant) -> Result<Result<u64, Errno>, Error> {
-        loop {
+        attempt_by(self.0.as_fd(), Step::Wait, PollFlags::IN, Some(deadline), || {
             match self.expirations_now() {
-                Err(Errno::AGAIN) => {}
-                done => return Ok(done),
+                Err(Errno::AGAIN) => Err(Errno::AGAIN),
+                done => Ok(done),
             }
-            if !ready_by(self.0.as_fd(), PollFlags::IN, Some(deadline)).map_err(failed)? {
-                return Err(Error::out_of_time(Step::Wait));
-            }
-        }
+        })
     }
 }

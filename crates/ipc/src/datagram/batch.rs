@@ -147,24 +147,31 @@ impl<F: DatagramFamily> ReceiveBatch<F> {
         (0..self.received).map(|at| self.datagram(at).expect("it is one of those received"))
     }
 
-    /// Receives as many as there are and as there is room for; if it `waits`, then for the first one.
-    pub(super) fn receive(&mut self, fd: BorrowedFd<'_>, waits: bool) -> Result<usize, Errno> {
+    /// Forgets what the last call has received.
+    pub(super) fn clear(&mut self) {
         // The kernel has put the lengths of addresses in place of the room for them.
         for header in &mut self.headers[..self.received] {
             header.msg_hdr.msg_namelen = ADDRESS_ROOM;
         }
         self.received = 0;
+    }
+
+    /// Receives as many as there are and as there is room for, no more than `most`; if it `waits`, then for the
+    /// first one.
+    pub(super) fn receive(&mut self, fd: BorrowedFd<'_>, most: usize, waits: bool) -> Result<usize, Errno> {
+        self.clear();
         // The kernel then tells each datagram's whole length.
         let flags = libc::MSG_TRUNC | if waits { libc::MSG_WAITFORONE } else { libc::MSG_DONTWAIT };
         loop {
             counts::enter();
-            // SAFETY: there are so many headers. Each points to room for an address and to one slice, which
+            // SAFETY: there are as many headers, or more. Each points to room for an address and to one slice, which
             // points to room for a datagram, with their true lengths, and to nothing else; all of it belongs
             // to this batch, is borrowed for this call alone, and was not moved since it was made, as its
             // vectors never grow. Without a time limit nothing is read from the last pointer.
             let received = unsafe {
                 let headers = self.headers.as_mut_ptr();
-                libc::recvmmsg(fd.as_raw_fd(), headers, self.headers.len() as _, flags as _, ptr::null_mut())
+                let most = most.min(self.headers.len());
+                libc::recvmmsg(fd.as_raw_fd(), headers, most as _, flags as _, ptr::null_mut())
             };
             match usize::try_from(received) {
                 Ok(received) => {

@@ -1,9 +1,8 @@
 //! Datagrams to and from one peer.
 
-use super::{DatagramFamily, MOST_SLICES, concerns_earlier, received, send_until, with_fewer};
-use crate::ready::events_by;
+use super::earlier::Earlier;
+use super::{DatagramFamily, MOST_SLICES, concerns_earlier, receive_after, received, send_after, with_fewer};
 use crate::{Error, Step, counts};
-use rustix::event::PollFlags;
 use rustix::io::Errno;
 use rustix::net::{RecvFlags, SendAncillaryBuffer, SendFlags, connect, recv, send, sendmsg};
 use std::fmt;
@@ -23,9 +22,11 @@ const MOST_REPORTS: usize = 64;
 /// earlier datagram, and is told once, by whichever call comes next; of several that came between two calls
 /// the last is told.
 pub struct ConnectedDatagramSocket<F: DatagramFamily> {
+    /// Goes first: until the socket is closed nobody else gets what identifies its file.
+    held: Option<F::Held>,
     fd: OwnedFd,
     peer: F::Address,
-    _held: Option<F::Held>,
+    earlier: Earlier<F>,
 }
 
 impl<F: DatagramFamily> ConnectedDatagramSocket<F> {
@@ -35,20 +36,20 @@ impl<F: DatagramFamily> ConnectedDatagramSocket<F> {
     /// At [`Step::Open`], [`Step::Configure`] or [`Step::Connect`], naming the address.
     pub fn connect(peer: F::Address) -> Result<Self, Error> {
         let fd = F::open(&peer).map_err(|errno| Error::os(Step::Open, errno).with(F::address(&peer)))?;
-        Self::of(fd, None, peer)
+        give_peer::<F>(fd.as_fd(), &peer)?;
+        Ok(Self { held: None, fd, peer, earlier: Earlier::none() })
     }
 
-    pub(super) fn of(fd: OwnedFd, held: Option<F::Held>, peer: F::Address) -> Result<Self, Error> {
-        let asked = F::ask_for_reports(fd.as_fd());
-        asked.map_err(|errno| Error::os(Step::Configure, errno).with(F::address(&peer)))?;
-        let connected = F::to_kernel(&peer).and_then(|address| connect(&fd, &address));
-        connected.map_err(|errno| Error::os(Step::Connect, errno).with(F::address(&peer)))?;
-        Ok(Self { fd, peer, _held: held })
+    /// Of a socket that was [given](give_peer) its peer, and received from anybody before.
+    pub(super) fn of(fd: OwnedFd, held: Option<F::Held>, peer: F::Address) -> Self {
+        let earlier = Earlier::of(fd.as_fd());
+        Self { held, fd, peer, earlier }
     }
 
     /// `fd` is a socket that is connected to `peer`, in blocking mode.
+    #[cfg(target_os = "linux")]
     pub(crate) fn adopted(fd: OwnedFd, peer: F::Address) -> Self {
-        Self { fd, peer, _held: None }
+        Self::of(fd, None, peer)
     }
 
     /// The peer's address.
@@ -72,7 +73,11 @@ impl<F: DatagramFamily> ConnectedDatagramSocket<F> {
     /// At [`Step::Receive`]: [`Error::is_truncated`], and what was reported of an earlier datagram.
     #[inline]
     pub fn receive(&self, into: &mut [u8]) -> Result<usize, Error> {
-        self.receive_with(into, RecvFlags::TRUNC)
+        match self.receive_with(into, RecvFlags::TRUNC) {
+            // The socket's mode belongs to all who have a duplicate of it.
+            Err(error) => self.receive_after(error, into, None),
+            done => done,
+        }
     }
 
     /// Receives the next datagram if one is there.
@@ -91,55 +96,63 @@ impl<F: DatagramFamily> ConnectedDatagramSocket<F> {
     #[inline]
     pub fn receive_by(&self, into: &mut [u8], deadline: Instant) -> Result<usize, Error> {
         match self.receive_now(into) {
-            Err(error) => self.receive_after(error, into, deadline),
+            Err(error) => self.receive_after(error, into, Some(deadline)),
             done => done,
         }
     }
 
-    /// What came of an attempt to receive decides whether to wait for another.
     #[cold]
-    fn receive_after(&self, error: Error, into: &mut [u8], deadline: Instant) -> Result<usize, Error> {
-        if !error.is_would_block() {
-            return Err(error);
-        }
-        self.wait_to_receive(deadline)?;
-        self.receive_until(deadline, || self.receive_now(into))
-    }
-
-    #[inline]
-    pub(super) fn receive_until<T>(
+    fn receive_after(
         &self,
-        deadline: Instant,
-        mut attempt: impl FnMut() -> Result<T, Error>,
-    ) -> Result<T, Error> {
-        loop {
-            match attempt() {
-                Err(error) if error.is_would_block() => self.wait_to_receive(deadline)?,
-                done => return done,
-            }
-        }
+        error: Error,
+        into: &mut [u8],
+        deadline: Option<Instant>,
+    ) -> Result<usize, Error> {
+        self.go_on_receiving(error, deadline, || self.receive_now(into))
     }
 
-    #[cold]
-    fn wait_to_receive(&self, deadline: Instant) -> Result<(), Error> {
-        let events = events_by(self.as_fd(), PollFlags::IN, Some(deadline))
-            .map_err(|errno| self.failed(Step::Receive, errno))?;
-        if events.is_empty() {
-            return Err(Error::out_of_time(Step::Receive).with(F::address(&self.peer)));
-        }
-        // Where many datagrams were sent at once the system may have told nobody of what came back
-        // meanwhile.
-        if events.contains(PollFlags::ERR)
-            && !events.contains(PollFlags::IN)
-            && let Some(error) = self.reported(Step::Receive)
-        {
-            return Err(error);
-        }
-        Ok(())
+    /// What came of an attempt to receive decides whether to wait for another.
+    pub(super) fn go_on_receiving<T>(
+        &self,
+        error: Error,
+        deadline: Option<Instant>,
+        attempt: impl FnMut() -> Result<T, Error>,
+    ) -> Result<T, Error> {
+        // Where many datagrams were sent at once the system may have told nobody of what came back meanwhile.
+        let reported = || self.reported(Step::Receive);
+        let done = receive_after(error, self.as_fd(), deadline, attempt, reported);
+        done.map_err(|error| error.or_with(|| F::address(&self.peer)))
     }
 
     #[inline]
     fn receive_with(&self, into: &mut [u8], flags: RecvFlags) -> Result<usize, Error> {
+        if self.earlier.may_be() {
+            let now = || self.take(into, RecvFlags::TRUNC.union(RecvFlags::DONTWAIT));
+            if let Some(done) = self.past_earlier(now) {
+                return done;
+            }
+        }
+        self.take(into, flags)
+    }
+
+    /// What comes next if it is the peer's; what had come before from others is dropped. `None`: nothing is there.
+    #[cold]
+    pub(super) fn past_earlier<T>(
+        &self,
+        take: impl FnOnce() -> Result<T, Error>,
+    ) -> Option<Result<T, Error>> {
+        match self.earlier.pass(self.as_fd(), take) {
+            Ok(taken) => taken,
+            Err(errno) => Some(Err(self.failed(Step::Receive, errno))),
+        }
+    }
+
+    pub(super) fn has_earlier(&self) -> bool {
+        self.earlier.may_be()
+    }
+
+    #[inline]
+    fn take(&self, into: &mut [u8], flags: RecvFlags) -> Result<usize, Error> {
         let room = into.len();
         loop {
             counts::enter();
@@ -163,7 +176,10 @@ impl<F: DatagramFamily> ConnectedDatagramSocket<F> {
     /// At [`Step::Send`]: [`Error::is_too_large`], and what was reported of an earlier datagram.
     #[inline]
     pub fn send(&self, slices: &[IoSlice<'_>]) -> Result<(), Error> {
-        self.send_with(slices, SendFlags::NOSIGNAL)
+        match self.send_with(slices, SendFlags::NOSIGNAL) {
+            Err(error) => self.send_after(error, slices, None),
+            done => done,
+        }
     }
 
     /// Sends the slices as one datagram if there is room.
@@ -181,7 +197,30 @@ impl<F: DatagramFamily> ConnectedDatagramSocket<F> {
     /// As [`send`](Self::send), and [`Error::is_timeout`]: nothing was sent.
     #[inline]
     pub fn send_by(&self, slices: &[IoSlice<'_>], deadline: Instant) -> Result<(), Error> {
-        let sent = send_until(self.as_fd(), deadline, || self.send_now(slices));
+        match self.send_now(slices) {
+            Err(error) => self.send_after(error, slices, Some(deadline)),
+            done => done,
+        }
+    }
+
+    #[cold]
+    fn send_after(
+        &self,
+        error: Error,
+        slices: &[IoSlice<'_>],
+        deadline: Option<Instant>,
+    ) -> Result<(), Error> {
+        self.go_on_sending(error, deadline, || self.send_now(slices))
+    }
+
+    /// What came of an attempt to send decides whether to wait for another.
+    pub(super) fn go_on_sending<T>(
+        &self,
+        error: Error,
+        deadline: Option<Instant>,
+        attempt: impl FnMut() -> Result<T, Error>,
+    ) -> Result<T, Error> {
+        let sent = send_after(error, self.as_fd(), deadline, attempt);
         sent.map_err(|error| error.or_with(|| F::address(&self.peer)))
     }
 
@@ -211,6 +250,8 @@ impl<F: DatagramFamily> ConnectedDatagramSocket<F> {
     pub(super) fn failed(&self, step: Step, errno: Errno) -> Error {
         let reported = if concerns_earlier(errno) { self.reported(step) } else { None };
         match reported {
+            // Which is not this one, if this host itself refused it; who tries again is told of this one.
+            Some(error) if error.said_by().is_some() => error,
             Some(error) if error.raw_os_error() == Some(errno.raw_os_error()) => error,
             _ => Error::os(step, errno).with(F::address(&self.peer)),
         }
@@ -228,9 +269,25 @@ impl<F: DatagramFamily> ConnectedDatagramSocket<F> {
     }
 }
 
+/// Gives a socket its peer. One to which that cannot be done is as it was.
+pub(super) fn give_peer<F: DatagramFamily>(fd: BorrowedFd<'_>, peer: &F::Address) -> Result<(), Error> {
+    let failed = |step| move |errno| Error::os(step, errno).with(F::address(peer));
+    let address = F::to_kernel(peer).map_err(failed(Step::Connect))?;
+    F::ask_for_reports(fd, true).map_err(failed(Step::Configure))?;
+    connect(fd, &address).map_err(failed(Step::Connect))
+}
+
 impl<F: DatagramFamily> fmt::Debug for ConnectedDatagramSocket<F> {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         f.debug_struct("ConnectedDatagramSocket").field("fd", &self.fd).field("peer", &self.peer).finish()
+    }
+}
+
+/// It keeps its address and its peer, for whoever takes it over. The file of a Unix socket stays.
+impl<F: DatagramFamily> From<ConnectedDatagramSocket<F>> for OwnedFd {
+    fn from(socket: ConnectedDatagramSocket<F>) -> Self {
+        socket.held.map(F::give_up);
+        socket.fd
     }
 }
 

@@ -44,8 +44,11 @@ pub trait Calls: Sized + Send + Sync + 'static {
     /// An address as errors name it.
     fn address(address: &Self::Address) -> Address;
 
-    /// Asks the system to report what comes back of datagrams instead of answers, where the family has that.
-    fn ask_for_reports(_: BorrowedFd<'_>) -> Result<(), Errno> {
+    /// Leaves what a socket holds to whoever takes over its descriptor.
+    fn give_up(_: Self::Held) {}
+
+    /// Asks the system to report what comes back of datagrams instead of answers, or no longer, where the family has that.
+    fn ask_for_reports(_: BorrowedFd<'_>, _yes: bool) -> Result<(), Errno> {
         Ok(())
     }
 

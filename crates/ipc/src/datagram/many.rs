@@ -11,7 +11,8 @@ use rustix::io::Errno;
 use rustix::net::SendFlags;
 
 use super::{
-    ConnectedDatagramSocket, DatagramFamily, DatagramSocket, Outgoing, ReceiveBatch, SendBatch, send_until,
+    ConnectedDatagramSocket, DatagramFamily, DatagramSocket, Outgoing, ReceiveBatch, SendBatch, send_after,
+    send_until,
 };
 use crate::{Error, Step};
 
@@ -26,11 +27,12 @@ impl<F: DatagramFamily> DatagramSocket<F> {
     /// # Errors
     /// As [`receive_from`](Self::receive_from), but for truncation; the batch is then empty.
     pub fn receive_many(&self, batch: &mut ReceiveBatch<F>) -> Result<usize, Error> {
-        if self.is_reporting() {
-            return self.receive_until(None, || self.receive_many_now(batch));
+        // The system's own wait does not end with a report that a call for sending has passed by.
+        let received = batch.receive(self.as_fd(), usize::MAX, !self.is_reporting());
+        match received.map_err(|errno| self.receive_failed(errno)) {
+            Err(error) => self.go_on_receiving(error, None, || self.receive_many_now(batch)),
+            done => done,
         }
-        let received = batch.receive(self.as_fd(), true);
-        received.map_err(|errno| self.receive_failed(errno))
     }
 
     /// The same, without waiting.
@@ -38,7 +40,7 @@ impl<F: DatagramFamily> DatagramSocket<F> {
     /// # Errors
     /// As [`receive_many`](Self::receive_many), and [`Error::is_would_block`].
     pub fn receive_many_now(&self, batch: &mut ReceiveBatch<F>) -> Result<usize, Error> {
-        let received = batch.receive(self.as_fd(), false);
+        let received = batch.receive(self.as_fd(), usize::MAX, false);
         received.map_err(|errno| self.receive_failed(errno))
     }
 
@@ -47,7 +49,10 @@ impl<F: DatagramFamily> DatagramSocket<F> {
     /// # Errors
     /// As [`receive_many`](Self::receive_many), and [`Error::is_timeout`].
     pub fn receive_many_by(&self, batch: &mut ReceiveBatch<F>, deadline: Instant) -> Result<usize, Error> {
-        self.receive_until(Some(deadline), || self.receive_many_now(batch))
+        match self.receive_many_now(batch) {
+            Err(error) => self.go_on_receiving(error, Some(deadline), || self.receive_many_now(batch)),
+            done => done,
+        }
     }
 
     /// Sends as many of the datagrams, from the first on, as the batch has room for, in one system call, and
@@ -61,7 +66,10 @@ impl<F: DatagramFamily> DatagramSocket<F> {
         datagrams: &[Outgoing<'_, F::Address>],
         batch: &mut SendBatch,
     ) -> Result<usize, Error> {
-        self.send_batch(datagrams, batch, SEND)
+        match self.send_batch(datagrams, batch, SEND) {
+            Err(error) => send_after(error, self.as_fd(), None, || self.send_many_now(datagrams, batch)),
+            done => done,
+        }
     }
 
     /// The same, without waiting: as many as there is room for.
@@ -86,7 +94,7 @@ impl<F: DatagramFamily> DatagramSocket<F> {
         batch: &mut SendBatch,
         deadline: Instant,
     ) -> Result<usize, Error> {
-        let sent = send_until(self.as_fd(), deadline, || self.send_many_now(datagrams, batch));
+        let sent = send_until(self.as_fd(), Some(deadline), || self.send_many_now(datagrams, batch));
         sent.map_err(|error| match datagrams {
             [first, ..] => error.or_with(|| F::address(first.to)),
             [] => error,
@@ -127,8 +135,10 @@ impl<F: DatagramFamily> ConnectedDatagramSocket<F> {
     /// # Errors
     /// As [`receive`](Self::receive), but for truncation; the batch is then empty.
     pub fn receive_many(&self, batch: &mut ReceiveBatch<F>) -> Result<usize, Error> {
-        let received = batch.receive(self.as_fd(), true);
-        received.map_err(|errno| self.failed(Step::Receive, errno))
+        match self.receive_batch(batch, true) {
+            Err(error) => self.go_on_receiving(error, None, || self.receive_many_now(batch)),
+            done => done,
+        }
     }
 
     /// The same, without waiting.
@@ -136,8 +146,7 @@ impl<F: DatagramFamily> ConnectedDatagramSocket<F> {
     /// # Errors
     /// As [`receive_many`](Self::receive_many), and [`Error::is_would_block`].
     pub fn receive_many_now(&self, batch: &mut ReceiveBatch<F>) -> Result<usize, Error> {
-        let received = batch.receive(self.as_fd(), false);
-        received.map_err(|errno| self.failed(Step::Receive, errno))
+        self.receive_batch(batch, false)
     }
 
     /// The same, waiting for the first one until `deadline`.
@@ -145,7 +154,23 @@ impl<F: DatagramFamily> ConnectedDatagramSocket<F> {
     /// # Errors
     /// As [`receive_many`](Self::receive_many), and [`Error::is_timeout`].
     pub fn receive_many_by(&self, batch: &mut ReceiveBatch<F>, deadline: Instant) -> Result<usize, Error> {
-        self.receive_until(deadline, || self.receive_many_now(batch))
+        match self.receive_many_now(batch) {
+            Err(error) => self.go_on_receiving(error, Some(deadline), || self.receive_many_now(batch)),
+            done => done,
+        }
+    }
+
+    fn receive_batch(&self, batch: &mut ReceiveBatch<F>, waits: bool) -> Result<usize, Error> {
+        let failed = |errno| self.failed(Step::Receive, errno);
+        batch.clear();
+        if self.has_earlier() {
+            // One by one, as others' may be among them.
+            let one = || batch.receive(self.as_fd(), 1, false).map_err(failed);
+            if let Some(done) = self.past_earlier(one) {
+                return done;
+            }
+        }
+        batch.receive(self.as_fd(), usize::MAX, waits).map_err(failed)
     }
 
     /// Sends as many of the datagrams, from the first on, as the batch has room for, in one system call, and
@@ -156,7 +181,10 @@ impl<F: DatagramFamily> ConnectedDatagramSocket<F> {
     /// As [`send`](Self::send), of the first one: none has gone. One of more than 1024 slices is
     /// [too large](Error::is_too_large).
     pub fn send_many(&self, datagrams: &[&[IoSlice<'_>]], batch: &mut SendBatch) -> Result<usize, Error> {
-        self.send_batch(datagrams, batch, SEND)
+        match self.send_batch(datagrams, batch, SEND) {
+            Err(error) => self.go_on_sending(error, None, || self.send_many_now(datagrams, batch)),
+            done => done,
+        }
     }
 
     /// The same, without waiting: as many as there is room for.
@@ -177,8 +205,10 @@ impl<F: DatagramFamily> ConnectedDatagramSocket<F> {
         batch: &mut SendBatch,
         deadline: Instant,
     ) -> Result<usize, Error> {
-        let sent = send_until(self.as_fd(), deadline, || self.send_many_now(datagrams, batch));
-        sent.map_err(|error| error.or_with(|| F::address(self.peer())))
+        match self.send_many_now(datagrams, batch) {
+            Err(error) => self.go_on_sending(error, Some(deadline), || self.send_many_now(datagrams, batch)),
+            done => done,
+        }
     }
 
     fn send_batch(

@@ -12,6 +12,7 @@
 
 mod batch;
 mod connected;
+mod earlier;
 pub(crate) mod family;
 pub(crate) mod kernel;
 mod many;
@@ -29,7 +30,7 @@ pub use connected::ConnectedDatagramSocket;
 pub use family::DatagramFamily;
 pub(crate) use family::{Calls, Report};
 pub use unconnected::{DatagramSocket, Received};
-pub(crate) use waiting::send_until;
+pub(crate) use waiting::{receive_after, send_after, send_until};
 
 /// The most slices that one system call takes (`IOV_MAX`, uio(7)).
 pub(crate) const MOST_SLICES: usize = 1024;

@@ -1,12 +1,12 @@
 //! Datagrams to and from anybody.
 
+use super::connected::give_peer;
 use super::{
-    ConnectedDatagramSocket, DatagramFamily, MOST_SLICES, concerns_earlier, received, send_until, with_fewer,
+    ConnectedDatagramSocket, DatagramFamily, MOST_SLICES, concerns_earlier, receive_after, received,
+    send_after, with_fewer,
 };
-use crate::ready::events_by;
 use crate::stream::QueueSizes;
-use crate::{Error, Step, counts};
-use rustix::event::PollFlags;
+use crate::{Error, Refused, Step, counts};
 use rustix::io::Errno;
 use rustix::net::{RecvFlags, SendAncillaryBuffer, SendFlags, SocketAddrAny, recvfrom, sendmsg_addr};
 use std::fmt;
@@ -48,9 +48,10 @@ const REPORTS_PASSED: usize = 3;
 /// # }
 /// ```
 pub struct DatagramSocket<F: DatagramFamily> {
+    /// Goes first: until the socket is closed nobody else gets what identifies its file.
+    held: Option<F::Held>,
     fd: OwnedFd,
     local: Option<F::Address>,
-    held: Option<F::Held>,
     /// Whether the system reports what comes back of its datagrams.
     reporting: bool,
 }
@@ -107,12 +108,18 @@ impl<F: DatagramFamily> DatagramSocket<F> {
     }
 
     /// From here on to and from `peer` only: what others send is no longer received, and what cannot be delivered is
-    /// reported. What had come before from others is still received.
+    /// reported. What had come before is received if it is from `peer`, and dropped if it is from others.
     ///
     /// # Errors
-    /// At [`Step::Connect`], naming the address.
-    pub fn connect(self, peer: F::Address) -> Result<ConnectedDatagramSocket<F>, Error> {
-        ConnectedDatagramSocket::of(self.fd, self.held, peer)
+    /// At [`Step::Connect`], naming the address, with the socket.
+    pub fn connect(self, peer: F::Address) -> Result<ConnectedDatagramSocket<F>, Refused<Self>> {
+        if let Err(error) = give_peer::<F>(self.as_fd(), &peer) {
+            if !self.reporting {
+                let _ = F::ask_for_reports(self.as_fd(), false);
+            }
+            return Err(Refused::new(error, self));
+        }
+        Ok(ConnectedDatagramSocket::of(self.fd, self.held, peer))
     }
 
     // ---- receiving ----
@@ -125,9 +132,16 @@ impl<F: DatagramFamily> DatagramSocket<F> {
     pub fn receive_from(&self, into: &mut [u8]) -> Result<Received<F::Address>, Error> {
         if self.reporting {
             // The system's own wait does not end with a report that a call for sending has passed by.
-            return self.receive_until(None, || self.receive_from_now(into));
+            return match self.receive_from_now(into) {
+                Err(error) => self.receive_after(error, into, None),
+                done => done,
+            };
         }
-        self.receive_with(into, RecvFlags::empty())
+        match self.receive_with(into, RecvFlags::empty()) {
+            // The socket's mode belongs to all who have a duplicate of it.
+            Err(error) => self.receive_after(error, into, None),
+            done => done,
+        }
     }
 
     /// Receives the next datagram if one is there.
@@ -146,50 +160,29 @@ impl<F: DatagramFamily> DatagramSocket<F> {
     #[inline]
     pub fn receive_from_by(&self, into: &mut [u8], deadline: Instant) -> Result<Received<F::Address>, Error> {
         match self.receive_from_now(into) {
-            Err(error) => self.receive_after(error, into, deadline),
+            Err(error) => self.receive_after(error, into, Some(deadline)),
             done => done,
         }
     }
 
-    /// What came of an attempt to receive decides whether to wait for another.
     #[cold]
     fn receive_after(
         &self,
         error: Error,
         into: &mut [u8],
-        deadline: Instant,
-    ) -> Result<Received<F::Address>, Error> {
-        if !error.is_would_block() {
-            return Err(error);
-        }
-        self.wait_to_receive(Some(deadline))?;
-        self.receive_until(Some(deadline), || self.receive_from_now(into))
-    }
-
-    pub(super) fn receive_until<T>(
-        &self,
         deadline: Option<Instant>,
-        mut attempt: impl FnMut() -> Result<T, Error>,
-    ) -> Result<T, Error> {
-        loop {
-            match attempt() {
-                Err(error) if error.is_would_block() => self.wait_to_receive(deadline)?,
-                done => return done,
-            }
-        }
+    ) -> Result<Received<F::Address>, Error> {
+        self.go_on_receiving(error, deadline, || self.receive_from_now(into))
     }
 
-    #[cold]
-    fn wait_to_receive(&self, deadline: Option<Instant>) -> Result<(), Error> {
-        let events = events_by(self.as_fd(), PollFlags::IN, deadline)
-            .map_err(|errno| Error::os(Step::Receive, errno))?;
-        if events.is_empty() {
-            return Err(Error::out_of_time(Step::Receive));
-        }
-        if self.reporting && events.contains(PollFlags::ERR) && !events.contains(PollFlags::IN) {
-            return Err(Error::reports_waiting());
-        }
-        Ok(())
+    /// What came of an attempt to receive decides whether to wait for another.
+    pub(super) fn go_on_receiving<T>(
+        &self,
+        error: Error,
+        deadline: Option<Instant>,
+        attempt: impl FnMut() -> Result<T, Error>,
+    ) -> Result<T, Error> {
+        receive_after(error, self.as_fd(), deadline, attempt, || self.reporting.then(Error::reports_waiting))
     }
 
     #[cold]
@@ -228,7 +221,10 @@ impl<F: DatagramFamily> DatagramSocket<F> {
     /// At [`Step::Send`], naming the address: [`Error::is_too_large`], [`Error::is_unreachable`],
     /// [`Error::is_permission_denied`] for a broadcast address, which takes a socket made for it.
     pub fn send_to(&self, slices: &[IoSlice<'_>], to: &F::Address) -> Result<(), Error> {
-        self.send_with(slices, to, SendFlags::NOSIGNAL)
+        match self.send_with(slices, to, SendFlags::NOSIGNAL) {
+            Err(error) => self.send_after(error, slices, to, None),
+            done => done,
+        }
     }
 
     /// Sends the slices as one datagram if there is room.
@@ -251,7 +247,21 @@ impl<F: DatagramFamily> DatagramSocket<F> {
         to: &F::Address,
         deadline: Instant,
     ) -> Result<(), Error> {
-        let sent = send_until(self.as_fd(), deadline, || self.send_to_now(slices, to));
+        match self.send_to_now(slices, to) {
+            Err(error) => self.send_after(error, slices, to, Some(deadline)),
+            done => done,
+        }
+    }
+
+    #[cold]
+    fn send_after(
+        &self,
+        error: Error,
+        slices: &[IoSlice<'_>],
+        to: &F::Address,
+        deadline: Option<Instant>,
+    ) -> Result<(), Error> {
+        let sent = send_after(error, self.as_fd(), deadline, || self.send_to_now(slices, to));
         sent.map_err(|error| error.or_with(|| F::address(to)))
     }
 
@@ -290,6 +300,14 @@ impl<F: DatagramFamily> DatagramSocket<F> {
 impl<F: DatagramFamily> fmt::Debug for DatagramSocket<F> {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         f.debug_struct("DatagramSocket").field("fd", &self.fd).field("local", &self.local).finish()
+    }
+}
+
+/// It keeps its address, for whoever takes it over. The file of a Unix socket stays.
+impl<F: DatagramFamily> From<DatagramSocket<F>> for OwnedFd {
+    fn from(socket: DatagramSocket<F>) -> Self {
+        socket.held.map(F::give_up);
+        socket.fd
     }
 }
 

@@ -1,50 +1,80 @@
-//! Waiting for room to send.
+//! Waiting to send and to receive: attempts that do not wait, and waits in between ([`Waiting`]).
 
 use std::os::fd::BorrowedFd;
-use std::thread;
-use std::time::{Duration, Instant};
+use std::time::Instant;
 
 use rustix::event::PollFlags;
 
-use crate::ready::ready_by;
+use crate::ready::Waiting;
 use crate::{Error, Step};
 
-/// From one attempt to the next where nothing tells when a receiver's full queue has room again.
-const AGAIN_AFTER: Duration = Duration::from_millis(1);
-
-/// Attempts to send, which does not wait, until there is room for it, or `deadline`. An error that says so
-/// names nobody.
+/// Attempts to send, which does not wait, until there is room for it, or `deadline` (`None`: as long as it
+/// takes). An error that says so names nobody.
 #[inline]
 pub(crate) fn send_until<T>(
     fd: BorrowedFd<'_>,
-    deadline: Instant,
+    deadline: Option<Instant>,
     mut attempt: impl FnMut() -> Result<T, Error>,
 ) -> Result<T, Error> {
-    let mut was_ready = false;
-    loop {
-        match attempt() {
-            Err(error) if error.is_would_block() => {}
-            done => return done,
-        }
-        room_by(fd, deadline, was_ready)?;
-        was_ready = true;
+    match attempt() {
+        Err(error) => send_after(error, fd, deadline, attempt),
+        done => done,
     }
 }
 
-/// Waits until a socket is ready to send. If it `was_ready` and could not it is the receiver's queue that is
-/// full, which an unconnected socket cannot wait for: each datagram may go to another one.
+/// The same, where one attempt was made: what came of it decides whether to go on.
+///
+/// Where it is the receiver's queue that is full, an unconnected socket cannot wait for that: each datagram may
+/// go to another one. It looks again every millisecond then.
 #[cold]
-fn room_by(fd: BorrowedFd<'_>, deadline: Instant, was_ready: bool) -> Result<(), Error> {
-    if was_ready {
-        let left = deadline.saturating_duration_since(Instant::now());
-        if left.is_zero() {
-            return Err(Error::out_of_time(Step::Send));
+pub(crate) fn send_after<T>(
+    error: Error,
+    fd: BorrowedFd<'_>,
+    deadline: Option<Instant>,
+    attempt: impl FnMut() -> Result<T, Error>,
+) -> Result<T, Error> {
+    go_on(error, fd, (Step::Send, PollFlags::OUT), deadline, attempt, |_| None)
+}
+
+/// Goes on attempting to receive, which does not wait, after one attempt of which this came, until there is
+/// something, or `deadline` (`None`: as long as it takes). `reported` is asked what came back where a wait ends
+/// with nothing but that.
+#[cold]
+pub(crate) fn receive_after<T>(
+    error: Error,
+    fd: BorrowedFd<'_>,
+    deadline: Option<Instant>,
+    attempt: impl FnMut() -> Result<T, Error>,
+    mut reported: impl FnMut() -> Option<Error>,
+) -> Result<T, Error> {
+    go_on(error, fd, (Step::Receive, PollFlags::IN), deadline, attempt, |events| {
+        if events.contains(PollFlags::ERR) && !events.contains(PollFlags::IN) { reported() } else { None }
+    })
+}
+
+fn go_on<T>(
+    mut error: Error,
+    fd: BorrowedFd<'_>,
+    (step, what): (Step, PollFlags),
+    deadline: Option<Instant>,
+    mut attempt: impl FnMut() -> Result<T, Error>,
+    mut found: impl FnMut(PollFlags) -> Option<Error>,
+) -> Result<T, Error> {
+    let mut waiting = Waiting::new(what, deadline);
+    while error.is_would_block() {
+        match waiting.next(fd) {
+            Ok(Some(events)) => {
+                if let Some(error) = found(events) {
+                    return Err(error);
+                }
+            }
+            Ok(None) => return Err(Error::out_of_time(step)),
+            Err(errno) => return Err(Error::os(step, errno)),
         }
-        thread::sleep(left.min(AGAIN_AFTER));
+        match attempt() {
+            Err(again) => error = again,
+            done => return done,
+        }
     }
-    match ready_by(fd, PollFlags::OUT, Some(deadline)) {
-        Ok(true) => Ok(()),
-        Ok(false) => Err(Error::out_of_time(Step::Send)),
-        Err(errno) => Err(Error::os(Step::Send, errno)),
-    }
+    Err(error)
 }

@@ -11,7 +11,7 @@ use rustix::io::{Errno, ioctl_fionbio, ioctl_fionread};
 use rustix::pipe::{fcntl_getpipe_size, fcntl_setpipe_size};
 
 use crate::kind::{self, adopted};
-use crate::ready::{ready_by, resumed};
+use crate::ready::{attempt_by, resumed};
 use crate::{Error, Refused, Step};
 
 /// One end of a pipe, not blocking.
@@ -58,14 +58,15 @@ impl End {
         Ok(octets as usize)
     }
 
-    /// Waits until it is ready for `what`.
-    #[cold]
-    pub(super) fn wait(&self, step: Step, what: PollFlags, deadline: Instant) -> Result<(), Error> {
-        match ready_by(self.as_fd(), what, Some(deadline)) {
-            Ok(true) => Ok(()),
-            Ok(false) => Err(self.naming(Error::out_of_time(step))),
-            Err(errno) => Err(self.failed(step, errno)),
-        }
+    /// Attempts it until it does not block, as [`attempt_by`] says.
+    pub(super) fn attempt_by<T>(
+        &self,
+        step: Step,
+        what: PollFlags,
+        deadline: Instant,
+        attempt: impl FnMut() -> Result<T, Errno>,
+    ) -> Result<T, Error> {
+        attempt_by(self.as_fd(), step, what, Some(deadline), attempt).map_err(|error| self.naming(error))
     }
 
     /// How it is right now, whatever that is.

@@ -4,19 +4,15 @@ use std::fs::{self, Permissions};
 use std::os::fd::{AsFd, OwnedFd};
 use std::os::unix::fs::{FileTypeExt, PermissionsExt};
 use std::path::{Path, PathBuf};
-use std::thread;
-use std::time::{Duration, Instant};
+use std::time::Instant;
 
 use rustix::fs::{CWD, FileType, Mode, OFlags, fstat, mkfifoat, open};
 
 use super::end::End;
 use super::{PipeReader, PipeWriter};
 use crate::named_file::{NamedFile, errno};
-use crate::ready::resumed;
+use crate::ready::{rest, resumed};
 use crate::{Error, Step};
-
-/// From one attempt to the next while nobody reads: nothing tells when somebody does.
-const AGAIN_AFTER: Duration = Duration::from_millis(1);
 
 /// A pipe's place in the file system. It is neither end: each is opened by itself, in any process that has
 /// permission.
@@ -121,11 +117,10 @@ impl Fifo {
                 Err(error) if error.is_connection_refused() => {}
                 done => return done,
             }
-            let left = deadline.saturating_duration_since(Instant::now());
-            if left.is_zero() {
+            // Nothing tells when somebody reads.
+            if !rest(Some(deadline)) {
                 return Err(Error::out_of_time(Step::Open).with_path(&self.path));
             }
-            thread::sleep(left.min(AGAIN_AFTER));
         }
     }
 

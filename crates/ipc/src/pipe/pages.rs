@@ -106,21 +106,13 @@ impl PipeWriter {
             // SAFETY: this is the end that writes, so the kernel only reads the memory. What it takes is
             // given up below, before anybody can write to it again, and never reused: the addresses are
             // unmapped. It begins at a page.
-            let taken = resumed(|| unsafe { vmsplice(self, &[IoSliceRaw::from_slice(piece)], flags) });
-            match taken {
-                Ok(taken) => {
-                    let lost = pages.memory.give_up_front(taken);
-                    total += taken;
-                    if lost > 0 {
-                        // The kernel takes pages by the piece; a part of one it could not be made to take
-                        // again.
-                        return Err(self.0.failed(Step::Send, Errno::IO).with_transferred(total));
-                    }
-                }
-                Err(Errno::AGAIN) => {
-                    self.wait_for_room(deadline).map_err(|error| error.with_transferred(total))?;
-                }
-                Err(errno) => return Err(self.0.failed(Step::Send, errno).with_transferred(total)),
+            let give = || resumed(|| unsafe { vmsplice(self, &[IoSliceRaw::from_slice(piece)], flags) });
+            let taken = self.attempt_by(deadline, give).map_err(|error| error.with_transferred(total))?;
+            let lost = pages.memory.give_up_front(taken);
+            total += taken;
+            if lost > 0 {
+                // The kernel takes pages by the piece; a part of one it could not be made to take again.
+                return Err(self.0.failed(Step::Send, Errno::IO).with_transferred(total));
             }
         }
         Ok(())
@@ -137,16 +129,9 @@ impl PipeWriter {
             let piece = &octets[sent..];
             // SAFETY: this is the end that writes, so the kernel only reads the memory, which nobody changes
             // or frees: it is borrowed for ever. It is no gift.
-            let taken = resumed(|| unsafe {
-                vmsplice(self, &[IoSliceRaw::from_slice(piece)], SpliceFlags::NONBLOCK)
-            });
-            match taken {
-                Ok(taken) => sent += taken,
-                Err(Errno::AGAIN) => {
-                    self.wait_for_room(deadline).map_err(|error| error.with_transferred(sent))?;
-                }
-                Err(errno) => return Err(self.0.failed(Step::Send, errno).with_transferred(sent)),
-            }
+            let give = || unsafe { vmsplice(self, &[IoSliceRaw::from_slice(piece)], SpliceFlags::NONBLOCK) };
+            let taken = self.attempt_by(deadline, || resumed(give));
+            sent += taken.map_err(|error| error.with_transferred(sent))?;
         }
         Ok(())
     }

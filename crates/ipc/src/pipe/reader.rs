@@ -52,11 +52,15 @@ impl PipeReader {
     /// At [`Step::Receive`]: [`Error::is_would_block`], also as long as nobody has opened a FIFO to write.
     #[inline]
     pub fn receive_now(&self, into: &mut [u8]) -> Result<usize, Error> {
+        self.take(into).map_err(|errno| self.0.failed(Step::Receive, errno))
+    }
+
+    #[inline]
+    fn take(&self, into: &mut [u8]) -> Result<usize, Errno> {
         loop {
             match resumed(|| read(self, &mut *into)) {
                 Ok(0) if !into.is_empty() && !self.has_ended()? => {}
-                Ok(received) => return Ok(received),
-                Err(errno) => return Err(self.0.failed(Step::Receive, errno)),
+                done => return done,
             }
         }
     }
@@ -65,14 +69,14 @@ impl PipeReader {
     /// as if it had: only a hang-up says that somebody has been there, and that is an error that says "not
     /// yet". False: there is something by now.
     #[cold]
-    pub(super) fn has_ended(&self) -> Result<bool, Error> {
-        let found = self.0.look(PollFlags::IN).map_err(|errno| self.0.failed(Step::Receive, errno))?;
+    pub(super) fn has_ended(&self) -> Result<bool, Errno> {
+        let found = self.0.look(PollFlags::IN)?;
         if found.contains(PollFlags::IN) {
             Ok(false)
         } else if found.contains(PollFlags::HUP) {
             Ok(true)
         } else {
-            Err(self.0.failed(Step::Receive, Errno::AGAIN))
+            Err(Errno::AGAIN)
         }
     }
 
@@ -83,14 +87,7 @@ impl PipeReader {
     /// At [`Step::Receive`]: [`Error::is_timeout`].
     #[inline]
     pub fn receive_by(&self, into: &mut [u8], deadline: Instant) -> Result<usize, Error> {
-        loop {
-            match self.receive_now(into) {
-                Err(error) if error.is_would_block() => {
-                    self.0.wait(Step::Receive, PollFlags::IN, deadline)?;
-                }
-                done => return done,
-            }
-        }
+        self.0.attempt_by(Step::Receive, PollFlags::IN, deadline, || self.take(into))
     }
 
     /// Fills `into` to its end by `deadline`, however many pieces it arrives in.

@@ -82,20 +82,11 @@ impl PipeWriter {
 
     /// What came of an attempt to send decides whether to wait for another.
     #[cold]
-    fn send_after(
-        &self,
-        mut error: Error,
-        slices: &[IoSlice<'_>],
-        deadline: Instant,
-    ) -> Result<usize, Error> {
-        while error.is_would_block() {
-            self.wait_for_room(deadline)?;
-            match self.send_now(slices) {
-                Err(again) => error = again,
-                done => return done,
-            }
+    fn send_after(&self, error: Error, slices: &[IoSlice<'_>], deadline: Instant) -> Result<usize, Error> {
+        if !error.is_would_block() {
+            return Err(error);
         }
-        Err(error)
+        self.attempt_by(deadline, || write_without_signal(self.as_fd(), slices))
     }
 
     /// Sends the slices to their end by `deadline`. The slices are used up as they are sent.
@@ -123,7 +114,6 @@ impl PipeWriter {
         let mut total = sent;
         IoSlice::advance_slices(&mut slices, sent);
         while !slices.is_empty() {
-            self.wait_for_room(deadline).map_err(|error| error.with_transferred(total))?;
             let sent = self.send_by(slices, deadline).map_err(|error| error.with_transferred(total))?;
             total += sent;
             IoSlice::advance_slices(&mut slices, sent);
@@ -159,9 +149,14 @@ impl PipeWriter {
         self.0.set_capacity(octets)
     }
 
-    #[cold]
-    pub(super) fn wait_for_room(&self, deadline: Instant) -> Result<(), Error> {
-        self.0.wait(Step::Send, PollFlags::OUT, deadline)
+    /// Attempts it until there is room.
+    #[inline]
+    pub(super) fn attempt_by(
+        &self,
+        deadline: Instant,
+        attempt: impl FnMut() -> Result<usize, Errno>,
+    ) -> Result<usize, Error> {
+        self.0.attempt_by(Step::Send, PollFlags::OUT, deadline, attempt)
     }
 }
 

@@ -12,7 +12,6 @@ use super::{Connector, StreamFamily};
 use crate::error::ENDED;
 use crate::portable::NO_SIGNAL;
 #[cfg(target_os = "linux")]
-use crate::ready::ready_by;
 use crate::ready::{Waiting, attempt_by, resumed};
 use crate::{Error, Step, counts};
 use rustix::event::PollFlags;
@@ -333,16 +332,6 @@ impl<F: StreamFamily> Stream<F> {
     }
 
     // ---- failing ----
-
-    /// Waits once, for who attempts again and again.
-    #[cfg(target_os = "linux")]
-    pub(crate) fn wait(&self, step: Step, what: PollFlags, deadline: Instant) -> Result<(), Error> {
-        match ready_by(self.as_fd(), what, Some(deadline)) {
-            Ok(true) => Ok(()),
-            Ok(false) => Err(self.naming(Error::out_of_time(step))),
-            Err(errno) => Err(self.failed(step, errno)),
-        }
-    }
 
     #[cold]
     pub(crate) fn failed(&self, step: Step, errno: Errno) -> Error {

@@ -65,8 +65,8 @@ impl Calls for Udp {
         Address::Udp(*address)
     }
 
-    fn ask_for_reports(fd: BorrowedFd<'_>) -> Result<(), Errno> {
-        reports::ask(fd)
+    fn ask_for_reports(fd: BorrowedFd<'_>, yes: bool) -> Result<(), Errno> {
+        reports::ask(fd, yes)
     }
 
     fn next_report(fd: BorrowedFd<'_>) -> Result<Option<Report<SocketAddr>>, Errno> {

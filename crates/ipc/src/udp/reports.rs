@@ -25,7 +25,7 @@ use super::{Udp, UdpSocket};
 use crate::datagram::kernel::{last_errno, no_address, read_address, set_number};
 use crate::datagram::{Calls, Report};
 use crate::error::Reported;
-use crate::{Error, Step, counts};
+use crate::{Error, Refused, Step, counts};
 
 /// Octets beside a report: its record, and those of whatever else the socket was told to receive.
 const BESIDE: usize = 512;
@@ -42,12 +42,15 @@ impl UdpSocket {
     /// [`Error::has_reports_waiting`] as long as there are any. Sending goes on regardless.
     ///
     /// # Errors
-    /// At [`Step::Configure`].
-    pub fn reporting(mut self) -> Result<Self, Error> {
-        let asked = Udp::ask_for_reports(self.as_fd());
-        asked.map_err(|errno| self.reports_failed(Step::Configure, errno))?;
-        self.set_reporting();
-        Ok(self)
+    /// At [`Step::Configure`], with the socket.
+    pub fn reporting(mut self) -> Result<Self, Refused<Self>> {
+        match Udp::ask_for_reports(self.as_fd(), true) {
+            Ok(()) => {
+                self.set_reporting();
+                Ok(self)
+            }
+            Err(errno) => Err(Refused::new(self.reports_failed(Step::Configure, errno), self)),
+        }
     }
 
     /// Takes the next report of a datagram that could not be delivered, without waiting; `None`: there is
@@ -91,12 +94,12 @@ impl UdpSocket {
     }
 }
 
-/// Asks for reports.
-pub(super) fn ask(fd: BorrowedFd<'_>) -> Result<(), Errno> {
+/// Asks for reports, or no longer.
+pub(super) fn ask(fd: BorrowedFd<'_>, yes: bool) -> Result<(), Errno> {
     // An IPv6 socket may send by IPv4 too.
-    set_number(fd, libc::IPPROTO_IP, libc::IP_RECVERR, 1)?;
+    set_number(fd, libc::IPPROTO_IP, libc::IP_RECVERR, yes.into())?;
     if sockopt::socket_domain(fd)? == AddressFamily::INET6 {
-        set_number(fd, libc::IPPROTO_IPV6, libc::IPV6_RECVERR, 1)?;
+        set_number(fd, libc::IPPROTO_IPV6, libc::IPV6_RECVERR, yes.into())?;
     }
     Ok(())
 }

@@ -30,6 +30,12 @@ impl Calls for UnixDatagram {
         bind_file(fd, at, || Ok(false))
     }
 
+    fn give_up(held: Option<SocketFile>) {
+        if let Some(file) = held {
+            file.keep();
+        }
+    }
+
     fn local(fd: BorrowedFd<'_>) -> Result<Option<UnixAddress>, Errno> {
         let local = rustix::net::getsockname(fd).and_then(SocketAddrUnix::try_from)?;
         Ok(UnixAddress::of_kernel(&local))

@@ -1,6 +1,7 @@
 //! What every datagram family has to do.
 
 use std::io::IoSlice;
+use std::os::fd::{AsFd, AsRawFd, OwnedFd};
 use std::thread;
 use std::time::Instant;
 
@@ -313,6 +314,106 @@ pub(crate) fn a_connected_socket_hears_its_peer_only<F: Tried>() {
     assert!(one.receive_now(&mut buffer).unwrap_err().is_would_block());
 }
 
+pub(crate) fn what_came_from_others_before_is_not_the_peers<F: Tried>() {
+    for in_batches in [false, true] {
+        let (one, other, third) = (bound::<F>(), bound::<F>(), bound::<F>());
+        let (at_one, at_other) = (address(&one), address(&other));
+        for (socket, text) in [(&third, &b"stranger"[..]), (&other, b"early"), (&third, b"again")] {
+            socket.send_to(&[IoSlice::new(text)], &at_one).unwrap();
+        }
+        let one = one.connect(at_other).unwrap();
+        other.send_to(&[IoSlice::new(b"late")], &at_one).unwrap();
+        let (mut buffer, mut batch) = ([0; 16], ReceiveBatch::<F>::new(4, 16));
+        for text in [&b"early"[..], b"late"] {
+            if in_batches {
+                assert_eq!(one.receive_many_by(&mut batch, within(LONG)).unwrap(), 1);
+                assert_eq!(batch.datagram(0).unwrap().octets(), text);
+            } else {
+                let octets = one.receive(&mut buffer).unwrap();
+                assert_eq!(&buffer[..octets], text);
+            }
+        }
+        assert!(one.receive_many_now(&mut batch).unwrap_err().is_would_block() && batch.is_empty());
+        other.send_to(&[IoSlice::new(b"on")], &at_one).unwrap();
+        assert_eq!(one.receive_by(&mut buffer, within(LONG)).unwrap(), 2);
+    }
+}
+
+/// A socket's mode belongs to all who have a duplicate of it.
+pub(crate) fn calls_wait_whatever_another_owner_sets<F: Tried>() {
+    let (one, other) = (bound::<F>(), bound::<F>());
+    let (left, right) = pair::<F>();
+    for fd in [one.as_fd(), other.as_fd(), left.as_fd(), right.as_fd()] {
+        rustix::io::ioctl_fionbio(fd, true).unwrap();
+    }
+    let to = address(&other);
+    let slices = [IoSlice::new(b"late")];
+    thread::scope(|scope| {
+        let receiving = scope.spawn(|| {
+            let mut batch = ReceiveBatch::<F>::new(1, 16);
+            other.receive_from(&mut [0; 16]).unwrap();
+            other.receive_many(&mut batch).unwrap();
+            right.receive(&mut [0; 16]).unwrap();
+            right.receive_many(&mut batch).unwrap();
+        });
+        for _ in 0..2 {
+            thread::sleep(SHORT);
+            one.send_to(&slices, &to).unwrap();
+        }
+        for _ in 0..2 {
+            thread::sleep(SHORT);
+            left.send(&slices).unwrap();
+        }
+        receiving.join().unwrap();
+    });
+    if !F::WAITS {
+        return;
+    }
+    let sent = fill(|| one.send_to_now(&slices, &to));
+    let also = fill(|| left.send_now(&slices));
+    thread::scope(|scope| {
+        let sending = scope.spawn(|| {
+            let mut batch = SendBatch::new(1);
+            one.send_to(&slices, &to).unwrap();
+            one.send_many(&[Outgoing { slices: &slices, to: &to }], &mut batch).unwrap();
+            left.send(&slices).unwrap();
+            left.send_many(&[&slices], &mut batch).unwrap();
+        });
+        for _ in 0..sent + 2 {
+            other.receive_from_by(&mut [0; 16], within(LONG)).unwrap();
+        }
+        for _ in 0..also + 2 {
+            right.receive_by(&mut [0; 16], within(LONG)).unwrap();
+        }
+        sending.join().unwrap();
+    });
+}
+
+/// Refused, a socket is what it was; given up, its address goes with its descriptor.
+pub(crate) fn a_socket_comes_back_and_is_given_up<F: Tried>() {
+    let (one, other) = (bound::<F>(), bound::<F>());
+    let (at_one, at_other) = (address(&one), address(&other));
+    drop(other);
+    let mut buffer = [0; 16];
+    let sender = bound::<F>();
+    // Where nobody is a Unix socket is refused, and a UDP socket is not.
+    let one = match one.connect(at_other) {
+        Ok(connected) => {
+            let number = connected.as_fd().as_raw_fd();
+            assert_eq!(OwnedFd::from(connected).as_raw_fd(), number);
+            return;
+        }
+        Err(refused) => refused.into_handle(),
+    };
+    sender.send_to(&[IoSlice::new(b"x")], &at_one).unwrap();
+    assert_eq!(one.receive_from(&mut buffer).unwrap().octets, 1);
+    let fd = OwnedFd::from(one);
+    sender.send_to(&[IoSlice::new(b"still there")], &at_one).unwrap();
+    assert_eq!(rustix::net::recv(&fd, &mut buffer[..], rustix::net::RecvFlags::empty()).unwrap().0, 11);
+    drop(fd);
+    assert!(sender.send_to(&[IoSlice::new(b"x")], &at_one).unwrap_err().is_connection_refused());
+}
+
 pub(crate) fn a_peer_that_has_gone_is_told<F: Tried>() {
     let (one, other) = pair::<F>();
     drop(other);
@@ -389,6 +490,9 @@ macro_rules! datagram_family {
                 a_batch_stops_at_what_cannot_be_sent
                 any_number_of_slices_is_one_datagram
                 a_connected_socket_hears_its_peer_only
+                what_came_from_others_before_is_not_the_peers
+                calls_wait_whatever_another_owner_sets
+                a_socket_comes_back_and_is_given_up
                 a_peer_that_has_gone_is_told
                 a_taken_address_is_said_to_be_taken
                 threads_may_share_a_socket

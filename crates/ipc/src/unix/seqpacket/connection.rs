@@ -5,13 +5,12 @@ use std::io::IoSlice;
 use std::os::fd::{AsFd, BorrowedFd};
 use std::time::Instant;
 
-use rustix::event::PollFlags;
 use rustix::io::Errno;
 use rustix::net::{RecvFlags, SendAncillaryBuffer, SendFlags, recv, send, sendmsg};
 
 use super::Messages;
 use super::ends::SeqpacketConnector;
-use crate::datagram::{MOST_SLICES, send_until, with_fewer};
+use crate::datagram::{MOST_SLICES, receive_after, send_until, with_fewer};
 use crate::stream::{QueueSizes, Stream};
 use crate::{Error, Step, UnixAddress, counts};
 
@@ -91,12 +90,22 @@ impl Seqpacket {
     /// As [`receive`](Self::receive), and [`Error::is_timeout`].
     #[inline]
     pub fn receive_by(&self, into: &mut [u8], deadline: Instant) -> Result<usize, Error> {
-        loop {
-            match self.receive_now(into) {
-                Err(error) if error.is_would_block() => self.wait(deadline)?,
-                done => return done,
-            }
+        match self.receive_now(into) {
+            Err(error) => self.receive_after(error, into, Some(deadline)),
+            done => done,
         }
+    }
+
+    /// What came of an attempt to receive decides whether to wait for another.
+    #[cold]
+    fn receive_after(
+        &self,
+        error: Error,
+        into: &mut [u8],
+        deadline: Option<Instant>,
+    ) -> Result<usize, Error> {
+        let received = receive_after(error, self.as_fd(), deadline, || self.receive_now(into), || None);
+        received.map_err(|error| self.naming(error))
     }
 
     #[inline]
@@ -151,7 +160,7 @@ impl Seqpacket {
     /// As [`send`](Self::send), and [`Error::is_timeout`].
     #[inline]
     pub fn send_by(&self, slices: &[IoSlice<'_>], deadline: Instant) -> Result<(), Error> {
-        let sent = send_until(self.as_fd(), deadline, || self.send_now(slices));
+        let sent = send_until(self.as_fd(), Some(deadline), || self.send_now(slices));
         sent.map_err(|error| self.naming(error))
     }
 
@@ -220,11 +229,6 @@ impl Seqpacket {
     }
 
     // ---- failing ----
-
-    /// Waits until there is something to receive.
-    pub(super) fn wait(&self, deadline: Instant) -> Result<(), Error> {
-        self.stream.wait(Step::Receive, PollFlags::IN, deadline)
-    }
 
     #[cold]
     pub(super) fn failed(&self, step: Step, errno: Errno) -> Error {

@@ -32,7 +32,7 @@ impl Seqpacket {
         if descriptors.len() > AT_ONCE || slices.iter().all(|slice| slice.is_empty()) {
             return Err(self.failed(Step::Send, Errno::INVAL));
         }
-        let sent = send_until(self.as_fd(), deadline, || self.send_riding(slices, descriptors));
+        let sent = send_until(self.as_fd(), Some(deadline), || self.send_riding(slices, descriptors));
         sent.map_err(|error| self.naming(error))
     }
 

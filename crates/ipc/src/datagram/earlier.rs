@@ -1,0 +1,63 @@
+//! What had come to a socket from anybody before it had a peer: it waits in the queue, and is not the peer's.
+
+use std::os::fd::BorrowedFd;
+use std::sync::atomic::{AtomicBool, Ordering::Relaxed};
+use std::sync::{Mutex, PoisonError};
+
+use rustix::io::Errno;
+use rustix::net::{RecvFlags, getpeername, recvfrom};
+
+use super::DatagramFamily;
+use crate::ready::resumed;
+
+/// Whether there may be such datagrams, until the queue was found empty once.
+pub(super) struct Earlier<F: DatagramFamily> {
+    may_be: AtomicBool,
+    /// Who looks at the next datagram takes it, before another thread does.
+    taking: Mutex<()>,
+    /// As the system names it beside what it sends.
+    peer: Option<F::Address>,
+}
+
+impl<F: DatagramFamily> Earlier<F> {
+    /// Of a socket that received from nobody before it had a peer, or whose peer has no name.
+    pub(super) fn none() -> Self {
+        Self { may_be: AtomicBool::new(false), taking: Mutex::new(()), peer: None }
+    }
+
+    /// Of a socket that received from anybody before.
+    pub(super) fn of(fd: BorrowedFd<'_>) -> Self {
+        let peer = getpeername(fd).and_then(F::sender).ok().flatten();
+        Self { may_be: AtomicBool::new(peer.is_some()), taking: Mutex::new(()), peer }
+    }
+
+    #[inline]
+    pub(super) fn may_be(&self) -> bool {
+        self.may_be.load(Relaxed)
+    }
+
+    /// Drops what is not the peer's, and takes what is, if that comes next, without waiting. `None`: the queue
+    /// is empty, and from here on only the peer's datagrams come into it.
+    #[cold]
+    pub(super) fn pass<T>(&self, fd: BorrowedFd<'_>, take: impl FnOnce() -> T) -> Result<Option<T>, Errno> {
+        let _taking = self.taking.lock().unwrap_or_else(PoisonError::into_inner);
+        let next = |flags| resumed(|| recvfrom(fd, &mut [0_u8; 1], flags | RecvFlags::DONTWAIT));
+        loop {
+            let from = match next(RecvFlags::PEEK) {
+                Ok((_, _, from)) => F::sender(from).ok().flatten(),
+                Err(Errno::AGAIN) => {
+                    self.may_be.store(false, Relaxed);
+                    return Ok(None);
+                }
+                Err(errno) => return Err(errno),
+            };
+            if from == self.peer {
+                return Ok(Some(take()));
+            }
+            match next(RecvFlags::empty()) {
+                Ok(_) | Err(Errno::AGAIN) => {}
+                Err(errno) => return Err(errno),
+            }
+        }
+    }
+}
