@@ -3,12 +3,14 @@
 use std::os::fd::BorrowedFd;
 use std::sync::atomic::{AtomicBool, Ordering::Relaxed};
 use std::sync::{Mutex, PoisonError};
+use std::time::Instant;
 
+use rustix::event::PollFlags;
 use rustix::io::Errno;
 use rustix::net::{RecvFlags, getpeername, recvfrom};
 
 use super::DatagramFamily;
-use crate::ready::resumed;
+use crate::ready::{events_by, resumed};
 
 /// Whether there may be such datagrams, until the queue was found empty once.
 pub(super) struct Earlier<F: DatagramFamily> {
@@ -28,7 +30,8 @@ impl<F: DatagramFamily> Earlier<F> {
     /// Of a socket that received from anybody before.
     pub(super) fn of(fd: BorrowedFd<'_>) -> Self {
         let peer = getpeername(fd).and_then(F::sender).ok().flatten();
-        Self { may_be: AtomicBool::new(peer.is_some()), taking: Mutex::new(()), peer }
+        let may_be = peer.is_some() && !is_empty(fd);
+        Self { may_be: AtomicBool::new(may_be), taking: Mutex::new(()), peer }
     }
 
     #[inline]
@@ -52,7 +55,9 @@ impl<F: DatagramFamily> Earlier<F> {
                 Err(errno) => return Err(errno),
             };
             if from == self.peer {
-                return Ok(Some(take()));
+                let taken = take();
+                self.may_be.store(!is_empty(fd), Relaxed);
+                return Ok(Some(taken));
             }
             match next(RecvFlags::empty()) {
                 Ok(_) | Err(Errno::AGAIN) => {}
@@ -60,4 +65,9 @@ impl<F: DatagramFamily> Earlier<F> {
             }
         }
     }
+}
+
+/// Whether the queue is empty. An error that waits to be told goes on waiting.
+fn is_empty(fd: BorrowedFd<'_>) -> bool {
+    events_by(fd, PollFlags::IN, Some(Instant::now())).is_ok_and(|events| !events.contains(PollFlags::IN))
 }
