@@ -144,6 +144,18 @@ impl AsFd for EventSemaphore {
     }
 }
 
+impl From<EventCounter> for OwnedFd {
+    fn from(counter: EventCounter) -> Self {
+        counter.0.0
+    }
+}
+
+impl From<EventSemaphore> for OwnedFd {
+    fn from(semaphore: EventSemaphore) -> Self {
+        semaphore.0.0
+    }
+}
+
 /// Either, not blocking.
 #[derive(Debug)]
 struct Eventfd(OwnedFd);

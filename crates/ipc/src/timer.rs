@@ -249,6 +249,18 @@ impl AsFd for WallClockTimer {
     }
 }
 
+impl From<Timer> for OwnedFd {
+    fn from(timer: Timer) -> Self {
+        timer.0.0
+    }
+}
+
+impl From<WallClockTimer> for OwnedFd {
+    fn from(timer: WallClockTimer) -> Self {
+        timer.0.0
+    }
+}
+
 /// Either, not blocking.
 #[derive(Debug)]
 struct Timerfd(OwnedFd);

@@ -7,10 +7,15 @@ use std::sync::Arc;
 use std::time::{Duration, Instant};
 
 use zorb_ipc::{
-    Acceptor, AcceptorOptions, Address, AddressParseError, Completed, Completion, Connecting, Connector,
-    Epoll, Error, Event, Events, Idle, Passed, QueueSizes, Refused, Resolver, ResolverOptions, Stream, Tcp,
-    TcpAcceptor, TcpConnector, TcpStream, Unix, UnixAcceptor, UnixAddress, UnixConnector, UnixStream, Vsock,
-    VsockAcceptor, VsockAddress, VsockStream, Wake, ZeroCopyStream,
+    Acceptor, AcceptorOptions, Address, AddressParseError, BroadcastSocket, Completed, Completion,
+    ConnectedDatagramSocket, Connecting, Connector, DatagramSocket, Epoll, Error, Event, EventCounter,
+    EventSemaphore, Events, Fifo, Idle, Memfd, MulticastGroup, MulticastReceiver, MulticastSender, Outgoing,
+    Pages, Passed, PipeReader, PipeWriter, PrivateFutex, QueueSizes, ReceiveBatch, Received, Refused,
+    Resolver, ResolverOptions, SealedBytes, SealedMemfd, Segment, SegmentOptions, SendBatch, Seqpacket,
+    SeqpacketAcceptor, SeqpacketAcceptorOptions, SeqpacketConnector, SharedFutex, SizedMemfd, SpliceStream,
+    Stream, Tcp, TcpAcceptor, TcpConnector, TcpStream, Timer, Udp, Unix, UnixAcceptor, UnixAddress,
+    UnixConnector, UnixDatagram, UnixStream, Vsock, VsockAcceptor, VsockAddress, VsockStream, Wake,
+    WallClockTimer, ZeroCopyStream,
 };
 
 fn soon() -> Instant {
@@ -38,6 +43,17 @@ fn all_can_be_shown_and_shared_between_threads() {
     family::<Tcp>();
     family::<Unix>();
     family::<Vsock>();
+    fn datagrams<F: zorb_ipc::DatagramFamily>() {
+        shared::<(DatagramSocket<F>, ConnectedDatagramSocket<F>, Refused<DatagramSocket<F>>)>();
+        shared::<(ReceiveBatch<F>, SendBatch, Received<F::Address>, Outgoing<'static, F::Address>)>();
+    }
+    datagrams::<Udp>();
+    datagrams::<UnixDatagram>();
+    shared::<(BroadcastSocket, MulticastReceiver, MulticastSender)>();
+    shared::<(Seqpacket, SeqpacketAcceptor, SeqpacketAcceptorOptions, SeqpacketConnector)>();
+    shared::<(PipeReader, PipeWriter, Fifo, Pages, SpliceStream<Unix>)>();
+    shared::<(Memfd, SizedMemfd, SealedMemfd, SealedBytes, Segment, SegmentOptions)>();
+    shared::<(EventCounter, EventSemaphore, Timer, WallClockTimer, PrivateFutex<'_>, SharedFutex<'_>)>();
     shared::<(Epoll, Event, Events, Wake, Resolver, ResolverOptions)>();
     shared::<(Error, Address, AddressParseError, Idle, Passed, QueueSizes)>();
     shared::<(ZeroCopyStream<Arc<[u8]>>, Completed<Vec<u8>>)>();
@@ -57,6 +73,18 @@ fn each_gives_up_its_descriptor() {
     }
     given(Epoll::new().unwrap());
     given(Wake::new().unwrap());
+    given(EventCounter::new(0).unwrap());
+    given(EventSemaphore::new(0).unwrap());
+    given(Timer::new().unwrap());
+    given(WallClockTimer::new().unwrap());
+    let (reader, writer) = zorb_ipc::pipe().unwrap();
+    PipeReader::adopt(given(reader)).unwrap();
+    PipeWriter::adopt(given(writer)).unwrap();
+    let group: MulticastGroup = "239.255.0.1:5000".parse().unwrap();
+    given(MulticastReceiver::new(group).unwrap());
+    given(MulticastSender::new(group).unwrap());
+    let loopback = zorb_ipc::interfaces().unwrap().into_iter().find(|one| one.address.is_ipv4()).unwrap();
+    given(BroadcastSocket::to_link(&loopback, 5000).unwrap());
 
     let acceptor = TcpAcceptor::bind("127.0.0.1:0".parse().unwrap(), &AcceptorOptions::new()).unwrap();
     let to = acceptor.local_address();

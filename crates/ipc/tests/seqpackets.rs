@@ -48,3 +48,51 @@ fn a_stream_does_not_connect_to_it() {
     let error = zorb_ipc::UnixStream::connect(acceptor.local().clone(), within(LONG)).unwrap_err();
     assert!(error.address().is_some(), "{error}");
 }
+
+/// Another program may send what this type does not.
+#[test]
+fn an_empty_message_of_another_program_is_not_the_end() {
+    use rustix::net::{SendFlags, send};
+    let acceptor = SeqpacketAcceptor::bind(unused_name(), &SeqpacketAcceptorOptions::new()).unwrap();
+    let client = Seqpacket::connect(acceptor.local().clone(), within(LONG)).unwrap();
+    let server = acceptor.accept_by(within(LONG)).unwrap();
+    let sends = |octets: &[u8]| send(&client, octets, SendFlags::empty()).unwrap();
+    let mut buffer = [0; 8];
+    sends(b"");
+    assert!(server.receive_now(&mut buffer).unwrap_err().is_would_block());
+    for text in [&b""[..], b"", b"one", b"", b"three"] {
+        sends(text);
+    }
+    assert_eq!(server.receive(&mut buffer).unwrap(), 3);
+    client.shutdown_send().unwrap();
+    assert_eq!(server.receive_passed(&mut buffer, within(LONG)).unwrap().octets, 5);
+    assert_eq!(server.receive_by(&mut buffer, within(LONG)).unwrap(), 0);
+    assert_eq!(server.receive_passed(&mut buffer, within(LONG)).unwrap().octets, 0);
+}
+
+#[test]
+fn a_connection_is_given_up_and_adopted_and_names_both_ends() {
+    use std::io::IoSlice;
+    use std::os::fd::OwnedFd;
+    let acceptor = SeqpacketAcceptor::bind(unused_path(), &SeqpacketAcceptorOptions::new()).unwrap();
+    let at = acceptor.local().clone();
+    let acceptor = SeqpacketAcceptor::adopt(OwnedFd::from(acceptor)).unwrap();
+    assert_eq!(acceptor.local(), &at);
+    let client = Seqpacket::connect(at.clone(), within(LONG)).unwrap();
+    let server = acceptor.accept_by(within(LONG)).unwrap();
+    assert_eq!((client.peer(), client.local().unwrap()), (&Some(at.clone()), None));
+    assert_eq!((server.peer(), server.local().unwrap()), (&None, Some(at.clone())));
+    let refused = zorb_ipc::UnixStream::adopt(client.into()).unwrap_err();
+    assert!(refused.to_string().ends_with("found a Unix seqpacket socket that is connected"), "{refused}");
+    let client = Seqpacket::adopt(refused.into_handle()).unwrap();
+    assert_eq!(client.peer(), &Some(at.clone()));
+    // Which waits, whatever another owner sets.
+    rustix::io::ioctl_fionbio(&client, true).unwrap();
+    std::thread::scope(|scope| {
+        let receiving = scope.spawn(|| client.receive(&mut [0; 4]).unwrap());
+        std::thread::sleep(std::time::Duration::from_millis(30));
+        server.send(&[IoSlice::new(b"late")]).unwrap();
+        assert_eq!(receiving.join().unwrap(), 4);
+    });
+    fs::remove_file(at.as_path().unwrap()).unwrap();
+}

@@ -39,9 +39,11 @@ impl End {
         Ok(Self { fd, path: None })
     }
 
-    pub(super) fn into_descriptor(self) -> Result<OwnedFd, Error> {
-        ioctl_fionbio(&self.fd, false).map_err(|errno| self.failed(Step::Configure, errno))?;
-        Ok(self.fd)
+    pub(super) fn into_descriptor(self) -> Result<OwnedFd, Refused<Self>> {
+        match ioctl_fionbio(&self.fd, false) {
+            Ok(()) => Ok(self.fd),
+            Err(errno) => Err(Refused::new(self.failed(Step::Configure, errno), self)),
+        }
     }
 
     pub(super) fn capacity(&self) -> Result<usize, Error> {
@@ -88,6 +90,12 @@ impl End {
             Some(path) => error.with_path(path),
             None => error,
         }
+    }
+}
+
+impl From<End> for OwnedFd {
+    fn from(end: End) -> Self {
+        end.fd
     }
 }
 

@@ -40,9 +40,9 @@ impl PipeReader {
     /// The descriptor, in blocking mode, as other programs expect what they inherit.
     ///
     /// # Errors
-    /// At [`Step::Configure`].
-    pub fn into_descriptor(self) -> Result<OwnedFd, Error> {
-        self.0.into_descriptor()
+    /// At [`Step::Configure`], with this end.
+    pub fn into_descriptor(self) -> Result<OwnedFd, Refused<Self>> {
+        self.0.into_descriptor().map_err(|refused| refused.map(Self))
     }
 
     /// Receives what is there, without waiting. 0: all who could write have closed their end (or `into` is
@@ -153,6 +153,13 @@ impl PipeReader {
     /// At [`Step::Configure`].
     pub fn set_capacity(&self, octets: usize) -> Result<usize, Error> {
         self.0.set_capacity(octets)
+    }
+}
+
+/// It does not block; [`into_descriptor`](PipeReader::into_descriptor) gives one that does.
+impl From<PipeReader> for OwnedFd {
+    fn from(end: PipeReader) -> Self {
+        end.0.into()
     }
 }
 

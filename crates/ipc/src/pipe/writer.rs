@@ -52,9 +52,9 @@ impl PipeWriter {
     /// The descriptor, in blocking mode, as other programs expect what they inherit.
     ///
     /// # Errors
-    /// At [`Step::Configure`].
-    pub fn into_descriptor(self) -> Result<OwnedFd, Error> {
-        self.0.into_descriptor()
+    /// At [`Step::Configure`], with this end.
+    pub fn into_descriptor(self) -> Result<OwnedFd, Refused<Self>> {
+        self.0.into_descriptor().map_err(|refused| refused.map(Self))
     }
 
     /// Sends as much of the slices as there is room for, without waiting, and says how many octets that was.
@@ -157,6 +157,13 @@ impl PipeWriter {
         attempt: impl FnMut() -> Result<usize, Errno>,
     ) -> Result<usize, Error> {
         self.0.attempt_by(Step::Send, PollFlags::OUT, deadline, attempt)
+    }
+}
+
+/// It does not block; [`into_descriptor`](PipeWriter::into_descriptor) gives one that does.
+impl From<PipeWriter> for OwnedFd {
+    fn from(end: PipeWriter) -> Self {
+        end.0.into()
     }
 }
 

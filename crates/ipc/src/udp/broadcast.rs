@@ -3,7 +3,7 @@
 use std::fmt;
 use std::io::IoSlice;
 use std::net::{IpAddr, Ipv4Addr, SocketAddr};
-use std::os::fd::{AsFd, BorrowedFd};
+use std::os::fd::{AsFd, BorrowedFd, OwnedFd};
 use std::time::Instant;
 
 use rustix::io::Errno;
@@ -177,6 +177,12 @@ fn refused(errno: Errno, address: IpAddr, port: u16) -> Error {
 impl fmt::Debug for BroadcastSocket {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         f.debug_struct("BroadcastSocket").field("socket", &self.socket).field("to", &self.to).finish()
+    }
+}
+
+impl From<BroadcastSocket> for OwnedFd {
+    fn from(socket: BroadcastSocket) -> Self {
+        socket.socket.into()
     }
 }
 

@@ -262,6 +262,12 @@ impl fmt::Debug for MulticastReceiver {
     }
 }
 
+impl From<MulticastReceiver> for OwnedFd {
+    fn from(socket: MulticastReceiver) -> Self {
+        socket.socket.into()
+    }
+}
+
 impl AsFd for MulticastReceiver {
     fn as_fd(&self) -> BorrowedFd<'_> {
         self.socket.as_fd()

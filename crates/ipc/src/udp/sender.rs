@@ -3,7 +3,7 @@
 use std::fmt;
 use std::io::IoSlice;
 use std::net::{IpAddr, Ipv4Addr, Ipv6Addr, SocketAddr};
-use std::os::fd::{AsFd, BorrowedFd};
+use std::os::fd::{AsFd, BorrowedFd, OwnedFd};
 use std::time::Instant;
 
 use rustix::io::Errno;
@@ -161,6 +161,12 @@ impl fmt::Debug for MulticastSender {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         let mut sender = f.debug_struct("MulticastSender");
         sender.field("socket", &self.socket).field("group", &self.group).finish()
+    }
+}
+
+impl From<MulticastSender> for OwnedFd {
+    fn from(socket: MulticastSender) -> Self {
+        socket.socket.into()
     }
 }
 

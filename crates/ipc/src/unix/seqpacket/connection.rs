@@ -2,23 +2,25 @@
 
 use std::fmt;
 use std::io::IoSlice;
-use std::os::fd::{AsFd, BorrowedFd};
+use std::os::fd::{AsFd, BorrowedFd, OwnedFd};
 use std::time::Instant;
 
-use rustix::io::Errno;
+use rustix::event::PollFlags;
+use rustix::io::{Errno, ioctl_fionread};
 use rustix::net::{RecvFlags, SendAncillaryBuffer, SendFlags, recv, send, sendmsg};
 
 use super::Messages;
 use super::ends::SeqpacketConnector;
 use crate::datagram::{MOST_SLICES, receive_after, send_until, with_fewer};
+use crate::ready::events_by;
 use crate::stream::{QueueSizes, Stream};
-use crate::{Error, Step, UnixAddress, counts};
+use crate::{Error, Refused, Step, UnixAddress, counts};
 
 /// A connection within a machine that carries messages, in order, none lost, each whole: what is sent by one
 /// call is received by one call.
 ///
-/// A message has at least one octet: to who receives, an empty one would look like the end of the connection,
-/// and so none is sent. It has no more than the queue of who sends it takes (`SO_SNDBUF`, some 200 KiB unless
+/// A message has at least one octet: to who receives, an empty one looks like the end of the connection, and so
+/// none is sent, and one that another program sends is passed over. It has no more than the queue of who sends it takes (`SO_SNDBUF`, some 200 KiB unless
 /// [set](SeqpacketConnector::queue_sizes)). All calls take `&self`; any number of threads may send and
 /// receive at once.
 ///
@@ -57,6 +59,14 @@ impl Seqpacket {
         SeqpacketConnector::new().connect(address, deadline)
     }
 
+    /// Takes over a descriptor that came from elsewhere, as [`Stream::adopt`].
+    ///
+    /// # Errors
+    /// As there.
+    pub fn adopt(fd: OwnedFd) -> Result<Self, Refused<OwnedFd>> {
+        Stream::adopt(fd).map(Self::new)
+    }
+
     pub(super) fn new(stream: Stream<Messages>) -> Self {
         Self { stream }
     }
@@ -64,15 +74,19 @@ impl Seqpacket {
     // ---- receiving ----
 
     /// Receives the next message, and waits for it as long as it takes: how many octets it has, at the
-    /// beginning of `into`. 0: the peer has ended its direction. (An empty message looks the same; this type
-    /// sends none, other programs might.)
+    /// beginning of `into`. 0: the peer has ended its direction. (This type sends no empty message; one that
+    /// another program sends is passed over.)
     ///
     /// # Errors
     /// At [`Step::Receive`]: [`Error::is_truncated`] if the message is longer than `into`, whose beginning is
     /// there and whose rest is lost; [`Error::is_connection_reset`].
     #[inline]
     pub fn receive(&self, into: &mut [u8]) -> Result<usize, Error> {
-        self.receive_with(into, RecvFlags::TRUNC)
+        match self.receive_with(into, RecvFlags::TRUNC) {
+            // The socket's mode belongs to all who have a duplicate of it.
+            Err(error) => self.receive_after(error, into, None),
+            done => done,
+        }
     }
 
     /// Receives the next message if one is there. 0 as in [`receive`](Self::receive).
@@ -114,6 +128,7 @@ impl Seqpacket {
         loop {
             counts::enter();
             match recv(&self.stream, &mut *into, flags) {
+                Ok((_, 0)) if !self.has_ended() => {}
                 // The second number is the message's whole length.
                 Ok((_, length)) if length <= room => return Ok(length),
                 Ok((_, length)) => return Err(self.naming(Error::truncated(length, room))),
@@ -121,6 +136,15 @@ impl Seqpacket {
                 Err(errno) => return Err(self.failed(Step::Receive, errno)),
             }
         }
+    }
+
+    /// Whether nothing more comes, where nothing was received: a message of another program's may be empty.
+    #[cold]
+    pub(super) fn has_ended(&self) -> bool {
+        let ends = PollFlags::RDHUP | PollFlags::HUP;
+        let found = events_by(self.as_fd(), PollFlags::RDHUP, Some(Instant::now()));
+        // The peer may have sent more before it ended.
+        found.map_or(true, |found| found.intersects(ends)) && ioctl_fionread(&self.stream).unwrap_or(0) == 0
     }
 
     /// Waits until there is a message to receive, or the peer's end of the connection, or `deadline`, which
@@ -142,7 +166,13 @@ impl Seqpacket {
     /// [`Error::is_too_large`], [`Error::is_connection_reset`].
     #[inline]
     pub fn send(&self, slices: &[IoSlice<'_>]) -> Result<(), Error> {
-        self.send_with(slices, SendFlags::NOSIGNAL)
+        match self.send_with(slices, SendFlags::NOSIGNAL) {
+            Err(error) if error.is_would_block() => {
+                let sent = send_until(self.as_fd(), None, || self.send_now(slices));
+                sent.map_err(|error| self.naming(error))
+            }
+            done => done,
+        }
     }
 
     /// Sends the slices as one message if there is room.
@@ -223,6 +253,20 @@ impl Seqpacket {
         self.stream.queue_sizes()
     }
 
+    /// The other end: the address that the peer listens on, if this end made the connection, or one that it chose to
+    /// have; `None` if it has none. No system call.
+    pub fn peer(&self) -> &Option<UnixAddress> {
+        self.stream.peer()
+    }
+
+    /// This end's address; `None` if it has none.
+    ///
+    /// # Errors
+    /// At [`Step::Configure`].
+    pub fn local(&self) -> Result<Option<UnixAddress>, Error> {
+        self.stream.local()
+    }
+
     /// The address that the peer listens on, if this end made the connection, or one that it chose to have.
     pub fn peer_address(&self) -> Option<&UnixAddress> {
         self.stream.peer().as_ref()
@@ -245,6 +289,12 @@ impl fmt::Debug for Seqpacket {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         let fd = self.as_fd();
         f.debug_struct("Seqpacket").field("fd", &fd).field("peer", &self.peer_address()).finish()
+    }
+}
+
+impl From<Seqpacket> for OwnedFd {
+    fn from(connection: Seqpacket) -> Self {
+        connection.stream.into()
     }
 }
 

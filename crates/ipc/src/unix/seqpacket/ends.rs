@@ -1,14 +1,14 @@
 //! Who listens for connections that carry messages, and who makes them.
 
 use std::fmt;
-use std::os::fd::{AsFd, BorrowedFd};
+use std::os::fd::{AsFd, BorrowedFd, OwnedFd};
 use std::time::Instant;
 
 use rustix::io::Errno;
 
 use super::{Messages, Seqpacket};
 use crate::stream::{Acceptor, AcceptorOptions, Completion, Connector};
-use crate::{Address, Error, QueueSizes, Step, UnixAddress};
+use crate::{Address, Error, QueueSizes, Refused, Step, UnixAddress};
 
 /// A listening socket whose connections carry messages. Its file, if it has one, is removed when this is
 /// dropped.
@@ -62,6 +62,14 @@ impl SeqpacketAcceptor {
     /// As [`Acceptor::bind`].
     pub fn bind(address: UnixAddress, options: &SeqpacketAcceptorOptions) -> Result<Self, Error> {
         Acceptor::bind(address, &options.0).map(Self)
+    }
+
+    /// Takes over a descriptor that came from elsewhere, as [`Acceptor::adopt`].
+    ///
+    /// # Errors
+    /// As there.
+    pub fn adopt(fd: OwnedFd) -> Result<Self, Refused<OwnedFd>> {
+        Acceptor::adopt(fd).map(Self)
     }
 
     /// Where it listens.
@@ -131,6 +139,13 @@ impl SeqpacketConnector {
 impl fmt::Debug for SeqpacketAcceptor {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         f.debug_tuple("SeqpacketAcceptor").field(&self.0).finish()
+    }
+}
+
+/// It goes on listening, for whoever takes it over, and does not block. Its file stays.
+impl From<SeqpacketAcceptor> for OwnedFd {
+    fn from(acceptor: SeqpacketAcceptor) -> Self {
+        acceptor.0.into()
     }
 }
 

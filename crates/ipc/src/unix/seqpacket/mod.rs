@@ -16,6 +16,8 @@ use rustix::net::{SocketAddrAny, SocketType};
 
 use super::file::ListeningFile;
 use super::stream::{Connecting, Listening, Unix, bind_listening, open};
+use crate::adopt::{Adoptable, AdoptableAcceptor};
+use crate::kind::SocketKind;
 use crate::stream::{Begun, Calls};
 use crate::{Address, Error, UnixAddress};
 
@@ -79,5 +81,15 @@ impl Calls for Messages {
 
     fn peer(peer: &Option<UnixAddress>) -> Option<Address> {
         Unix::peer(peer)
+    }
+}
+
+impl Adoptable for Messages {
+    const KIND: SocketKind = SocketKind::UNIX_SEQPACKET;
+}
+
+impl AdoptableAcceptor for Messages {
+    fn made_elsewhere(_: BorrowedFd<'_>) -> Result<(Listening, Option<ListeningFile>), Errno> {
+        Ok((Listening::default(), None))
     }
 }

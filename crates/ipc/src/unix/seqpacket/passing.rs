@@ -71,8 +71,14 @@ impl Seqpacket {
     pub fn receive_passed(&self, into: &mut [u8], deadline: Instant) -> Result<Passed, Error> {
         let room = into.len();
         let mut space = Space::<BESIDE>::new();
-        let message = control::receive_by(self.as_fd(), into, &mut space, RecvFlags::TRUNC, deadline);
-        let message = message.map_err(|error| self.naming(error))?;
+        let message = loop {
+            let message = control::receive_by(self.as_fd(), into, &mut space, RecvFlags::TRUNC, deadline);
+            let message = message.map_err(|error| self.naming(error))?;
+            // What rides on a message without octets is closed again.
+            if message.octets > 0 || self.has_ended() {
+                break message;
+            }
+        };
         if message.octets > room {
             return Err(self.naming(Error::truncated(message.octets, room)));
         }
