@@ -96,3 +96,31 @@ fn a_connection_is_given_up_and_adopted_and_names_both_ends() {
     });
     fs::remove_file(at.as_path().unwrap()).unwrap();
 }
+
+#[test]
+fn empty_messages_without_end_keep_nobody_beyond_the_deadline() {
+    use rustix::net::{SendFlags, send};
+    use std::sync::atomic::AtomicBool;
+    use std::time::{Duration, Instant};
+    let acceptor = SeqpacketAcceptor::bind(unused_name(), &SeqpacketAcceptorOptions::new()).unwrap();
+    let client = Seqpacket::connect(acceptor.local().clone(), within(LONG)).unwrap();
+    let server = acceptor.accept_by(within(LONG)).unwrap();
+    let over = AtomicBool::new(false);
+    std::thread::scope(|scope| {
+        for _ in 0..2 {
+            scope.spawn(|| {
+                while !over.load(Relaxed) {
+                    let _ = send(&client, b"", SendFlags::DONTWAIT);
+                }
+            });
+        }
+        // Whoever waits longer than that waits for ever.
+        let (begun, time) = (Instant::now(), Duration::from_millis(100));
+        let first = server.receive_by(&mut [0; 8], begun + time);
+        let second = server.receive_passed(&mut [0; 8], Instant::now() + time).map(drop);
+        let _ = server.receive_now(&mut [0; 8]).unwrap_err();
+        over.store(true, Relaxed);
+        assert!(first.unwrap_err().is_timeout());
+        assert!(second.unwrap_err().is_timeout());
+    });
+}

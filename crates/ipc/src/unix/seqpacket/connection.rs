@@ -11,10 +11,16 @@ use rustix::net::{RecvFlags, SendAncillaryBuffer, SendFlags, recv, send, sendmsg
 
 use super::Messages;
 use super::ends::SeqpacketConnector;
-use crate::datagram::{MOST_SLICES, receive_after, send_until, with_fewer};
+use crate::datagram::{MOST_SLICES, receive_after, send_after, with_fewer};
 use crate::ready::events_by;
 use crate::stream::{QueueSizes, Stream};
 use crate::{Error, Refused, Step, UnixAddress, counts};
+
+/// The kernel then tells a message's whole length, and does not wait.
+const NOW: RecvFlags = RecvFlags::TRUNC.union(RecvFlags::DONTWAIT);
+
+/// The most empty messages that one call passes over: more than there are in a queue.
+const MOST_EMPTY: usize = 1024;
 
 /// A connection within a machine that carries messages, in order, none lost, each whole: what is sent by one
 /// call is received by one call.
@@ -95,7 +101,7 @@ impl Seqpacket {
     /// As [`receive`](Self::receive), and [`Error::is_would_block`].
     #[inline]
     pub fn receive_now(&self, into: &mut [u8]) -> Result<usize, Error> {
-        self.receive_with(into, RecvFlags::TRUNC.union(RecvFlags::DONTWAIT))
+        self.receive_with(into, NOW)
     }
 
     /// Receives the next message, and waits for it until `deadline`. 0 as in [`receive`](Self::receive).
@@ -104,9 +110,19 @@ impl Seqpacket {
     /// As [`receive`](Self::receive), and [`Error::is_timeout`].
     #[inline]
     pub fn receive_by(&self, into: &mut [u8], deadline: Instant) -> Result<usize, Error> {
-        match self.receive_now(into) {
+        match self.receive_next(into) {
             Err(error) => self.receive_after(error, into, Some(deadline)),
             done => done,
+        }
+    }
+
+    /// As if nothing were there where an empty message is: whoever sends those without end keeps nobody beyond a
+    /// deadline.
+    #[inline]
+    fn receive_next(&self, into: &mut [u8]) -> Result<usize, Error> {
+        match self.take(into, NOW)? {
+            Some(received) => Ok(received),
+            None => Err(self.failed(Step::Receive, Errno::AGAIN)),
         }
     }
 
@@ -118,19 +134,30 @@ impl Seqpacket {
         into: &mut [u8],
         deadline: Option<Instant>,
     ) -> Result<usize, Error> {
-        let received = receive_after(error, self.as_fd(), deadline, || self.receive_now(into), || None);
+        let received = receive_after(error, self.as_fd(), deadline, || self.receive_next(into), || None);
         received.map_err(|error| self.naming(error))
     }
 
     #[inline]
     fn receive_with(&self, into: &mut [u8], flags: RecvFlags) -> Result<usize, Error> {
+        for _ in 0..MOST_EMPTY {
+            if let Some(received) = self.take(into, flags)? {
+                return Ok(received);
+            }
+        }
+        Err(self.failed(Step::Receive, Errno::AGAIN))
+    }
+
+    /// `None`: an empty message.
+    #[inline]
+    fn take(&self, into: &mut [u8], flags: RecvFlags) -> Result<Option<usize>, Error> {
         let room = into.len();
         loop {
             counts::enter();
             match recv(&self.stream, &mut *into, flags) {
-                Ok((_, 0)) if !self.has_ended() => {}
+                Ok((_, 0)) if !self.has_ended() => return Ok(None),
                 // The second number is the message's whole length.
-                Ok((_, length)) if length <= room => return Ok(length),
+                Ok((_, length)) if length <= room => return Ok(Some(length)),
                 Ok((_, length)) => return Err(self.naming(Error::truncated(length, room))),
                 Err(Errno::INTR) => {}
                 Err(errno) => return Err(self.failed(Step::Receive, errno)),
@@ -167,10 +194,7 @@ impl Seqpacket {
     #[inline]
     pub fn send(&self, slices: &[IoSlice<'_>]) -> Result<(), Error> {
         match self.send_with(slices, SendFlags::NOSIGNAL) {
-            Err(error) if error.is_would_block() => {
-                let sent = send_until(self.as_fd(), None, || self.send_now(slices));
-                sent.map_err(|error| self.naming(error))
-            }
+            Err(error) => self.send_after(error, slices, None),
             done => done,
         }
     }
@@ -190,7 +214,21 @@ impl Seqpacket {
     /// As [`send`](Self::send), and [`Error::is_timeout`].
     #[inline]
     pub fn send_by(&self, slices: &[IoSlice<'_>], deadline: Instant) -> Result<(), Error> {
-        let sent = send_until(self.as_fd(), Some(deadline), || self.send_now(slices));
+        match self.send_now(slices) {
+            Err(error) => self.send_after(error, slices, Some(deadline)),
+            done => done,
+        }
+    }
+
+    /// What came of an attempt to send decides whether to wait for another.
+    #[cold]
+    fn send_after(
+        &self,
+        error: Error,
+        slices: &[IoSlice<'_>],
+        deadline: Option<Instant>,
+    ) -> Result<(), Error> {
+        let sent = send_after(error, self.as_fd(), deadline, || self.send_now(slices));
         sent.map_err(|error| self.naming(error))
     }
 

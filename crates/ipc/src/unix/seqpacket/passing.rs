@@ -78,6 +78,9 @@ impl Seqpacket {
             if message.octets > 0 || self.has_ended() {
                 break message;
             }
+            if Instant::now() >= deadline {
+                return Err(self.naming(Error::out_of_time(Step::Receive)));
+            }
         };
         if message.octets > room {
             return Err(self.naming(Error::truncated(message.octets, room)));
