@@ -88,7 +88,7 @@ enum Cause {
     /// The caller's deadline or timeout, as opposed to one of the system's own.
     OutOfTime,
     /// A datagram of this length, of which only a part was received.
-    Truncated(usize),
+    Truncated(Option<usize>),
     /// An option's value that the kernel would refuse or take for another; this says what may be.
     OutOfRange(&'static str),
     /// A datagram that was sent before could not be delivered.
@@ -138,9 +138,8 @@ impl Error {
     }
 
     #[cold]
-    #[cfg_attr(not(target_os = "linux"), expect(dead_code, reason = "of datagrams"))]
-    pub(crate) fn truncated(length: usize, room: usize) -> Self {
-        let cause = Cause::Truncated(length);
+    pub(crate) fn truncated(length: impl Into<Option<usize>>, room: usize) -> Self {
+        let cause = Cause::Truncated(length.into());
         Self { step: Step::Receive, subject: Subject::None, cause, transferred: room }
     }
 
@@ -179,6 +178,7 @@ impl Error {
     }
 
     #[cold]
+    #[cfg_attr(not(target_os = "linux"), expect(dead_code, reason = "of memory"))]
     pub(crate) fn outside(step: Step, octets: usize, at: usize, of: usize) -> Self {
         let cause = Cause::Outside { octets, at, of };
         Self { step, subject: Subject::None, cause, transferred: 0 }
@@ -383,10 +383,10 @@ impl Error {
         matches!(self.cause, Cause::Truncated(_))
     }
 
-    /// How long the datagram was that [`is_truncated`](Self::is_truncated).
+    /// How long the datagram was that [`is_truncated`](Self::is_truncated). Only Linux tells.
     pub fn whole_length(&self) -> Option<usize> {
         match self.cause {
-            Cause::Truncated(length) => Some(length),
+            Cause::Truncated(length) => length,
             _ => None,
         }
     }
@@ -463,7 +463,8 @@ impl fmt::Display for Error {
                 f.write_str(": Permission denied; a broadcast address takes a BroadcastSocket")
             }
             Cause::Os(errno) => write!(f, ": {}", io::Error::from(*errno)),
-            Cause::Truncated(length) => write!(f, ": the datagram has {length}"),
+            Cause::Truncated(Some(length)) => write!(f, ": the datagram has {length}"),
+            Cause::Truncated(None) => f.write_str(": the datagram has more"),
             Cause::OutOfRange(allowed) => write!(f, ": out of range: {allowed}"),
             Cause::Reported(what) => write!(f, "{what}"),
             Cause::ReportsWaiting => {

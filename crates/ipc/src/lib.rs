@@ -143,21 +143,28 @@
 //! |---|---|---|
 //! | TCP and Unix streams, generic code over them, addresses, name lookup | yes | yes |
 //! | [`NoDelay`], [`KeepAlive`], [`Linger`], [`SendQueue`], [`ReceiveQueue`] | yes | yes |
-//! | UDP and Unix datagrams, broadcast, multicast | yes | no: many at once, errors that come back and sources of groups are asked for in Linux's form |
+//! | UDP and Unix datagrams, with and without a peer | yes | yes, but for many at once and for reports of what could not be delivered, which are asked for in Linux's form |
+//! | broadcast, multicast | yes | no: interfaces and sources of groups are asked for in Linux's form |
+//! | pipes and FIFOs | yes | yes, but for capacities, splicing and pages that are given away, which are Linux's own |
 //! | the other options, timestamps, [`ZeroCopyStream`] | yes | no: Linux's own |
 //! | descriptor passing, [`Credentials`], messages that stay whole | yes | no: received here in Linux's form |
 //! | abstract names of Unix sockets | yes | no: an error where one is used |
-//! | pipes, FIFOs, memory to pass on, [`Segment`], events, timers, futexes, adopting descriptors | yes | no: Linux's own |
+//! | memory to pass on, [`Segment`], events, timers, futexes, adopting descriptors | yes | no: Linux's own |
 //! | [`ShmStream`] | yes | no: sealed memory and futexes are Linux's own |
 //! | [`Epoll`], [`Wake`], [`VsockStream`], [`interfaces`], [`reachable_address`], [`pin_to_core`] | yes | no: Linux's own |
 //! | an interface by its name in the text of a [`MulticastGroup`] | yes | no: by its number |
 //!
 //! Behind the same calls some answers differ. A queue that is larger than the system allows is clipped by
 //! Linux, and an error on the BSDs. A Unix acceptor whose queue is full lets further peers wait on Linux, and
-//! refuses them on the BSDs. macOS makes a socket close-on-exec only after the fact: a program that another
-//! thread starts in between inherits it.
+//! refuses them on the BSDs. Of a datagram that was cut Linux tells the whole length, the others only that it was
+//! ([`Error::whole_length`] is `None`). An interface's full queue drops a UDP datagram in silence on Linux, and is
+//! told on the BSDs ([`Error::is_memory_exhausted`]). Sending into a pipe that nobody reads raises `SIGPIPE` besides
+//! the error, and a [`Fifo`] that nobody has opened to write may read as one that has ended. macOS makes a
+//! descriptor close-on-exec only after the fact: a program that another thread starts in between inherits it.
 //!
-//! The project's checks build and run on Linux alone: of the other systems the table says what the source provides for.
+//! The project's tests run on Linux alone. For the others the compiler checks the source: `cargo check -p zorb-ipc
+//! --target` with `x86_64-unknown-freebsd`, `aarch64-apple-darwin`, `x86_64-unknown-netbsd` and
+//! `x86_64-unknown-illumos`, each added by `rustup target add`.
 //!
 //! # Dependencies
 //!
@@ -165,7 +172,7 @@
 //! widely; this crate denies it except where a module states its reason: reading the cycle counter, mapping
 //! memory and copying to and from it, giving pages to a pipe, moving room for events to another thread, and the few
 //! calls that rustix lacks. For these
-//! there is `libc`, on Linux: receiving credentials, times and completions beside a message (rustix has the
+//! there is `libc`, on macOS to make FIFOs, and on Linux: receiving credentials, times and completions beside a message (rustix has the
 //! first, but takes each process for one that has a number here), options that it does not know, the
 //! addresses of vsock, many datagrams by one call and what came back of them.
 
@@ -180,7 +187,6 @@ mod control;
 mod cores;
 mod counts;
 mod cycles;
-#[cfg(target_os = "linux")]
 mod datagram;
 #[cfg(target_os = "linux")]
 mod epoll;
@@ -200,7 +206,6 @@ mod kind;
 mod memory;
 mod named_file;
 mod options;
-#[cfg(target_os = "linux")]
 mod pipe;
 mod portable;
 mod ready;
@@ -213,7 +218,6 @@ mod stream;
 mod tcp;
 #[cfg(target_os = "linux")]
 mod timer;
-#[cfg(target_os = "linux")]
 mod udp;
 mod unix;
 #[cfg(target_os = "linux")]
@@ -229,10 +233,8 @@ pub use cores::{allowed_cores, pin_to_core};
 pub use counts::system_calls;
 pub use cycles::cycles;
 #[cfg(target_os = "linux")]
-pub use datagram::{
-    BatchedDatagram, ConnectedDatagramSocket, DatagramFamily, DatagramSocket, Outgoing, ReceiveBatch,
-    Received, SendBatch,
-};
+pub use datagram::{BatchedDatagram, Outgoing, ReceiveBatch, SendBatch};
+pub use datagram::{ConnectedDatagramSocket, DatagramFamily, DatagramSocket, Received};
 #[cfg(target_os = "linux")]
 pub use epoll::{Epoll, Event, Events, Interest, Trigger};
 pub use error::{Error, Step};
@@ -253,8 +255,9 @@ pub use options::{
     Stamped, TypeOfService, UserTimeout,
 };
 pub use options::{KeepAlive, Linger, NoDelay, Probes, ReceiveQueue, SendQueue, SocketFact, SocketOption};
+pub use pipe::{Fifo, PipeReader, PipeWriter, pipe};
 #[cfg(target_os = "linux")]
-pub use pipe::{Fifo, Pages, PipeReader, PipeWriter, SpliceFile, SpliceStream, pipe};
+pub use pipe::{Pages, SpliceFile, SpliceStream};
 pub use ready::wait_readable;
 pub use refused::Refused;
 pub use resolve::{resolve, resolve_address};
@@ -268,8 +271,8 @@ pub use tcp::{Tcp, TcpAcceptor, TcpConnector, TcpStream};
 #[cfg(target_os = "linux")]
 pub use timer::{Expired, OnClockChange, Timer, WallClockTimer};
 #[cfg(target_os = "linux")]
-pub use udp::{BroadcastSocket, ConnectedUdpSocket, MulticastReceiver, MulticastSender, Udp, UdpSocket};
-#[cfg(target_os = "linux")]
+pub use udp::{BroadcastSocket, MulticastReceiver, MulticastSender};
+pub use udp::{ConnectedUdpSocket, Udp, UdpSocket};
 pub use unix::{ConnectedUnixDatagramSocket, UnixDatagram, UnixDatagramSocket};
 #[cfg(target_os = "linux")]
 pub use unix::{

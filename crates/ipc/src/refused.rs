@@ -18,7 +18,6 @@ impl<T> Refused<T> {
         Self { error: Box::new(error), handle }
     }
 
-    #[cfg(target_os = "linux")]
     pub(crate) fn map<U>(self, change: impl FnOnce(T) -> U) -> Refused<U> {
         Refused { error: self.error, handle: change(self.handle) }
     }

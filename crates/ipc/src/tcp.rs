@@ -40,6 +40,7 @@ impl Default for Listening {
 
 impl Listening {
     /// Of a socket that was not made here: what is asked of it later.
+    #[cfg_attr(not(target_os = "linux"), expect(dead_code, reason = "of what was adopted"))]
     pub(crate) fn made_elsewhere(v6_only: bool) -> Self {
         Self { v6_only, ..Self::default() }
     }

@@ -1,10 +1,12 @@
 //! Datagrams to and from one peer.
 
 use super::earlier::Earlier;
-use super::{DatagramFamily, MOST_SLICES, concerns_earlier, receive_after, received, send_after, with_fewer};
+use super::taking::{Length, take};
+use super::{DatagramFamily, MOST_SLICES, concerns_earlier, receive_after, send_after, with_fewer};
+use crate::portable::NO_SIGNAL;
 use crate::{Error, Step, counts};
 use rustix::io::Errno;
-use rustix::net::{RecvFlags, SendAncillaryBuffer, SendFlags, connect, recv, send, sendmsg};
+use rustix::net::{RecvFlags, SendAncillaryBuffer, SendFlags, connect, send, sendmsg};
 use std::fmt;
 use std::io::IoSlice;
 use std::os::fd::{AsFd, BorrowedFd, OwnedFd};
@@ -73,7 +75,7 @@ impl<F: DatagramFamily> ConnectedDatagramSocket<F> {
     /// At [`Step::Receive`]: [`Error::is_truncated`], and what was reported of an earlier datagram.
     #[inline]
     pub fn receive(&self, into: &mut [u8]) -> Result<usize, Error> {
-        match self.receive_with(into, RecvFlags::TRUNC) {
+        match self.receive_with(into, RecvFlags::empty()) {
             // The socket's mode belongs to all who have a duplicate of it.
             Err(error) => self.receive_after(error, into, None),
             done => done,
@@ -86,7 +88,7 @@ impl<F: DatagramFamily> ConnectedDatagramSocket<F> {
     /// As [`receive`](Self::receive), and [`Error::is_would_block`].
     #[inline]
     pub fn receive_now(&self, into: &mut [u8]) -> Result<usize, Error> {
-        self.receive_with(into, RecvFlags::TRUNC.union(RecvFlags::DONTWAIT))
+        self.receive_with(into, RecvFlags::DONTWAIT)
     }
 
     /// Receives the next datagram, and waits for it until `deadline`.
@@ -127,7 +129,7 @@ impl<F: DatagramFamily> ConnectedDatagramSocket<F> {
     #[inline]
     fn receive_with(&self, into: &mut [u8], flags: RecvFlags) -> Result<usize, Error> {
         if self.earlier.may_be() {
-            let now = || self.take(into, RecvFlags::TRUNC.union(RecvFlags::DONTWAIT));
+            let now = || self.take(into, RecvFlags::DONTWAIT);
             if let Some(done) = self.past_earlier(now) {
                 return done;
             }
@@ -147,6 +149,7 @@ impl<F: DatagramFamily> ConnectedDatagramSocket<F> {
         }
     }
 
+    #[cfg(target_os = "linux")]
     pub(super) fn has_earlier(&self) -> bool {
         self.earlier.may_be()
     }
@@ -156,11 +159,10 @@ impl<F: DatagramFamily> ConnectedDatagramSocket<F> {
         let room = into.len();
         loop {
             counts::enter();
-            match recv(&self.fd, &mut *into, flags) {
-                // The second number is the datagram's whole length.
-                Ok((_, length)) if length <= room => return Ok(length),
-                Ok((_, length)) => {
-                    return received(length, room).map_err(|error| error.with(F::address(&self.peer)));
+            match take(self.as_fd(), into, flags) {
+                Ok(Length::Fits(octets)) => return Ok(octets),
+                Ok(Length::Cut(whole)) => {
+                    return Err(Error::truncated(whole, room).with(F::address(&self.peer)));
                 }
                 Err(Errno::INTR) => {}
                 Err(errno) => return Err(self.failed(Step::Receive, errno)),
@@ -176,7 +178,7 @@ impl<F: DatagramFamily> ConnectedDatagramSocket<F> {
     /// At [`Step::Send`]: [`Error::is_too_large`], and what was reported of an earlier datagram.
     #[inline]
     pub fn send(&self, slices: &[IoSlice<'_>]) -> Result<(), Error> {
-        match self.send_with(slices, SendFlags::NOSIGNAL) {
+        match self.send_with(slices, NO_SIGNAL) {
             Err(error) => self.send_after(error, slices, None),
             done => done,
         }
@@ -188,7 +190,7 @@ impl<F: DatagramFamily> ConnectedDatagramSocket<F> {
     /// As [`send`](Self::send), and [`Error::is_would_block`].
     #[inline]
     pub fn send_now(&self, slices: &[IoSlice<'_>]) -> Result<(), Error> {
-        self.send_with(slices, SendFlags::NOSIGNAL.union(SendFlags::DONTWAIT))
+        self.send_with(slices, NO_SIGNAL.union(SendFlags::DONTWAIT))
     }
 
     /// Sends the slices as one datagram, and waits for room until `deadline`.
@@ -241,6 +243,7 @@ impl<F: DatagramFamily> ConnectedDatagramSocket<F> {
                 Err(Errno::INTR) => {}
                 // As much as a socket is told that asked for no reports.
                 Err(errno) if F::is_loss(errno) => return Ok(()),
+                Err(errno) if F::is_full(errno) => return Err(self.failed(Step::Send, Errno::AGAIN)),
                 Err(errno) => return Err(self.failed(Step::Send, errno)),
             }
         }
@@ -286,7 +289,9 @@ impl<F: DatagramFamily> fmt::Debug for ConnectedDatagramSocket<F> {
 /// It keeps its address and its peer, for whoever takes it over. The file of a Unix socket stays.
 impl<F: DatagramFamily> From<ConnectedDatagramSocket<F>> for OwnedFd {
     fn from(socket: ConnectedDatagramSocket<F>) -> Self {
-        socket.held.map(F::give_up);
+        if let Some(held) = socket.held {
+            F::give_up(held);
+        }
         socket.fd
     }
 }

@@ -57,6 +57,11 @@ pub trait Calls: Sized + Send + Sync + 'static {
         Ok(None)
     }
 
+    /// Whether sending fails with this where the receiver has no room, as else with `EAGAIN`.
+    fn is_full(_: Errno) -> bool {
+        false
+    }
+
     /// Whether sending fails with this where a socket that asked for no reports is told nothing.
     fn is_loss(_: Errno) -> bool {
         false

@@ -10,12 +10,16 @@
 //! receive_many…  send_many…              as many datagrams as a batch has room for, in one system call
 //! ```
 
+#[cfg(target_os = "linux")]
 mod batch;
 mod connected;
 mod earlier;
 pub(crate) mod family;
+#[cfg(target_os = "linux")]
 pub(crate) mod kernel;
+#[cfg(target_os = "linux")]
 mod many;
+mod taking;
 mod unconnected;
 mod waiting;
 
@@ -23,22 +27,20 @@ use std::io::IoSlice;
 
 use rustix::io::Errno;
 
-use crate::Error;
-
+#[cfg(target_os = "linux")]
 pub use batch::{BatchedDatagram, Outgoing, ReceiveBatch, SendBatch};
 pub use connected::ConnectedDatagramSocket;
+pub(crate) use family::Calls;
 pub use family::DatagramFamily;
-pub(crate) use family::{Calls, Report};
+#[cfg(target_os = "linux")]
+pub(crate) use family::Report;
 pub use unconnected::{DatagramSocket, Received};
-pub(crate) use waiting::{receive_after, send_after, send_until};
+#[cfg(target_os = "linux")]
+pub(crate) use waiting::send_until;
+pub(crate) use waiting::{receive_after, send_after};
 
 /// The most slices that one system call takes (`IOV_MAX`, uio(7)).
 pub(crate) const MOST_SLICES: usize = 1024;
-
-/// The octets of a datagram of this length, of which there was room for so many.
-fn received(length: usize, room: usize) -> Result<usize, Error> {
-    if length <= room { Ok(length) } else { Err(Error::truncated(length, room)) }
-}
 
 /// Sends slices that are too many for one system call as so many as it takes: a message goes whole, so the
 /// last ones are copied into one.
@@ -67,6 +69,7 @@ fn concerns_earlier(errno: Errno) -> bool {
         Errno::OPNOTSUPP,
         Errno::ACCESS,
         Errno::HOSTDOWN,
+        #[cfg(target_os = "linux")]
         Errno::NONET,
     ]
     .contains(&errno)

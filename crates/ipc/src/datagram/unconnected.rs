@@ -1,14 +1,16 @@
 //! Datagrams to and from anybody.
 
 use super::connected::give_peer;
+use super::taking::{Length, take_from};
 use super::{
-    ConnectedDatagramSocket, DatagramFamily, MOST_SLICES, concerns_earlier, receive_after, received,
-    send_after, with_fewer,
+    ConnectedDatagramSocket, DatagramFamily, MOST_SLICES, concerns_earlier, receive_after, send_after,
+    with_fewer,
 };
+use crate::portable::NO_SIGNAL;
 use crate::stream::QueueSizes;
 use crate::{Error, Refused, Step, counts};
 use rustix::io::Errno;
-use rustix::net::{RecvFlags, SendAncillaryBuffer, SendFlags, SocketAddrAny, recvfrom, sendmsg_addr};
+use rustix::net::{RecvFlags, SendAncillaryBuffer, SendFlags, SocketAddrAny, sendmsg_addr};
 use std::fmt;
 use std::io::IoSlice;
 use std::os::fd::{AsFd, BorrowedFd, OwnedFd};
@@ -94,10 +96,12 @@ impl<F: DatagramFamily> DatagramSocket<F> {
     }
 
     /// From here on its reports are asked for.
+    #[cfg(target_os = "linux")]
     pub(crate) fn set_reporting(&mut self) {
         self.reporting = true;
     }
 
+    #[cfg(target_os = "linux")]
     pub(crate) fn is_reporting(&self) -> bool {
         self.reporting
     }
@@ -199,11 +203,13 @@ impl<F: DatagramFamily> DatagramSocket<F> {
         let room = into.len();
         loop {
             counts::enter();
-            // The kernel then tells a datagram's whole length, which is the second number.
-            match recvfrom(&self.fd, &mut *into, flags.union(RecvFlags::TRUNC)) {
+            match take_from(self.as_fd(), into, flags) {
                 // Taken apart where it stands: room for any address is a lot to move.
-                Ok((_, whole_length, from)) => {
-                    let octets = received(whole_length, room)?;
+                Ok((length, from)) => {
+                    let octets = match length {
+                        Length::Fits(octets) => octets,
+                        Length::Cut(whole) => return Err(Error::truncated(whole, room)),
+                    };
                     let from = F::sender(from).map_err(|errno| Error::os(Step::Receive, errno))?;
                     return Ok(Received { octets, from });
                 }
@@ -221,7 +227,7 @@ impl<F: DatagramFamily> DatagramSocket<F> {
     /// At [`Step::Send`], naming the address: [`Error::is_too_large`], [`Error::is_unreachable`],
     /// [`Error::is_permission_denied`] for a broadcast address, which takes a socket made for it.
     pub fn send_to(&self, slices: &[IoSlice<'_>], to: &F::Address) -> Result<(), Error> {
-        match self.send_with(slices, to, SendFlags::NOSIGNAL) {
+        match self.send_with(slices, to, NO_SIGNAL) {
             Err(error) => self.send_after(error, slices, to, None),
             done => done,
         }
@@ -232,7 +238,7 @@ impl<F: DatagramFamily> DatagramSocket<F> {
     /// # Errors
     /// As [`send_to`](Self::send_to), and [`Error::is_would_block`].
     pub fn send_to_now(&self, slices: &[IoSlice<'_>], to: &F::Address) -> Result<(), Error> {
-        self.send_with(slices, to, SendFlags::NOSIGNAL | SendFlags::DONTWAIT)
+        self.send_with(slices, to, NO_SIGNAL | SendFlags::DONTWAIT)
     }
 
     /// Sends the slices as one datagram, and waits for room until `deadline`.
@@ -280,6 +286,7 @@ impl<F: DatagramFamily> DatagramSocket<F> {
                 Err(errno) if again(errno) => {}
                 // As much as a socket is told that asked for no reports.
                 Err(errno) if self.reporting && F::is_loss(errno) => return Ok(()),
+                Err(errno) if F::is_full(errno) => return Err(failed(Errno::AGAIN)),
                 Err(errno) => return Err(failed(errno)),
             }
         }
@@ -306,7 +313,9 @@ impl<F: DatagramFamily> fmt::Debug for DatagramSocket<F> {
 /// It keeps its address, for whoever takes it over. The file of a Unix socket stays.
 impl<F: DatagramFamily> From<DatagramSocket<F>> for OwnedFd {
     fn from(socket: DatagramSocket<F>) -> Self {
-        socket.held.map(F::give_up);
+        if let Some(held) = socket.held {
+            F::give_up(held);
+        }
         socket.fd
     }
 }

@@ -10,6 +10,7 @@ use crate::{Error, Step};
 
 /// Attempts to send, which does not wait, until there is room for it, or `deadline` (`None`: as long as it
 /// takes). An error that says so names nobody.
+#[cfg(target_os = "linux")]
 #[inline]
 pub(crate) fn send_until<T>(
     fd: BorrowedFd<'_>,

@@ -28,9 +28,10 @@ use std::os::fd::{AsFd, BorrowedFd};
 
 use rustix::io::Errno;
 
-use crate::{Acceptor, Address, Error, Step, Stream, StreamFamily};
-#[cfg(target_os = "linux")]
-use crate::{ConnectedDatagramSocket, DatagramFamily, DatagramSocket};
+use crate::{
+    Acceptor, Address, ConnectedDatagramSocket, DatagramFamily, DatagramSocket, Error, Step, Stream,
+    StreamFamily,
+};
 
 /// A value that handles of type `H` have and that can be asked for, by their `option`. Most can also be set,
 /// and are a [`SocketOption`]; this one is enough for what the kernel alone decides:
@@ -177,14 +178,12 @@ impl<F: StreamFamily> Acceptor<F> {
     }
 }
 
-#[cfg(target_os = "linux")]
 impl<F: DatagramFamily> Socket for DatagramSocket<F> {
     fn name(&self) -> Option<Address> {
         self.local().map(F::address)
     }
 }
 
-#[cfg(target_os = "linux")]
 impl<F: DatagramFamily> DatagramSocket<F> {
     /// Sets an option, and says what the kernel granted if that may be something else: the options that say so
     /// themselves do, for the others it is `()`.
@@ -204,14 +203,12 @@ impl<F: DatagramFamily> DatagramSocket<F> {
     }
 }
 
-#[cfg(target_os = "linux")]
 impl<F: DatagramFamily> Socket for ConnectedDatagramSocket<F> {
     fn name(&self) -> Option<Address> {
         Some(F::address(self.peer()))
     }
 }
 
-#[cfg(target_os = "linux")]
 impl<F: DatagramFamily> ConnectedDatagramSocket<F> {
     /// Sets an option, and says what the kernel granted if that may be something else: the options that say so
     /// themselves do, for the others it is `()`.

@@ -6,10 +6,13 @@ use std::path::Path;
 use std::time::Instant;
 
 use rustix::event::{PollFd, PollFlags, Timespec, poll};
+#[cfg(target_os = "linux")]
 use rustix::fs::{FileType, OFlags, fstat};
 use rustix::io::{Errno, ioctl_fionbio, ioctl_fionread};
+#[cfg(target_os = "linux")]
 use rustix::pipe::{fcntl_getpipe_size, fcntl_setpipe_size};
 
+#[cfg(target_os = "linux")]
 use crate::kind::{self, adopted};
 use crate::ready::{attempt_by, resumed};
 use crate::{Error, Refused, Step};
@@ -26,6 +29,7 @@ impl End {
         Self { fd, path: path.map(Box::from) }
     }
 
+    #[cfg(target_os = "linux")]
     /// Of a descriptor that came from elsewhere, if that is what it is.
     pub(super) fn adopt(fd: OwnedFd, opened: OFlags, wanted: &str) -> Result<Self, Refused<OwnedFd>> {
         let (fd, ()) = adopted(fd, |fd| {
@@ -46,10 +50,12 @@ impl End {
         }
     }
 
+    #[cfg(target_os = "linux")]
     pub(super) fn capacity(&self) -> Result<usize, Error> {
         fcntl_getpipe_size(&self.fd).map_err(|errno| self.failed(Step::Configure, errno))
     }
 
+    #[cfg(target_os = "linux")]
     pub(super) fn set_capacity(&self, octets: usize) -> Result<usize, Error> {
         fcntl_setpipe_size(&self.fd, octets).map_err(|errno| self.failed(Step::Configure, errno))
     }

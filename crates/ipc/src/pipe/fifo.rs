@@ -6,13 +6,13 @@ use std::os::unix::fs::{FileTypeExt, PermissionsExt};
 use std::path::{Path, PathBuf};
 use std::time::Instant;
 
-use rustix::fs::{CWD, FileType, Mode, OFlags, fstat, mkfifoat, open};
+use rustix::fs::{FileType, Mode, OFlags, fstat, open};
 
 use super::end::End;
 use super::{PipeReader, PipeWriter};
 use crate::named_file::{NamedFile, errno};
 use crate::ready::{rest, resumed};
-use crate::{Error, Step};
+use crate::{Error, Step, portable};
 
 /// A pipe's place in the file system. It is neither end: each is opened by itself, in any process that has
 /// permission.
@@ -34,11 +34,12 @@ pub struct Fifo {
     _made: Option<Made>,
 }
 
-/// A FIFO's file, removed first, and a descriptor that keeps the system from giving its number to another
-/// file before.
+/// A FIFO's file, removed first, and on Linux a descriptor that keeps the system from giving its number to
+/// another file before.
 #[derive(Debug)]
 struct Made {
     _file: NamedFile,
+    #[cfg(target_os = "linux")]
     _kept: OwnedFd,
 }
 
@@ -52,12 +53,19 @@ impl Fifo {
         let path = path.as_ref();
         let failed = |errno| Error::os(Step::Open, errno).with_path(path);
         // What the process's mask leaves of it, first, so that it is never open to more than was asked for.
-        resumed(|| mkfifoat(CWD, path, Mode::from_raw_mode(mode))).map_err(failed)?;
+        resumed(|| portable::make_fifo(path, mode)).map_err(failed)?;
         let file = NamedFile::at(path).map_err(|error| failed(errno(&error)))?;
-        let flags = OFlags::PATH | OFlags::NOFOLLOW | OFlags::CLOEXEC;
-        let kept = resumed(|| open(path, flags, Mode::empty())).map_err(failed)?;
+        #[cfg(target_os = "linux")]
+        let kept = resumed(|| open(path, OFlags::PATH | OFlags::NOFOLLOW | OFlags::CLOEXEC, Mode::empty()))
+            .map_err(failed)?;
         fs::set_permissions(path, Permissions::from_mode(mode)).map_err(|error| failed(errno(&error)))?;
-        Ok(Self { path: file.path().to_owned(), _made: Some(Made { _file: file, _kept: kept }) })
+        let path = file.path().to_owned();
+        let made = Made {
+            _file: file,
+            #[cfg(target_os = "linux")]
+            _kept: kept,
+        };
+        Ok(Self { path, _made: Some(made) })
     }
 
     /// Finds the one that is there, and makes one if nothing is. One that was found keeps its permissions,

@@ -16,20 +16,22 @@
 
 mod end;
 mod fifo;
+#[cfg(target_os = "linux")]
 mod pages;
 mod reader;
+#[cfg(target_os = "linux")]
 mod splice;
 mod writer;
 
 pub use fifo::Fifo;
+#[cfg(target_os = "linux")]
 pub use pages::Pages;
 pub use reader::PipeReader;
+#[cfg(target_os = "linux")]
 pub use splice::{SpliceFile, SpliceStream};
 pub use writer::PipeWriter;
 
-use rustix::pipe::{PipeFlags, pipe_with};
-
-use crate::{Error, Step};
+use crate::{Error, Step, portable};
 use end::End;
 
 /// A pipe without a name: what is sent into the one end is received from the other. Its capacity is the
@@ -54,7 +56,6 @@ use end::End;
 /// # }
 /// ```
 pub fn pipe() -> Result<(PipeReader, PipeWriter), Error> {
-    let (reader, writer) =
-        pipe_with(PipeFlags::CLOEXEC | PipeFlags::NONBLOCK).map_err(|errno| Error::os(Step::Open, errno))?;
+    let (reader, writer) = portable::pipe().map_err(|errno| Error::os(Step::Open, errno))?;
     Ok((PipeReader(End::new(reader, None)), PipeWriter(End::new(writer, None))))
 }

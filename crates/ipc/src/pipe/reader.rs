@@ -4,10 +4,12 @@ use std::os::fd::{AsFd, BorrowedFd, OwnedFd};
 use std::time::Instant;
 
 use rustix::event::PollFlags;
+#[cfg(target_os = "linux")]
 use rustix::fs::OFlags;
 use rustix::io::{Errno, read};
 
 use super::end::End;
+use crate::error::ENDED;
 use crate::ready::{ready_by, resumed};
 use crate::{Error, Refused, Step};
 
@@ -27,6 +29,7 @@ use crate::{Error, Refused, Step};
 pub struct PipeReader(pub(super) End);
 
 impl PipeReader {
+    #[cfg(target_os = "linux")]
     /// Takes over a descriptor that came from elsewhere, such as standard input. The descriptor no longer
     /// blocks, for whoever shares it either, and is not inherited by other programs.
     ///
@@ -114,7 +117,7 @@ impl PipeReader {
         let mut filled = received;
         while filled < into.len() {
             match self.receive_by(&mut into[filled..], deadline) {
-                Ok(0) => return Err(self.0.failed(Step::Receive, Errno::NODATA).with_transferred(filled)),
+                Ok(0) => return Err(self.0.failed(Step::Receive, ENDED).with_transferred(filled)),
                 Ok(received) => filled += received,
                 Err(error) => return Err(error.with_transferred(filled)),
             }
@@ -143,6 +146,7 @@ impl PipeReader {
     ///
     /// # Errors
     /// At [`Step::Configure`].
+    #[cfg(target_os = "linux")]
     pub fn capacity(&self) -> Result<usize, Error> {
         self.0.capacity()
     }
@@ -151,6 +155,7 @@ impl PipeReader {
     ///
     /// # Errors
     /// At [`Step::Configure`].
+    #[cfg(target_os = "linux")]
     pub fn set_capacity(&self, octets: usize) -> Result<usize, Error> {
         self.0.set_capacity(octets)
     }

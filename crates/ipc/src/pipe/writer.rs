@@ -4,16 +4,20 @@
 //! besides the error. Sockets have a flag against that; pipes have one since Linux 6.18 (`RWF_NOSIGNAL`,
 //! pwritev2(2)), which is used where there is one. On older systems it is up to the process: Rust programs
 //! ignore the signal from their start, others have to do so (`signal(SIGPIPE, SIG_IGN)`) before they call in
-//! here. Blocking it around each write would take three more system calls.
+//! here. Blocking it around each write would take three more system calls. Other systems are as those older ones.
 
 use std::io::IoSlice;
 use std::os::fd::{AsFd, BorrowedFd, OwnedFd};
+#[cfg(target_os = "linux")]
 use std::sync::atomic::{AtomicBool, Ordering::Relaxed};
 use std::time::Instant;
 
 use rustix::event::PollFlags;
+#[cfg(target_os = "linux")]
 use rustix::fs::OFlags;
-use rustix::io::{Errno, ReadWriteFlags, pwritev2, writev};
+use rustix::io::{Errno, writev};
+#[cfg(target_os = "linux")]
+use rustix::io::{ReadWriteFlags, pwritev2};
 
 use super::end::End;
 use crate::ready::resumed;
@@ -37,8 +41,14 @@ pub struct PipeWriter(pub(super) End);
 impl PipeWriter {
     /// So many octets of one call are sent all or none, and are not mixed with those of others (`PIPE_BUF`,
     /// pipe(7)).
+    #[cfg(not(target_os = "illumos"))]
     pub const TOGETHER: usize = rustix::pipe::PIPE_BUF;
+    /// So many octets of one call are sent all or none, and are not mixed with those of others (POSIX,
+    /// `_POSIX_PIPE_BUF`).
+    #[cfg(target_os = "illumos")]
+    pub const TOGETHER: usize = 512;
 
+    #[cfg(target_os = "linux")]
     /// Takes over a descriptor that came from elsewhere, such as standard output. The descriptor no longer
     /// blocks, for whoever shares it either, and is not inherited by other programs.
     ///
@@ -135,6 +145,7 @@ impl PipeWriter {
     ///
     /// # Errors
     /// At [`Step::Configure`].
+    #[cfg(target_os = "linux")]
     pub fn capacity(&self) -> Result<usize, Error> {
         self.0.capacity()
     }
@@ -145,6 +156,7 @@ impl PipeWriter {
     /// # Errors
     /// At [`Step::Configure`]: fewer than are queued, or more than `fs.pipe-max-size` allows this user
     /// ([`Error::is_permission_denied`]).
+    #[cfg(target_os = "linux")]
     pub fn set_capacity(&self, octets: usize) -> Result<usize, Error> {
         self.0.set_capacity(octets)
     }
@@ -173,12 +185,15 @@ impl AsFd for PipeWriter {
     }
 }
 
+#[cfg(target_os = "linux")]
 /// `RWF_NOSIGNAL`, which rustix does not name yet (linux/fs.h).
 const NO_SIGNAL: ReadWriteFlags = ReadWriteFlags::from_bits_retain(0x100);
 
+#[cfg(target_os = "linux")]
 /// Whether this kernel knows it, as far as known.
 static HAS_NO_SIGNAL: AtomicBool = AtomicBool::new(true);
 
+#[cfg(target_os = "linux")]
 #[inline]
 fn write_without_signal(fd: BorrowedFd<'_>, slices: &[IoSlice<'_>]) -> Result<usize, Errno> {
     if HAS_NO_SIGNAL.load(Relaxed) {
@@ -191,7 +206,12 @@ fn write_without_signal(fd: BorrowedFd<'_>, slices: &[IoSlice<'_>]) -> Result<us
     resumed(|| writev(fd, slices))
 }
 
-#[cfg(test)]
+#[cfg(not(target_os = "linux"))]
+fn write_without_signal(fd: BorrowedFd<'_>, slices: &[IoSlice<'_>]) -> Result<usize, Errno> {
+    resumed(|| writev(fd, slices))
+}
+
+#[cfg(all(test, target_os = "linux"))]
 mod tests {
     use super::*;
     use crate::pipe;

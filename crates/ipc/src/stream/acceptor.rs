@@ -101,6 +101,7 @@ impl<F: StreamFamily> Acceptor<F> {
     }
 
     /// `fd` is a listening socket, not blocking.
+    #[cfg_attr(not(target_os = "linux"), expect(dead_code, reason = "of what was adopted"))]
     pub(crate) fn of(fd: OwnedFd, local: F::Address, own: F::Listening, held: F::Held) -> Self {
         Self { fd, local, own, held }
     }

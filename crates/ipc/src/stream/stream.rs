@@ -11,7 +11,6 @@
 use super::{Connector, StreamFamily};
 use crate::error::ENDED;
 use crate::portable::NO_SIGNAL;
-#[cfg(target_os = "linux")]
 use crate::ready::{Waiting, attempt_by, resumed};
 use crate::{Error, Step, counts};
 use rustix::event::PollFlags;

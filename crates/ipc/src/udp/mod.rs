@@ -1,24 +1,32 @@
 //! UDP: to one, to everybody on a network, to a group.
 
+#[cfg(target_os = "linux")]
 mod broadcast;
+#[cfg(target_os = "linux")]
 mod receiver;
+#[cfg(target_os = "linux")]
 mod reports;
+#[cfg(target_os = "linux")]
 mod sender;
 
 use std::net::SocketAddr;
 use std::os::fd::{BorrowedFd, OwnedFd};
 
 use rustix::io::Errno;
-use rustix::net::{
-    AddressFamily, SocketAddrAny, SocketFlags, SocketType, bind, ipproto, socket_with, sockopt,
-};
+use rustix::net::{AddressFamily, SocketAddrAny, SocketType, bind, ipproto, sockopt};
 
-use crate::datagram::{Calls, ConnectedDatagramSocket, DatagramSocket, Report};
+#[cfg(target_os = "linux")]
+use crate::datagram::Report;
+use crate::datagram::{Calls, ConnectedDatagramSocket, DatagramSocket};
+use crate::portable::waiting_socket;
 use crate::tcp::canonical;
 use crate::{Address, Error, Step};
 
+#[cfg(target_os = "linux")]
 pub use broadcast::BroadcastSocket;
+#[cfg(target_os = "linux")]
 pub use receiver::MulticastReceiver;
+#[cfg(target_os = "linux")]
 pub use sender::MulticastSender;
 
 /// The family of UDP sockets, IPv4 and IPv6; see [`DatagramFamily`](crate::DatagramFamily).
@@ -36,7 +44,7 @@ impl Calls for Udp {
 
     fn open(like: &SocketAddr) -> Result<OwnedFd, Errno> {
         let family = if like.is_ipv4() { AddressFamily::INET } else { AddressFamily::INET6 };
-        socket_with(family, SocketType::DGRAM, SocketFlags::CLOEXEC, Some(ipproto::UDP))
+        waiting_socket(family, SocketType::DGRAM, Some(ipproto::UDP))
     }
 
     fn bind(fd: BorrowedFd<'_>, at: &SocketAddr) -> Result<(), Error> {
@@ -65,14 +73,17 @@ impl Calls for Udp {
         Address::Udp(*address)
     }
 
+    #[cfg(target_os = "linux")]
     fn ask_for_reports(fd: BorrowedFd<'_>, yes: bool) -> Result<(), Errno> {
         reports::ask(fd, yes)
     }
 
+    #[cfg(target_os = "linux")]
     fn next_report(fd: BorrowedFd<'_>) -> Result<Option<Report<SocketAddr>>, Errno> {
         reports::next(fd)
     }
 
+    #[cfg(target_os = "linux")]
     /// An interface's full queue, which drops what is sent (`udp_send_skb` in Linux's net/ipv4/udp.c).
     fn is_loss(errno: Errno) -> bool {
         errno == Errno::NOBUFS

@@ -3,10 +3,11 @@
 use std::os::fd::{BorrowedFd, OwnedFd};
 
 use rustix::io::Errno;
-use rustix::net::{AddressFamily, SocketAddrAny, SocketAddrUnix, SocketFlags, SocketType, socket_with};
+use rustix::net::{AddressFamily, SocketAddrAny, SocketAddrUnix, SocketType};
 
 use super::file::{SocketFile, bind_file};
 use crate::datagram::{Calls, ConnectedDatagramSocket, DatagramSocket};
+use crate::portable::waiting_socket;
 use crate::{Address, Error, UnixAddress};
 
 /// The family of Unix datagram sockets; see [`DatagramFamily`](crate::DatagramFamily).
@@ -23,7 +24,7 @@ impl Calls for UnixDatagram {
     type Held = Option<SocketFile>;
 
     fn open(_: &UnixAddress) -> Result<OwnedFd, Errno> {
-        socket_with(AddressFamily::UNIX, SocketType::DGRAM, SocketFlags::CLOEXEC, None)
+        waiting_socket(AddressFamily::UNIX, SocketType::DGRAM, None)
     }
 
     fn bind(fd: BorrowedFd<'_>, at: &UnixAddress) -> Result<Option<SocketFile>, Error> {
@@ -49,6 +50,12 @@ impl Calls for UnixDatagram {
 
     fn to_kernel(address: &UnixAddress) -> Result<SocketAddrAny, Errno> {
         address.to_kernel().map(Into::into)
+    }
+
+    /// The BSDs have no room in the receiver's queue; Linux has none in its own memory.
+    #[cfg(not(target_os = "linux"))]
+    fn is_full(errno: Errno) -> bool {
+        errno == Errno::NOBUFS
     }
 
     fn address(address: &UnixAddress) -> Address {

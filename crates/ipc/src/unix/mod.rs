@@ -2,7 +2,6 @@
 
 #[cfg(target_os = "linux")]
 mod credentials;
-#[cfg(target_os = "linux")]
 mod datagram;
 mod file;
 #[cfg(target_os = "linux")]
@@ -13,7 +12,6 @@ mod stream;
 
 #[cfg(target_os = "linux")]
 pub use credentials::{Credentials, ReceiveCredentials};
-#[cfg(target_os = "linux")]
 pub use datagram::{ConnectedUnixDatagramSocket, UnixDatagram, UnixDatagramSocket};
 #[cfg(target_os = "linux")]
 pub use passing::Passed;
