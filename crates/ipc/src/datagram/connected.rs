@@ -75,11 +75,7 @@ impl<F: DatagramFamily> ConnectedDatagramSocket<F> {
     /// At [`Step::Receive`]: [`Error::is_truncated`], and what was reported of an earlier datagram.
     #[inline]
     pub fn receive(&self, into: &mut [u8]) -> Result<usize, Error> {
-        match self.receive_with(into, RecvFlags::empty()) {
-            // The socket's mode belongs to all who have a duplicate of it.
-            Err(error) => self.receive_after(error, into, None),
-            done => done,
-        }
+        self.receive_with(into, RecvFlags::empty())
     }
 
     /// Receives the next datagram if one is there.
@@ -129,12 +125,17 @@ impl<F: DatagramFamily> ConnectedDatagramSocket<F> {
     #[inline]
     fn receive_with(&self, into: &mut [u8], flags: RecvFlags) -> Result<usize, Error> {
         if self.earlier.may_be() {
-            let now = || self.take(into, RecvFlags::DONTWAIT);
-            if let Some(done) = self.past_earlier(now) {
-                return done;
-            }
+            return self.receive_past_earlier(into, flags);
         }
         self.take(into, flags)
+    }
+
+    #[cold]
+    fn receive_past_earlier(&self, into: &mut [u8], flags: RecvFlags) -> Result<usize, Error> {
+        match self.past_earlier(|| self.take(into, RecvFlags::DONTWAIT)) {
+            Some(done) => done,
+            None => self.take(into, flags),
+        }
     }
 
     /// What comes next if it is the peer's; what had come before from others is dropped. `None`: nothing is there.
@@ -165,9 +166,19 @@ impl<F: DatagramFamily> ConnectedDatagramSocket<F> {
                     return Err(Error::truncated(whole, room).with(F::address(&self.peer)));
                 }
                 Err(Errno::INTR) => {}
-                Err(errno) => return Err(self.failed(Step::Receive, errno)),
+                Err(errno) => return self.receive_ended(errno, into, flags),
             }
         }
+    }
+
+    /// The socket's mode belongs to all who have a duplicate of it, so that a call that waits goes on.
+    #[cold]
+    fn receive_ended(&self, errno: Errno, into: &mut [u8], flags: RecvFlags) -> Result<usize, Error> {
+        let error = self.failed(Step::Receive, errno);
+        if flags.contains(RecvFlags::DONTWAIT) {
+            return Err(error);
+        }
+        self.receive_after(error, into, None)
     }
 
     // ---- sending ----

@@ -160,17 +160,24 @@ impl<F: DatagramFamily> ConnectedDatagramSocket<F> {
         }
     }
 
+    #[inline]
     fn receive_batch(&self, batch: &mut ReceiveBatch<F>, waits: bool) -> Result<usize, Error> {
         let failed = |errno| self.failed(Step::Receive, errno);
-        batch.clear();
-        if self.has_earlier() {
-            // One by one, as others' may be among them.
-            let one = || batch.receive(self.as_fd(), 1, false).map_err(failed);
-            if let Some(done) = self.past_earlier(one) {
-                return done;
-            }
+        if self.has_earlier()
+            && let Some(done) = self.receive_past_earlier_into(batch)
+        {
+            return done;
         }
         batch.receive(self.as_fd(), usize::MAX, waits).map_err(failed)
+    }
+
+    /// One by one, as others' may be among them.
+    #[cold]
+    fn receive_past_earlier_into(&self, batch: &mut ReceiveBatch<F>) -> Option<Result<usize, Error>> {
+        batch.clear();
+        self.past_earlier(|| {
+            batch.receive(self.as_fd(), 1, false).map_err(|errno| self.failed(Step::Receive, errno))
+        })
     }
 
     /// Sends as many of the datagrams, from the first on, as the batch has room for, in one system call, and

@@ -141,11 +141,7 @@ impl<F: DatagramFamily> DatagramSocket<F> {
                 done => done,
             };
         }
-        match self.receive_with(into, RecvFlags::empty()) {
-            // The socket's mode belongs to all who have a duplicate of it.
-            Err(error) => self.receive_after(error, into, None),
-            done => done,
-        }
+        self.receive_with(into, RecvFlags::empty())
     }
 
     /// Receives the next datagram if one is there.
@@ -214,9 +210,24 @@ impl<F: DatagramFamily> DatagramSocket<F> {
                     return Ok(Received { octets, from });
                 }
                 Err(Errno::INTR) => {}
-                Err(errno) => return Err(self.receive_failed(errno)),
+                Err(errno) => return self.receive_ended(errno, into, flags),
             }
         }
+    }
+
+    /// The socket's mode belongs to all who have a duplicate of it, so that a call that waits goes on.
+    #[cold]
+    fn receive_ended(
+        &self,
+        errno: Errno,
+        into: &mut [u8],
+        flags: RecvFlags,
+    ) -> Result<Received<F::Address>, Error> {
+        let error = self.receive_failed(errno);
+        if flags.contains(RecvFlags::DONTWAIT) {
+            return Err(error);
+        }
+        self.receive_after(error, into, None)
     }
 
     // ---- sending ----
@@ -227,10 +238,7 @@ impl<F: DatagramFamily> DatagramSocket<F> {
     /// At [`Step::Send`], naming the address: [`Error::is_too_large`], [`Error::is_unreachable`],
     /// [`Error::is_permission_denied`] for a broadcast address, which takes a socket made for it.
     pub fn send_to(&self, slices: &[IoSlice<'_>], to: &F::Address) -> Result<(), Error> {
-        match self.send_with(slices, to, NO_SIGNAL) {
-            Err(error) => self.send_after(error, slices, to, None),
-            done => done,
-        }
+        self.send_with(slices, to, NO_SIGNAL)
     }
 
     /// Sends the slices as one datagram if there is room.
@@ -284,12 +292,30 @@ impl<F: DatagramFamily> DatagramSocket<F> {
                 // A datagram goes whole.
                 Ok(_) => return Ok(()),
                 Err(errno) if again(errno) => {}
-                // As much as a socket is told that asked for no reports.
-                Err(errno) if self.reporting && F::is_loss(errno) => return Ok(()),
-                Err(errno) if F::is_full(errno) => return Err(failed(Errno::AGAIN)),
-                Err(errno) => return Err(failed(errno)),
+                Err(errno) => return self.send_ended(errno, slices, to, flags),
             }
         }
+    }
+
+    /// The socket's mode belongs to all who have a duplicate of it, so that a call that waits goes on.
+    #[cold]
+    fn send_ended(
+        &self,
+        errno: Errno,
+        slices: &[IoSlice<'_>],
+        to: &F::Address,
+        flags: SendFlags,
+    ) -> Result<(), Error> {
+        // As much as a socket is told that asked for no reports.
+        if self.reporting && F::is_loss(errno) {
+            return Ok(());
+        }
+        let errno = if F::is_full(errno) { Errno::AGAIN } else { errno };
+        let error = Error::os(Step::Send, errno).with(F::address(to));
+        if flags.contains(SendFlags::DONTWAIT) {
+            return Err(error);
+        }
+        self.send_after(error, slices, to, None)
     }
 
     /// Whether to send again: a signal came in between, or what failed was an earlier datagram, whose report

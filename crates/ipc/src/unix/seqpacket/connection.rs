@@ -88,7 +88,7 @@ impl Seqpacket {
     /// there and whose rest is lost; [`Error::is_connection_reset`].
     #[inline]
     pub fn receive(&self, into: &mut [u8]) -> Result<usize, Error> {
-        match self.receive_with(into, RecvFlags::TRUNC) {
+        match self.receive_next(into, RecvFlags::TRUNC) {
             // The socket's mode belongs to all who have a duplicate of it.
             Err(error) => self.receive_after(error, into, None),
             done => done,
@@ -101,7 +101,11 @@ impl Seqpacket {
     /// As [`receive`](Self::receive), and [`Error::is_would_block`].
     #[inline]
     pub fn receive_now(&self, into: &mut [u8]) -> Result<usize, Error> {
-        self.receive_with(into, NOW)
+        match self.take(into, NOW) {
+            Ok(Some(received)) => Ok(received),
+            Ok(None) => self.receive_past_empty(into),
+            Err(error) => Err(error),
+        }
     }
 
     /// Receives the next message, and waits for it until `deadline`. 0 as in [`receive`](Self::receive).
@@ -110,7 +114,7 @@ impl Seqpacket {
     /// As [`receive`](Self::receive), and [`Error::is_timeout`].
     #[inline]
     pub fn receive_by(&self, into: &mut [u8], deadline: Instant) -> Result<usize, Error> {
-        match self.receive_next(into) {
+        match self.receive_next(into, NOW) {
             Err(error) => self.receive_after(error, into, Some(deadline)),
             done => done,
         }
@@ -119,8 +123,8 @@ impl Seqpacket {
     /// As if nothing were there where an empty message is: whoever sends those without end keeps nobody beyond a
     /// deadline.
     #[inline]
-    fn receive_next(&self, into: &mut [u8]) -> Result<usize, Error> {
-        match self.take(into, NOW)? {
+    fn receive_next(&self, into: &mut [u8], flags: RecvFlags) -> Result<usize, Error> {
+        match self.take(into, flags)? {
             Some(received) => Ok(received),
             None => Err(self.failed(Step::Receive, Errno::AGAIN)),
         }
@@ -134,14 +138,15 @@ impl Seqpacket {
         into: &mut [u8],
         deadline: Option<Instant>,
     ) -> Result<usize, Error> {
-        let received = receive_after(error, self.as_fd(), deadline, || self.receive_next(into), || None);
+        let received = receive_after(error, self.as_fd(), deadline, || self.receive_next(into, NOW), || None);
         received.map_err(|error| self.naming(error))
     }
 
-    #[inline]
-    fn receive_with(&self, into: &mut [u8], flags: RecvFlags) -> Result<usize, Error> {
+    /// Of who sends empty messages without end no more than these are taken.
+    #[cold]
+    fn receive_past_empty(&self, into: &mut [u8]) -> Result<usize, Error> {
         for _ in 0..MOST_EMPTY {
-            if let Some(received) = self.take(into, flags)? {
+            if let Some(received) = self.take(into, NOW)? {
                 return Ok(received);
             }
         }
