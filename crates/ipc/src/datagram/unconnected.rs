@@ -237,6 +237,7 @@ impl<F: DatagramFamily> DatagramSocket<F> {
     /// # Errors
     /// At [`Step::Send`], naming the address: [`Error::is_too_large`], [`Error::is_unreachable`],
     /// [`Error::is_permission_denied`] for a broadcast address, which takes a socket made for it.
+    #[inline]
     pub fn send_to(&self, slices: &[IoSlice<'_>], to: &F::Address) -> Result<(), Error> {
         self.send_with(slices, to, NO_SIGNAL)
     }
@@ -245,6 +246,7 @@ impl<F: DatagramFamily> DatagramSocket<F> {
     ///
     /// # Errors
     /// As [`send_to`](Self::send_to), and [`Error::is_would_block`].
+    #[inline]
     pub fn send_to_now(&self, slices: &[IoSlice<'_>], to: &F::Address) -> Result<(), Error> {
         self.send_with(slices, to, NO_SIGNAL | SendFlags::DONTWAIT)
     }
@@ -279,33 +281,49 @@ impl<F: DatagramFamily> DatagramSocket<F> {
         sent.map_err(|error| error.or_with(|| F::address(to)))
     }
 
+    #[inline(always)]
     fn send_with(&self, slices: &[IoSlice<'_>], to: &F::Address, flags: SendFlags) -> Result<(), Error> {
         if slices.len() > MOST_SLICES {
-            return with_fewer(slices, |few| self.send_with(few, to, flags));
+            return self.send_fewer(slices, to, flags);
         }
-        let failed = |errno| Error::os(Step::Send, errno).with(F::address(to));
-        let address: SocketAddrAny = F::to_kernel(to).map_err(failed)?;
-        let mut again = self.again();
-        loop {
-            counts::enter();
-            match sendmsg_addr(&self.fd, &address, slices, &mut SendAncillaryBuffer::default(), flags) {
-                // A datagram goes whole.
-                Ok(_) => return Ok(()),
-                Err(errno) if again(errno) => {}
-                Err(errno) => return self.send_ended(errno, slices, to, flags),
-            }
+        let address: SocketAddrAny = match F::to_kernel(to) {
+            Ok(address) => address,
+            Err(errno) => return Err(Error::os(Step::Send, errno).with(F::address(to))),
+        };
+        counts::enter();
+        match sendmsg_addr(&self.fd, &address, slices, &mut SendAncillaryBuffer::default(), flags) {
+            // A datagram goes whole.
+            Ok(_) => Ok(()),
+            Err(errno) => self.send_ended(errno, &address, slices, to, flags),
         }
+    }
+
+    #[cold]
+    fn send_fewer(&self, slices: &[IoSlice<'_>], to: &F::Address, flags: SendFlags) -> Result<(), Error> {
+        with_fewer(slices, |few| match flags.contains(SendFlags::DONTWAIT) {
+            true => self.send_to_now(few, to),
+            false => self.send_to(few, to),
+        })
     }
 
     /// The socket's mode belongs to all who have a duplicate of it, so that a call that waits goes on.
     #[cold]
     fn send_ended(
         &self,
-        errno: Errno,
+        mut errno: Errno,
+        address: &SocketAddrAny,
         slices: &[IoSlice<'_>],
         to: &F::Address,
         flags: SendFlags,
     ) -> Result<(), Error> {
+        let mut again = self.again();
+        while again(errno) {
+            counts::enter();
+            match sendmsg_addr(&self.fd, address, slices, &mut SendAncillaryBuffer::default(), flags) {
+                Ok(_) => return Ok(()),
+                Err(next) => errno = next,
+            }
+        }
         // As much as a socket is told that asked for no reports.
         if self.reporting && F::is_loss(errno) {
             return Ok(());

@@ -122,7 +122,7 @@ impl Seqpacket {
 
     /// As if nothing were there where an empty message is: whoever sends those without end keeps nobody beyond a
     /// deadline.
-    #[inline]
+    #[inline(always)]
     fn receive_next(&self, into: &mut [u8], flags: RecvFlags) -> Result<usize, Error> {
         match self.take(into, flags)? {
             Some(received) => Ok(received),
@@ -154,7 +154,7 @@ impl Seqpacket {
     }
 
     /// `None`: an empty message.
-    #[inline]
+    #[inline(always)]
     fn take(&self, into: &mut [u8], flags: RecvFlags) -> Result<Option<usize>, Error> {
         let room = into.len();
         loop {
