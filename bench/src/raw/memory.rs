@@ -13,7 +13,7 @@ use std::sync::atomic::Ordering::{Acquire, Relaxed, Release};
 use std::time::{Duration, Instant};
 
 use rustix::thread::futex::{self, Flags};
-use zorb_ipc::{Segment, SegmentOptions, ShmOptions, ShmRole, ShmStream, UnixStream};
+use zorb_ipc::{RingSize, Segment, SegmentOptions, ShmOptions, ShmRole, ShmStream, UnixStream};
 
 use super::floor::Shm;
 use super::stream::{Side, Stream};
@@ -152,8 +152,10 @@ impl Stream for Channel {
     type Family = Shm;
 
     fn of(socket: UnixStream, side: Side) -> io::Result<Channel> {
+        // As large as zorb's.
+        let options = ShmOptions::new().ring(RingSize::new(128 << 10)?);
         let role = if side == Side::Client { ShmRole::Initiator } else { ShmRole::Responder };
-        let stream = ShmStream::over(socket, role, &ShmOptions::new(), Instant::now() + WITHIN)
+        let stream = ShmStream::over(socket, role, &options, Instant::now() + WITHIN)
             .map_err(|refused| io::Error::other(refused.to_string()))?;
         Ok(Channel { stream, patience: Duration::from_secs(3600).into() })
     }
