@@ -43,3 +43,4 @@ mod processes;
 mod publishing;
 mod servants;
 mod shutdown;
+mod users;

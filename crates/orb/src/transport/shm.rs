@@ -22,7 +22,8 @@ use std::time::Instant;
 
 use zorb_giop::{ComponentTag, IiopProfile, Ior, TaggedProfile};
 use zorb_ipc::{
-    Credentials, Error, RingSize, ShmAcceptor, ShmConnector, ShmOptions, ShmStream, Spinning, UnixAddress,
+    Credentials, Error, RingSize, ShmAcceptor, ShmOptions, ShmRole, ShmStream, Spinning, UnixAddress,
+    UnixConnector,
 };
 
 use super::machine::{Arriving, Machine, Users, invalid};
@@ -96,9 +97,11 @@ impl Transport for Shm {
 
     fn connect(&self, to: &Endpoint, deadline: Instant) -> io::Result<Arc<dyn Channel>> {
         let address = self.machine.address(to)?;
-        let stream = ShmConnector::new(&self.options).connect(address, deadline)?;
-        self.machine.users.check(stream.peer_credentials()?, &format!("the server at {to}"))?;
-        Ok(ShmAcceptor::channel(stream, to.clone()))
+        let socket = UnixConnector::new().connect(address, deadline)?;
+        // Before it is given any memory.
+        self.machine.users.check(socket.peer_credentials()?, &format!("the server at {to}"))?;
+        let stream = ShmStream::over(socket, ShmRole::Initiator, &self.options, deadline);
+        Ok(ShmAcceptor::channel(stream.map_err(Error::from)?, to.clone()))
     }
 
     fn ways(&self, profile: &TaggedProfile, _: &Ior) -> Option<Ways> {
