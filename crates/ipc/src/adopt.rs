@@ -12,8 +12,8 @@ use rustix::net::{getpeername, sockopt};
 
 use crate::kind::{SocketKind, Standing, adopted, failed, prepare, unlike};
 use crate::{
-    Acceptor, ConnectedDatagramSocket, DatagramFamily, DatagramSocket, Error, Refused, Stream, StreamFamily,
-    Tcp, Udp, Unix, UnixDatagram, Vsock, tcp,
+    Acceptor, ConnectedDatagramSocket, DatagramFamily, DatagramSocket, Error, Refused, Sender, Stream,
+    StreamFamily, Tcp, Udp, Unix, UnixDatagram, Vsock, tcp,
 };
 
 /// A family whose sockets can be adopted.
@@ -143,7 +143,7 @@ impl<F: DatagramFamily + Adoptable> ConnectedDatagramSocket<F> {
     pub fn adopt(fd: OwnedFd) -> Result<Self, Refused<OwnedFd>> {
         let (fd, peer) = adopted(fd, |fd| {
             F::KIND.check(fd, Standing::Connected)?;
-            let peer = getpeername(fd).and_then(F::sender).map_err(failed)?;
+            let peer = Sender::<F>::of(getpeername(fd).map_err(failed)?).map(|peer| peer.address());
             let without = || Error::unlike(crate::Step::Adopt, "a peer with an address", "one without");
             let peer = peer.ok_or_else(without)?;
             prepare(fd, true)?;

@@ -234,7 +234,7 @@ pub use counts::system_calls;
 pub use cycles::cycles;
 #[cfg(target_os = "linux")]
 pub use datagram::{BatchedDatagram, Outgoing, ReceiveBatch, SendBatch};
-pub use datagram::{ConnectedDatagramSocket, DatagramFamily, DatagramSocket, Received};
+pub use datagram::{ConnectedDatagramSocket, DatagramFamily, DatagramSocket, Received, Sender};
 #[cfg(target_os = "linux")]
 pub use epoll::{Epoll, Event, Events, Interest, Trigger};
 pub use error::{Error, Step};

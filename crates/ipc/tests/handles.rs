@@ -45,7 +45,7 @@ fn all_can_be_shown_and_shared_between_threads() {
     family::<Vsock>();
     fn datagrams<F: zorb_ipc::DatagramFamily>() {
         shared::<(DatagramSocket<F>, ConnectedDatagramSocket<F>, Refused<DatagramSocket<F>>)>();
-        shared::<(ReceiveBatch<F>, SendBatch, Received<F::Address>, Outgoing<'static, F::Address>)>();
+        shared::<(ReceiveBatch<F>, SendBatch, Received<F>, Outgoing<'static, F::Address>)>();
     }
     datagrams::<Udp>();
     datagrams::<UnixDatagram>();

@@ -10,7 +10,7 @@ use std::time::{Duration, Instant};
 
 use zorb_ipc::{
     BroadcastSocket, ConnectedUdpSocket, Error, Interface, MulticastGroup, MulticastReceiver,
-    MulticastSender, Received, SendBatch, Step, UdpSocket, interfaces,
+    MulticastSender, Received, SendBatch, Step, Udp, UdpSocket, interfaces,
 };
 
 use two_networks::{LONG, Meeting, has_ipv6, run, skip};
@@ -44,10 +44,10 @@ fn group(address: &str, interface_name: &str) -> MulticastGroup {
 }
 
 /// What comes next, and who sent it.
-fn hear(receive: impl Fn(&mut [u8], Instant) -> Result<Received<SocketAddr>, Error>) -> (String, SocketAddr) {
+fn hear(receive: impl Fn(&mut [u8], Instant) -> Result<Received<Udp>, Error>) -> (String, SocketAddr) {
     let mut into = [0; 2000];
     let received = receive(&mut into, soon()).unwrap();
-    (String::from_utf8_lossy(&into[..received.octets]).into_owned(), received.from.unwrap())
+    (String::from_utf8_lossy(&into[..received.octets]).into_owned(), received.from().unwrap().address())
 }
 
 fn multicast_near(meeting: &mut Meeting, groups: [&str; 3], own: &str) {

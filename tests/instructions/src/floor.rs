@@ -62,18 +62,16 @@ pub(crate) fn send_to(from: BorrowedFd<'_>, octets: &[u8], to: &SocketAddr) {
         sin_addr: libc::in_addr { s_addr: u32::from_ne_bytes(to.ip().octets()) },
         sin_zero: [0; 8],
     };
+    send_to_form(from, octets, &address);
+}
+
+#[inline]
+pub(crate) fn send_to_form(from: BorrowedFd<'_>, octets: &[u8], to: &libc::sockaddr_in) {
     let length = size_of::<libc::sockaddr_in>() as libc::socklen_t;
-    // SAFETY: `octets` and `address` are memory of those lengths, which is only read.
+    // SAFETY: `octets` and `to` are memory of those lengths, which is only read.
     resumed(|| unsafe {
         let (octets, room) = (octets.as_ptr().cast(), octets.len());
-        libc::sendto(
-            from.as_raw_fd(),
-            octets,
-            room,
-            libc::MSG_NOSIGNAL,
-            ptr::from_ref(&address).cast(),
-            length,
-        )
+        libc::sendto(from.as_raw_fd(), octets, room, libc::MSG_NOSIGNAL, ptr::from_ref(to).cast(), length)
     });
 }
 
@@ -140,7 +138,7 @@ pub(crate) fn write(to: BorrowedFd<'_>, octets: &[u8]) -> usize {
 }
 
 #[inline]
-pub(crate) fn receive_from(from: BorrowedFd<'_>, into: &mut [u8]) -> (usize, SocketAddr) {
+pub(crate) fn receive_from(from: BorrowedFd<'_>, into: &mut [u8]) -> (usize, libc::sockaddr_in) {
     // SAFETY: an address of zeros is one of no family.
     let mut address: libc::sockaddr_in = unsafe { mem::zeroed() };
     let mut length = size_of::<libc::sockaddr_in>() as libc::socklen_t;
@@ -150,7 +148,7 @@ pub(crate) fn receive_from(from: BorrowedFd<'_>, into: &mut [u8]) -> (usize, Soc
         libc::recvfrom(from.as_raw_fd(), octets, room, 0, ptr::from_mut(&mut address).cast(), &mut length)
     });
     assert!(i32::from(address.sin_family) == libc::AF_INET, "the floor speaks IPv4");
-    (received, (address.sin_addr.s_addr.to_ne_bytes(), u16::from_be(address.sin_port)).into())
+    (received, address)
 }
 
 /// Datagrams to a connected socket's peer; there are as many headers, which are kept from call to call.

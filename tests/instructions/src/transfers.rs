@@ -11,7 +11,7 @@ use std::time::{Duration, Instant};
 
 use zorb_ipc::{
     AcceptorOptions, ConnectedDatagramSocket, ConnectedUdpSocket, DatagramFamily, DatagramSocket,
-    EventCounter, ReceiveBatch, SendBatch, Seqpacket, SeqpacketAcceptor, SeqpacketAcceptorOptions,
+    EventCounter, ReceiveBatch, SendBatch, Sender, Seqpacket, SeqpacketAcceptor, SeqpacketAcceptorOptions,
     SpliceStream, Udp, UdpSocket, UnixAcceptor, UnixAddress, UnixDatagram, UnixStream, pipe,
 };
 
@@ -299,7 +299,8 @@ pub(crate) fn floors_unix_datagram_receive() -> Case {
     })
 }
 
-fn receives_from(counted: fn(&UdpSocket, &mut [u8], Instant) -> std::net::SocketAddr) -> Case {
+/// What is known of the sender is looked at, as else it need not be received.
+fn receives_from(counted: fn(&UdpSocket, &mut [u8], Instant) -> u16) -> Case {
     let [near, far] =
         [(); 2].map(|()| kept(UdpSocket::bind(([127, 0, 0, 1], 0).into()).expect("a free port")));
     let [to, from] = [near, far].map(|socket| *socket.local().expect("it is bound"));
@@ -307,22 +308,66 @@ fn receives_from(counted: fn(&UdpSocket, &mut [u8], Instant) -> std::net::Socket
     let mut into = [0; LENGTH];
     after(
         move || far.send_to(&[IoSlice::new(&OCTETS)], &to).expect("room"),
-        move || assert_eq!(counted(near, &mut into, deadline).port(), from.port()),
+        move || assert_eq!(counted(near, &mut into, deadline), from.port()),
     )
 }
 
 pub(crate) fn receive_from() -> Case {
-    receives_from(|near, into, _| near.receive_from(into).expect("a datagram").from.expect("of a sender"))
+    receives_from(|near, into, _| {
+        near.receive_from(into).expect("a datagram").from().expect("a sender").port()
+    })
 }
 
 pub(crate) fn receive_from_by() -> Case {
     receives_from(|near, into, deadline| {
-        near.receive_from_by(into, deadline).expect("a datagram").from.expect("of a sender")
+        near.receive_from_by(into, deadline).expect("a datagram").from().expect("a sender").port()
     })
 }
 
 pub(crate) fn floors_receive_from() -> Case {
-    receives_from(|near, into, _| floor::receive_from(near.as_fd(), into).1)
+    receives_from(|near, into, _| u16::from_be(floor::receive_from(near.as_fd(), into).1.sin_port))
+}
+
+/// To who sent another datagram before.
+fn replies<T: Copy + 'static>(
+    took: fn(&UdpSocket, &mut [u8]) -> T,
+    counted: fn(&UdpSocket, &T, Instant),
+) -> Case {
+    let [near, far] =
+        [(); 2].map(|()| kept(UdpSocket::bind(([127, 0, 0, 1], 0).into()).expect("a free port")));
+    far.send_to(&[IoSlice::new(&OCTETS)], near.local().expect("it is bound")).expect("room");
+    let sender = took(near, &mut [0; LENGTH]);
+    let deadline = soon();
+    before(
+        move || counted(near, &sender, deadline),
+        move || assert_eq!(far.receive_from(&mut [0; LENGTH]).expect("a datagram").octets, LENGTH),
+    )
+}
+
+fn sender(socket: &UdpSocket, into: &mut [u8]) -> Sender<Udp> {
+    socket.receive_from(into).expect("a datagram").from().expect("a sender")
+}
+
+pub(crate) fn reply() -> Case {
+    replies(sender, |near, to, _| near.reply(&[IoSlice::new(&OCTETS)], to).expect("room"))
+}
+
+pub(crate) fn reply_by() -> Case {
+    replies(sender, |near, to, deadline| near.reply_by(&[IoSlice::new(&OCTETS)], to, deadline).expect("room"))
+}
+
+pub(crate) fn send_to_by() -> Case {
+    let address = |socket: &UdpSocket, into: &mut [u8]| sender(socket, into).address();
+    replies(address, |near, to, deadline| {
+        near.send_to_by(&[IoSlice::new(&OCTETS)], to, deadline).expect("room");
+    })
+}
+
+pub(crate) fn floors_reply() -> Case {
+    replies(
+        |near, into| floor::receive_from(near.as_fd(), into).1,
+        |near, to, _| floor::send_to_form(near.as_fd(), &OCTETS, to),
+    )
 }
 
 // ---- many datagrams at once

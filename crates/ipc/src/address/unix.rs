@@ -76,6 +76,18 @@ impl UnixAddress {
         }
     }
 
+    /// Of the octets that a kernel writes of a socket that has a name: at least one, at most as many as the longest takes
+    /// with the NUL in front of an abstract name or behind a path.
+    pub(crate) fn of_octets(octets: &[u8]) -> Self {
+        match octets {
+            [0, name @ ..] if cfg!(target_os = "linux") => Self(Name::Abstract(name.into())),
+            path => {
+                let path = path.split(|&octet| octet == 0).next().unwrap_or_default();
+                Self(Name::Path(Path::new(OsStr::from_bytes(path)).into()))
+            }
+        }
+    }
+
     pub(crate) fn to_kernel(&self) -> Result<SocketAddrUnix, rustix::io::Errno> {
         match &self.0 {
             Name::Path(path) => SocketAddrUnix::new(&**path),

@@ -22,8 +22,8 @@ use libc::{iovec, mmsghdr, sockaddr_storage, socklen_t};
 use rustix::io::Errno;
 use rustix::net::{SendFlags, SocketAddrAny};
 
-use super::DatagramFamily;
 use super::kernel::{ADDRESS_ROOM, last_errno, no_address, read_address};
+use super::{DatagramFamily, Sender};
 use crate::counts;
 
 /// The most datagrams that one system call takes (`UIO_MAXIOV`).
@@ -203,12 +203,10 @@ impl<'a, F: DatagramFamily> BatchedDatagram<'a, F> {
         self.whole_length > self.octets.len()
     }
 
-    /// Who sent it; `None` if the sender has no address, as a Unix socket may. Looked at only when asked for:
-    /// the address of a Unix socket takes an allocation.
-    pub fn from(&self) -> Option<F::Address> {
-        // The kernel gives no address of another family.
+    /// Who sent it; `None` if the sender has no address, as a Unix socket may.
+    pub fn from(&self) -> Option<Sender<F>> {
         let (address, length) = self.address;
-        F::sender(read_address(address, length)).ok().flatten()
+        Sender::of(read_address(address, length))
     }
 }
 

@@ -1,7 +1,7 @@
 //! Datagrams to and from one peer.
 
 use super::earlier::Earlier;
-use super::taking::{Length, take};
+use super::taking::{Ended, Length, Wait, take};
 use super::{DatagramFamily, MOST_SLICES, concerns_earlier, receive_after, send_after, with_fewer};
 use crate::portable::NO_SIGNAL;
 use crate::{Error, Step, counts};
@@ -75,7 +75,7 @@ impl<F: DatagramFamily> ConnectedDatagramSocket<F> {
     /// At [`Step::Receive`]: [`Error::is_truncated`], and what was reported of an earlier datagram.
     #[inline]
     pub fn receive(&self, into: &mut [u8]) -> Result<usize, Error> {
-        self.receive_with(into, RecvFlags::empty())
+        self.attempt(into, RecvFlags::empty()).or_else(|ended| self.receive_ended(ended, into, Wait::Ever))
     }
 
     /// Receives the next datagram if one is there.
@@ -84,7 +84,7 @@ impl<F: DatagramFamily> ConnectedDatagramSocket<F> {
     /// As [`receive`](Self::receive), and [`Error::is_would_block`].
     #[inline]
     pub fn receive_now(&self, into: &mut [u8]) -> Result<usize, Error> {
-        self.receive_with(into, RecvFlags::DONTWAIT)
+        self.attempt(into, RecvFlags::DONTWAIT).or_else(|ended| self.receive_ended(ended, into, Wait::Not))
     }
 
     /// Receives the next datagram, and waits for it until `deadline`.
@@ -93,20 +93,74 @@ impl<F: DatagramFamily> ConnectedDatagramSocket<F> {
     /// As [`receive`](Self::receive), and [`Error::is_timeout`].
     #[inline]
     pub fn receive_by(&self, into: &mut [u8], deadline: Instant) -> Result<usize, Error> {
-        match self.receive_now(into) {
-            Err(error) => self.receive_after(error, into, Some(deadline)),
-            done => done,
+        self.attempt(into, RecvFlags::DONTWAIT)
+            .or_else(|ended| self.receive_ended(ended, into, Wait::Until(deadline)))
+    }
+
+    /// One system call: all that there is to it where a datagram comes.
+    #[inline(always)]
+    fn attempt(&self, into: &mut [u8], flags: RecvFlags) -> Result<usize, Ended> {
+        if self.earlier.may_be() {
+            return Err(Ended::Earlier);
+        }
+        self.take(into, flags)
+    }
+
+    #[inline(always)]
+    fn take(&self, into: &mut [u8], flags: RecvFlags) -> Result<usize, Ended> {
+        counts::enter();
+        match take(self.as_fd(), into, flags) {
+            Ok(Length::Fits(octets)) => Ok(octets),
+            Ok(Length::Cut(whole)) => Err(Ended::Cut(whole)),
+            Err(errno) => Err(Ended::Os(errno)),
         }
     }
 
+    /// What came of an attempt instead of a datagram decides whether there is another. The socket's mode belongs to all
+    /// who have a duplicate of it, so that a call that waits goes on.
     #[cold]
-    fn receive_after(
-        &self,
-        error: Error,
-        into: &mut [u8],
-        deadline: Option<Instant>,
-    ) -> Result<usize, Error> {
-        self.go_on_receiving(error, deadline, || self.receive_now(into))
+    #[inline(never)]
+    fn receive_ended(&self, mut ended: Ended, into: &mut [u8], wait: Wait) -> Result<usize, Error> {
+        let flags = if let Wait::Ever = wait { RecvFlags::empty() } else { RecvFlags::DONTWAIT };
+        let error = loop {
+            match ended {
+                Ended::Earlier => {
+                    let take = || self.take_or_fail(into, RecvFlags::DONTWAIT);
+                    if let Some(done) = self.past_earlier(take) {
+                        return done;
+                    }
+                }
+                Ended::Os(Errno::INTR) => {}
+                Ended::Os(errno) => break self.failed(Step::Receive, errno),
+                Ended::Cut(whole) => return Err(self.truncated(whole, into)),
+            }
+            match self.take(into, flags) {
+                Ok(octets) => return Ok(octets),
+                Err(again) => ended = again,
+            }
+        };
+        match wait {
+            Wait::Not => Err(error),
+            Wait::Ever => self.go_on_receiving(error, None, || self.receive_now(into)),
+            Wait::Until(deadline) => self.go_on_receiving(error, Some(deadline), || self.receive_now(into)),
+        }
+    }
+
+    fn take_or_fail(&self, into: &mut [u8], flags: RecvFlags) -> Result<usize, Error> {
+        loop {
+            match self.take(into, flags) {
+                Ok(octets) => return Ok(octets),
+                Err(Ended::Cut(whole)) => return Err(self.truncated(whole, into)),
+                Err(Ended::Os(errno)) if errno != Errno::INTR => {
+                    return Err(self.failed(Step::Receive, errno));
+                }
+                Err(_) => {}
+            }
+        }
+    }
+
+    fn truncated(&self, whole: Option<usize>, into: &[u8]) -> Error {
+        Error::truncated(whole, into.len()).with(F::address(&self.peer))
     }
 
     /// What came of an attempt to receive decides whether to wait for another.
@@ -120,22 +174,6 @@ impl<F: DatagramFamily> ConnectedDatagramSocket<F> {
         let reported = || self.reported(Step::Receive);
         let done = receive_after(error, self.as_fd(), deadline, attempt, reported);
         done.map_err(|error| error.or_with(|| F::address(&self.peer)))
-    }
-
-    #[inline]
-    fn receive_with(&self, into: &mut [u8], flags: RecvFlags) -> Result<usize, Error> {
-        if self.earlier.may_be() {
-            return self.receive_past_earlier(into, flags);
-        }
-        self.take(into, flags)
-    }
-
-    #[cold]
-    fn receive_past_earlier(&self, into: &mut [u8], flags: RecvFlags) -> Result<usize, Error> {
-        match self.past_earlier(|| self.take(into, RecvFlags::DONTWAIT)) {
-            Some(done) => done,
-            None => self.take(into, flags),
-        }
     }
 
     /// What comes next if it is the peer's; what had come before from others is dropped. `None`: nothing is there.
@@ -153,32 +191,6 @@ impl<F: DatagramFamily> ConnectedDatagramSocket<F> {
     #[cfg(target_os = "linux")]
     pub(super) fn has_earlier(&self) -> bool {
         self.earlier.may_be()
-    }
-
-    #[inline]
-    fn take(&self, into: &mut [u8], flags: RecvFlags) -> Result<usize, Error> {
-        let room = into.len();
-        loop {
-            counts::enter();
-            match take(self.as_fd(), into, flags) {
-                Ok(Length::Fits(octets)) => return Ok(octets),
-                Ok(Length::Cut(whole)) => {
-                    return Err(Error::truncated(whole, room).with(F::address(&self.peer)));
-                }
-                Err(Errno::INTR) => {}
-                Err(errno) => return self.receive_ended(errno, into, flags),
-            }
-        }
-    }
-
-    /// The socket's mode belongs to all who have a duplicate of it, so that a call that waits goes on.
-    #[cold]
-    fn receive_ended(&self, errno: Errno, into: &mut [u8], flags: RecvFlags) -> Result<usize, Error> {
-        let error = self.failed(Step::Receive, errno);
-        if flags.contains(RecvFlags::DONTWAIT) {
-            return Err(error);
-        }
-        self.receive_after(error, into, None)
     }
 
     // ---- sending ----

@@ -7,9 +7,9 @@ use std::time::Instant;
 
 use rustix::event::PollFlags;
 use rustix::io::Errno;
-use rustix::net::{RecvFlags, getpeername, recvfrom};
+use rustix::net::{RecvFlags, SocketAddrAny, getpeername, recvfrom};
 
-use super::DatagramFamily;
+use super::{DatagramFamily, Sender};
 use crate::ready::{events_by, resumed};
 
 /// Whether there may be such datagrams, until the queue was found empty once.
@@ -29,7 +29,7 @@ impl<F: DatagramFamily> Earlier<F> {
 
     /// Of a socket that received from anybody before.
     pub(super) fn of(fd: BorrowedFd<'_>) -> Self {
-        let peer = getpeername(fd).and_then(F::sender).ok().flatten();
+        let peer = getpeername(fd).ok().and_then(named::<F>);
         let may_be = peer.is_some() && !is_empty(fd);
         Self { may_be: AtomicBool::new(may_be), taking: Mutex::new(()), peer }
     }
@@ -47,7 +47,7 @@ impl<F: DatagramFamily> Earlier<F> {
         let next = |flags| resumed(|| recvfrom(fd, &mut [0_u8; 1], flags | RecvFlags::DONTWAIT));
         loop {
             let from = match next(RecvFlags::PEEK) {
-                Ok((_, _, from)) => F::sender(from).ok().flatten(),
+                Ok((_, _, from)) => named::<F>(from),
                 Err(Errno::AGAIN) => {
                     self.may_be.store(false, Relaxed);
                     return Ok(None);
@@ -65,6 +65,11 @@ impl<F: DatagramFamily> Earlier<F> {
             }
         }
     }
+}
+
+/// Of two forms of an address one may say more.
+fn named<F: DatagramFamily>(from: Option<SocketAddrAny>) -> Option<F::Address> {
+    Sender::<F>::of(from).map(|sender| sender.address())
 }
 
 /// Whether the queue is empty. An error that waits to be told goes on waiting.

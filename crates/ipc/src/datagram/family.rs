@@ -1,10 +1,11 @@
 //! What differs from one kind of datagram sockets to the next.
 
-use std::fmt::Debug;
+use std::fmt::{Debug, Display};
 use std::os::fd::{BorrowedFd, OwnedFd};
 
 use rustix::io::Errno;
 use rustix::net::SocketAddrAny;
+use rustix::net::addr::SocketAddrLen;
 
 use crate::error::Reported;
 use crate::{Address, Error};
@@ -22,7 +23,9 @@ pub trait DatagramFamily: Calls {}
 #[doc(hidden)]
 pub trait Calls: Sized + Send + Sync + 'static {
     /// Where to receive, and where to send to.
-    type Address: Clone + Debug + PartialEq + Send + Sync + 'static;
+    type Address: Clone + Debug + Display + PartialEq + Send + Sync + 'static;
+    /// Octets that any address of a sender fits in, in the kernel's form: an array of them.
+    type Form: Copy + Send + Sync + 'static;
     /// What a bound socket holds besides its descriptor, until it is dropped.
     type Held: Debug + Send + Sync + 'static;
 
@@ -35,8 +38,11 @@ pub trait Calls: Sized + Send + Sync + 'static {
     /// The socket's own address; `None` if it has none.
     fn local(fd: BorrowedFd<'_>) -> Result<Option<Self::Address>, Errno>;
 
-    /// Who sent a datagram; `None` if that has no address.
-    fn sender(from: Option<SocketAddrAny>) -> Result<Option<Self::Address>, Errno>;
+    /// Whether the kernel's form of a sender's address has such a length.
+    fn is_sender(length: SocketAddrLen) -> bool;
+
+    /// A sender's address, of the kernel's form of one, which has a length that [`is_sender`](Self::is_sender) admits.
+    fn address_of(form: &[u8]) -> Self::Address;
 
     /// An address in the kernel's form.
     fn to_kernel(address: &Self::Address) -> Result<SocketAddrAny, Errno>;

@@ -19,6 +19,7 @@ pub(crate) mod family;
 pub(crate) mod kernel;
 #[cfg(target_os = "linux")]
 mod many;
+mod sender;
 mod taking;
 mod unconnected;
 mod waiting;
@@ -34,6 +35,8 @@ pub(crate) use family::Calls;
 pub use family::DatagramFamily;
 #[cfg(target_os = "linux")]
 pub(crate) use family::Report;
+pub(crate) use sender::Origin;
+pub use sender::Sender;
 pub use unconnected::{DatagramSocket, Received};
 #[cfg(target_os = "linux")]
 pub(crate) use waiting::send_until;

@@ -2,9 +2,13 @@
 //! length, other systems only that it was cut.
 
 use std::os::fd::BorrowedFd;
+use std::time::Instant;
 
 use rustix::io::Errno;
-use rustix::net::{RecvFlags, SocketAddrAny};
+use rustix::net::RecvFlags;
+
+use super::DatagramFamily;
+use super::sender::Origin;
 
 /// How long a datagram was.
 #[derive(Clone, Copy)]
@@ -13,6 +17,24 @@ pub(super) enum Length {
     Fits(usize),
     /// It had so many octets, if that is known, and there was room for fewer.
     Cut(Option<usize>),
+}
+
+/// What an attempt to receive a datagram ended with instead.
+#[derive(Clone, Copy)]
+pub(super) enum Ended {
+    /// What waits may have come before the socket had a peer: nothing was attempted.
+    Earlier,
+    /// One came that there was less room for; its length, if that is known.
+    Cut(Option<usize>),
+    Os(Errno),
+}
+
+/// How long a call waits for a datagram.
+#[derive(Clone, Copy)]
+pub(super) enum Wait {
+    Not,
+    Ever,
+    Until(Instant),
 }
 
 #[cfg(target_os = "linux")]
@@ -32,28 +54,37 @@ pub(super) fn take(fd: BorrowedFd<'_>, into: &mut [u8], flags: RecvFlags) -> Res
 
 /// The next datagram, and who sent it.
 #[cfg(target_os = "linux")]
-#[inline]
-pub(super) fn take_from(
+#[inline(always)]
+pub(super) fn take_from<F: DatagramFamily>(
     fd: BorrowedFd<'_>,
     into: &mut [u8],
     flags: RecvFlags,
-) -> Result<(Length, Option<SocketAddrAny>), Errno> {
+) -> Result<(Length, Origin<F>), Errno> {
     let room = into.len();
-    let taken = rustix::net::recvfrom(fd, into, flags.union(RecvFlags::TRUNC));
-    taken.map(|(_, whole, from)| (length(whole, room), from))
+    let (_, whole, from) = rustix::net::recvfrom(fd, into, flags.union(RecvFlags::TRUNC))?;
+    Ok((length(whole, room), Origin::of(from)))
 }
 
 #[cfg(not(target_os = "linux"))]
 pub(super) fn take(fd: BorrowedFd<'_>, into: &mut [u8], flags: RecvFlags) -> Result<Length, Errno> {
-    take_from(fd, into, flags).map(|(length, _)| length)
+    take_any(fd, into, flags).map(|(length, _)| length)
 }
 
 #[cfg(not(target_os = "linux"))]
-pub(super) fn take_from(
+pub(super) fn take_from<F: DatagramFamily>(
     fd: BorrowedFd<'_>,
     into: &mut [u8],
     flags: RecvFlags,
-) -> Result<(Length, Option<SocketAddrAny>), Errno> {
+) -> Result<(Length, Origin<F>), Errno> {
+    take_any(fd, into, flags).map(|(length, from)| (length, Origin::of(from)))
+}
+
+#[cfg(not(target_os = "linux"))]
+fn take_any(
+    fd: BorrowedFd<'_>,
+    into: &mut [u8],
+    flags: RecvFlags,
+) -> Result<(Length, Option<rustix::net::SocketAddrAny>), Errno> {
     use rustix::net::{RecvAncillaryBuffer, ReturnFlags, recvmsg};
     let mut slices = [std::io::IoSliceMut::new(into)];
     let message = recvmsg(fd, &mut slices, &mut RecvAncillaryBuffer::default(), flags)?;

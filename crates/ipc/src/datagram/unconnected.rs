@@ -1,16 +1,18 @@
 //! Datagrams to and from anybody.
 
 use super::connected::give_peer;
-use super::taking::{Length, take_from};
+use super::sender::Origin;
+use super::taking::{Ended, Length, Wait, take_from};
 use super::{
-    ConnectedDatagramSocket, DatagramFamily, MOST_SLICES, concerns_earlier, receive_after, send_after,
-    with_fewer,
+    ConnectedDatagramSocket, DatagramFamily, MOST_SLICES, Sender, concerns_earlier, receive_after,
+    send_after, with_fewer,
 };
 use crate::portable::NO_SIGNAL;
 use crate::stream::QueueSizes;
-use crate::{Error, Refused, Step, counts};
+use crate::{Address, Error, Refused, Step, counts};
 use rustix::io::Errno;
-use rustix::net::{RecvFlags, SendAncillaryBuffer, SendFlags, SocketAddrAny, sendmsg_addr};
+use rustix::net::addr::SocketAddrArg;
+use rustix::net::{RecvFlags, SendAncillaryBuffer, SendFlags, sendmsg_addr, sendto};
 use std::fmt;
 use std::io::IoSlice;
 use std::os::fd::{AsFd, BorrowedFd, OwnedFd};
@@ -38,7 +40,7 @@ const REPORTS_PASSED: usize = 3;
 /// one.send_to(&[IoSlice::new(b"hello, "), IoSlice::new(b"world")], &to)?;
 /// let mut datagram = [0; 64];
 /// let received = other.receive_from_by(&mut datagram, deadline)?;
-/// assert_eq!((received.octets, received.from.as_ref()), (12, one.local()));
+/// assert_eq!((received.octets, received.from().map(|sender| sender.address())), (12, one.local().copied()));
 ///
 /// // Many by one system call: the batches are made once, and used again and again.
 /// let (mut outgoing, mut incoming) = (SendBatch::new(16), ReceiveBatch::new(16, 64));
@@ -59,12 +61,23 @@ pub struct DatagramSocket<F: DatagramFamily> {
 }
 
 /// A datagram that was received into a caller's memory.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub struct Received<A> {
+pub struct Received<F: DatagramFamily> {
     /// Its octets, at the beginning of that memory.
     pub octets: usize,
+    from: Origin<F>,
+}
+
+impl<F: DatagramFamily> Received<F> {
+    #[inline]
+    pub(crate) fn of(octets: usize, from: Origin<F>) -> Self {
+        Self { octets, from }
+    }
+
     /// Who sent it; `None` if the sender has no address, as a Unix socket may.
-    pub from: Option<A>,
+    #[inline]
+    pub fn from(&self) -> Option<Sender<F>> {
+        self.from.sender()
+    }
 }
 
 impl<F: DatagramFamily> DatagramSocket<F> {
@@ -132,47 +145,74 @@ impl<F: DatagramFamily> DatagramSocket<F> {
     ///
     /// # Errors
     /// At [`Step::Receive`]; [`Error::is_truncated`] if it is longer than `into`: its beginning is there, the rest is lost.
-    #[inline]
-    pub fn receive_from(&self, into: &mut [u8]) -> Result<Received<F::Address>, Error> {
-        if self.reporting {
-            // The system's own wait does not end with a report that a call for sending has passed by.
-            return match self.receive_from_now(into) {
-                Err(error) => self.receive_after(error, into, None),
-                done => done,
-            };
-        }
-        self.receive_with(into, RecvFlags::empty())
+    #[inline(always)]
+    pub fn receive_from(&self, into: &mut [u8]) -> Result<Received<F>, Error> {
+        // The system's own wait does not end with a report that a call for sending has passed by.
+        let flags = if self.reporting { RecvFlags::DONTWAIT } else { RecvFlags::empty() };
+        self.attempt(into, flags).or_else(|ended| self.receive_ended(ended, into, flags, Wait::Ever))
     }
 
     /// Receives the next datagram if one is there.
     ///
     /// # Errors
     /// As [`receive_from`](Self::receive_from), and [`Error::is_would_block`].
-    #[inline]
-    pub fn receive_from_now(&self, into: &mut [u8]) -> Result<Received<F::Address>, Error> {
-        self.receive_with(into, RecvFlags::DONTWAIT)
+    #[inline(always)]
+    pub fn receive_from_now(&self, into: &mut [u8]) -> Result<Received<F>, Error> {
+        let flags = RecvFlags::DONTWAIT;
+        self.attempt(into, flags).or_else(|ended| self.receive_ended(ended, into, flags, Wait::Not))
     }
 
     /// Receives the next datagram, and waits for it until `deadline`.
     ///
     /// # Errors
     /// As [`receive_from`](Self::receive_from), and [`Error::is_timeout`].
-    #[inline]
-    pub fn receive_from_by(&self, into: &mut [u8], deadline: Instant) -> Result<Received<F::Address>, Error> {
-        match self.receive_from_now(into) {
-            Err(error) => self.receive_after(error, into, Some(deadline)),
-            done => done,
+    #[inline(always)]
+    pub fn receive_from_by(&self, into: &mut [u8], deadline: Instant) -> Result<Received<F>, Error> {
+        let flags = RecvFlags::DONTWAIT;
+        self.attempt(into, flags)
+            .or_else(|ended| self.receive_ended(ended, into, flags, Wait::Until(deadline)))
+    }
+
+    /// One system call: all that there is to it where a datagram comes.
+    #[inline(always)]
+    fn attempt(&self, into: &mut [u8], flags: RecvFlags) -> Result<Received<F>, Ended> {
+        counts::enter();
+        match take_from(self.as_fd(), into, flags) {
+            Ok((Length::Fits(octets), from)) => Ok(Received { octets, from }),
+            Ok((Length::Cut(whole), _)) => Err(Ended::Cut(whole)),
+            Err(errno) => Err(Ended::Os(errno)),
         }
     }
 
+    /// What came of an attempt instead of a datagram decides whether there is another. The socket's mode belongs to all
+    /// who have a duplicate of it, so that a call that waits goes on.
     #[cold]
-    fn receive_after(
+    #[inline(never)]
+    fn receive_ended(
         &self,
-        error: Error,
+        mut ended: Ended,
         into: &mut [u8],
-        deadline: Option<Instant>,
-    ) -> Result<Received<F::Address>, Error> {
-        self.go_on_receiving(error, deadline, || self.receive_from_now(into))
+        flags: RecvFlags,
+        wait: Wait,
+    ) -> Result<Received<F>, Error> {
+        let error = loop {
+            match ended {
+                Ended::Earlier | Ended::Os(Errno::INTR) => {}
+                Ended::Os(errno) => break self.receive_failed(errno),
+                Ended::Cut(whole) => return Err(Error::truncated(whole, into.len())),
+            }
+            match self.attempt(into, flags) {
+                Ok(received) => return Ok(received),
+                Err(again) => ended = again,
+            }
+        };
+        match wait {
+            Wait::Not => Err(error),
+            Wait::Ever => self.go_on_receiving(error, None, || self.receive_from_now(into)),
+            Wait::Until(deadline) => {
+                self.go_on_receiving(error, Some(deadline), || self.receive_from_now(into))
+            }
+        }
     }
 
     /// What came of an attempt to receive decides whether to wait for another.
@@ -194,42 +234,6 @@ impl<F: DatagramFamily> DatagramSocket<F> {
         }
     }
 
-    #[inline]
-    fn receive_with(&self, into: &mut [u8], flags: RecvFlags) -> Result<Received<F::Address>, Error> {
-        let room = into.len();
-        loop {
-            counts::enter();
-            match take_from(self.as_fd(), into, flags) {
-                // Taken apart where it stands: room for any address is a lot to move.
-                Ok((length, from)) => {
-                    let octets = match length {
-                        Length::Fits(octets) => octets,
-                        Length::Cut(whole) => return Err(Error::truncated(whole, room)),
-                    };
-                    let from = F::sender(from).map_err(|errno| Error::os(Step::Receive, errno))?;
-                    return Ok(Received { octets, from });
-                }
-                Err(Errno::INTR) => {}
-                Err(errno) => return self.receive_ended(errno, into, flags),
-            }
-        }
-    }
-
-    /// The socket's mode belongs to all who have a duplicate of it, so that a call that waits goes on.
-    #[cold]
-    fn receive_ended(
-        &self,
-        errno: Errno,
-        into: &mut [u8],
-        flags: RecvFlags,
-    ) -> Result<Received<F::Address>, Error> {
-        let error = self.receive_failed(errno);
-        if flags.contains(RecvFlags::DONTWAIT) {
-            return Err(error);
-        }
-        self.receive_after(error, into, None)
-    }
-
     // ---- sending ----
 
     /// Sends the slices as one datagram, and waits for room in the queue as long as it takes.
@@ -239,7 +243,7 @@ impl<F: DatagramFamily> DatagramSocket<F> {
     /// [`Error::is_permission_denied`] for a broadcast address, which takes a socket made for it.
     #[inline]
     pub fn send_to(&self, slices: &[IoSlice<'_>], to: &F::Address) -> Result<(), Error> {
-        self.send_with(slices, to, NO_SIGNAL)
+        self.send_encoded(slices, to, Wait::Ever)
     }
 
     /// Sends the slices as one datagram if there is room.
@@ -248,7 +252,7 @@ impl<F: DatagramFamily> DatagramSocket<F> {
     /// As [`send_to`](Self::send_to), and [`Error::is_would_block`].
     #[inline]
     pub fn send_to_now(&self, slices: &[IoSlice<'_>], to: &F::Address) -> Result<(), Error> {
-        self.send_with(slices, to, NO_SIGNAL | SendFlags::DONTWAIT)
+        self.send_encoded(slices, to, Wait::Not)
     }
 
     /// Sends the slices as one datagram, and waits for room until `deadline`.
@@ -257,70 +261,107 @@ impl<F: DatagramFamily> DatagramSocket<F> {
     ///
     /// # Errors
     /// As [`send_to`](Self::send_to), and [`Error::is_timeout`]: nothing was sent.
+    #[inline]
     pub fn send_to_by(
         &self,
         slices: &[IoSlice<'_>],
         to: &F::Address,
         deadline: Instant,
     ) -> Result<(), Error> {
-        match self.send_to_now(slices, to) {
-            Err(error) => self.send_after(error, slices, to, Some(deadline)),
-            done => done,
-        }
+        self.send_encoded(slices, to, Wait::Until(deadline))
     }
 
-    #[cold]
-    fn send_after(
-        &self,
-        error: Error,
-        slices: &[IoSlice<'_>],
-        to: &F::Address,
-        deadline: Option<Instant>,
-    ) -> Result<(), Error> {
-        let sent = send_after(error, self.as_fd(), deadline, || self.send_to_now(slices, to));
-        sent.map_err(|error| error.or_with(|| F::address(to)))
+    /// Sends the slices as one datagram to who sent another one, as [`send_to`](Self::send_to) does. The address stays in
+    /// the kernel's form.
+    ///
+    /// # Errors
+    /// As [`send_to`](Self::send_to).
+    #[inline]
+    pub fn reply(&self, slices: &[IoSlice<'_>], to: &Sender<F>) -> Result<(), Error> {
+        self.send_form(slices, to, &|| F::address(&to.address()), Wait::Ever)
+    }
+
+    /// The same if there is room, as [`send_to_now`](Self::send_to_now).
+    ///
+    /// # Errors
+    /// As [`send_to_now`](Self::send_to_now).
+    #[inline]
+    pub fn reply_now(&self, slices: &[IoSlice<'_>], to: &Sender<F>) -> Result<(), Error> {
+        self.send_form(slices, to, &|| F::address(&to.address()), Wait::Not)
+    }
+
+    /// The same, waiting for room until `deadline`, as [`send_to_by`](Self::send_to_by).
+    ///
+    /// # Errors
+    /// As [`send_to_by`](Self::send_to_by).
+    #[inline]
+    pub fn reply_by(&self, slices: &[IoSlice<'_>], to: &Sender<F>, deadline: Instant) -> Result<(), Error> {
+        self.send_form(slices, to, &|| F::address(&to.address()), Wait::Until(deadline))
     }
 
     #[inline(always)]
-    fn send_with(&self, slices: &[IoSlice<'_>], to: &F::Address, flags: SendFlags) -> Result<(), Error> {
+    fn send_encoded(&self, slices: &[IoSlice<'_>], to: &F::Address, wait: Wait) -> Result<(), Error> {
+        let named = || F::address(to);
+        match F::to_kernel(to) {
+            Ok(form) => self.send_form(slices, &form, &named, wait),
+            Err(errno) => Err(Error::os(Step::Send, errno).with(named())),
+        }
+    }
+
+    /// To an address in the kernel's form, which errors name so.
+    #[inline(always)]
+    fn send_form(
+        &self,
+        slices: &[IoSlice<'_>],
+        to: &impl SocketAddrArg,
+        named: &dyn Fn() -> Address,
+        wait: Wait,
+    ) -> Result<(), Error> {
         if slices.len() > MOST_SLICES {
-            return self.send_fewer(slices, to, flags);
+            // As if a signal had kept the first attempt from beginning.
+            return with_fewer(slices, |few| self.send_ended(Errno::INTR, few, to, named, wait));
         }
-        let address: SocketAddrAny = match F::to_kernel(to) {
-            Ok(address) => address,
-            Err(errno) => return Err(Error::os(Step::Send, errno).with(F::address(to))),
-        };
+        match self.attempt_to_send(slices, to, wait) {
+            Ok(()) => Ok(()),
+            Err(errno) => self.send_ended(errno, slices, to, named, wait),
+        }
+    }
+
+    /// One system call: all that there is to it where there is room.
+    #[inline(always)]
+    fn attempt_to_send(
+        &self,
+        slices: &[IoSlice<'_>],
+        to: &impl SocketAddrArg,
+        wait: Wait,
+    ) -> Result<(), Errno> {
+        let flags = if let Wait::Ever = wait { NO_SIGNAL } else { NO_SIGNAL.union(SendFlags::DONTWAIT) };
         counts::enter();
-        match sendmsg_addr(&self.fd, &address, slices, &mut SendAncillaryBuffer::default(), flags) {
-            // A datagram goes whole.
-            Ok(_) => Ok(()),
-            Err(errno) => self.send_ended(errno, &address, slices, to, flags),
+        // A datagram goes whole.
+        match slices {
+            [slice] => sendto(&self.fd, slice, flags, to).map(drop),
+            slices => {
+                sendmsg_addr(&self.fd, to, slices, &mut SendAncillaryBuffer::default(), flags).map(drop)
+            }
         }
     }
 
+    /// What an attempt ended with decides whether there is another. The socket's mode belongs to all who have a duplicate
+    /// of it, so that a call that waits goes on.
     #[cold]
-    fn send_fewer(&self, slices: &[IoSlice<'_>], to: &F::Address, flags: SendFlags) -> Result<(), Error> {
-        with_fewer(slices, |few| match flags.contains(SendFlags::DONTWAIT) {
-            true => self.send_to_now(few, to),
-            false => self.send_to(few, to),
-        })
-    }
-
-    /// The socket's mode belongs to all who have a duplicate of it, so that a call that waits goes on.
-    #[cold]
+    #[inline(never)]
     fn send_ended(
         &self,
         mut errno: Errno,
-        address: &SocketAddrAny,
         slices: &[IoSlice<'_>],
-        to: &F::Address,
-        flags: SendFlags,
+        to: &impl SocketAddrArg,
+        named: &dyn Fn() -> Address,
+        wait: Wait,
     ) -> Result<(), Error> {
         let mut again = self.again();
         while again(errno) {
-            counts::enter();
-            match sendmsg_addr(&self.fd, address, slices, &mut SendAncillaryBuffer::default(), flags) {
-                Ok(_) => return Ok(()),
+            match self.attempt_to_send(slices, to, wait) {
+                Ok(()) => return Ok(()),
                 Err(next) => errno = next,
             }
         }
@@ -329,11 +370,16 @@ impl<F: DatagramFamily> DatagramSocket<F> {
             return Ok(());
         }
         let errno = if F::is_full(errno) { Errno::AGAIN } else { errno };
-        let error = Error::os(Step::Send, errno).with(F::address(to));
-        if flags.contains(SendFlags::DONTWAIT) {
-            return Err(error);
-        }
-        self.send_after(error, slices, to, None)
+        let error = Error::os(Step::Send, errno).with(named());
+        let deadline = match wait {
+            Wait::Not => return Err(error),
+            Wait::Ever => None,
+            Wait::Until(deadline) => Some(deadline),
+        };
+        let sent = send_after(error, self.as_fd(), deadline, || {
+            self.send_ended(Errno::INTR, slices, to, named, Wait::Not)
+        });
+        sent.map_err(|error| error.or_with(named))
     }
 
     /// Whether to send again: a signal came in between, or what failed was an earlier datagram, whose report
@@ -345,6 +391,28 @@ impl<F: DatagramFamily> DatagramSocket<F> {
             left -= usize::from(passed);
             passed || errno == Errno::INTR
         }
+    }
+}
+
+impl<F: DatagramFamily> Clone for Received<F> {
+    fn clone(&self) -> Self {
+        *self
+    }
+}
+
+impl<F: DatagramFamily> Copy for Received<F> {}
+
+impl<F: DatagramFamily> PartialEq for Received<F> {
+    fn eq(&self, other: &Self) -> bool {
+        (self.octets, self.from()) == (other.octets, other.from())
+    }
+}
+
+impl<F: DatagramFamily> Eq for Received<F> {}
+
+impl<F: DatagramFamily> fmt::Debug for Received<F> {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.debug_struct("Received").field("octets", &self.octets).field("from", &self.from()).finish()
     }
 }
 

@@ -7,7 +7,8 @@ use rustix::net::RecvFlags;
 
 use super::{Give, Read, SocketFact, SocketOption, failed, named, raw};
 use crate::control::{self, Space, room};
-use crate::{ConnectedDatagramSocket, DatagramFamily, DatagramSocket, Error, Received, Step, Stream, Tcp};
+use crate::datagram::Origin;
+use crate::{ConnectedDatagramSocket, DatagramFamily, DatagramSocket, Error, Received, Stream, Tcp};
 
 /// Whether the kernel notes when it receives (`SO_TIMESTAMPNS`, socket(7)), which the calls for [`Stamped`]
 /// then tell. Default: no. A clock is read for each packet of the machine while any socket has this.
@@ -76,12 +77,12 @@ impl<F: DatagramFamily> DatagramSocket<F> {
         &self,
         into: &mut [u8],
         deadline: Instant,
-    ) -> Result<Stamped<Received<F::Address>>, Error> {
+    ) -> Result<Stamped<Received<F>>, Error> {
         let mut space = Space::<BESIDE>::new();
         let message = control::receive_by(self.as_fd(), into, &mut space, RecvFlags::TRUNC, deadline)?;
         let octets = whole(message.octets, into.len())?;
-        let from = F::sender(message.from).map_err(|errno| Error::os(Step::Receive, errno))?;
-        Ok(Stamped { received: Received { octets, from }, at: time(&space) })
+        let received = Received::of(octets, Origin::of(message.from));
+        Ok(Stamped { received, at: time(&space) })
     }
 }
 

@@ -15,7 +15,7 @@ use rustix::pipe::{SpliceFlags, splice, tee};
 
 use super::{PipeReader, PipeWriter};
 use crate::ready::{Waiting, resumed};
-use crate::{ByteStream, Error, Idle, Refused, Step, Stream, StreamFamily};
+use crate::{ByteStream, Error, Idle, Refused, Step, Stream, StreamFamily, counts};
 
 /// Where the pipe is full or empty the calls come back; whether the other end waits is that end's mode. Pages
 /// may be moved instead of copied.
@@ -310,7 +310,23 @@ impl Failed {
 }
 
 /// Attempts it until it is done, each time that `from` has something and `to` has room.
+#[inline]
 fn moved_by(
+    from: BorrowedFd<'_>,
+    to: BorrowedFd<'_>,
+    deadline: Instant,
+    mut attempt: impl FnMut() -> Result<usize, Errno>,
+) -> Result<usize, Failed> {
+    counts::enter();
+    match attempt() {
+        Err(Errno::AGAIN | Errno::INTR) => moved_after(from, to, deadline, attempt),
+        done => done.map_err(Failed::Os),
+    }
+}
+
+/// The same, where one attempt was made in vain: whatever it takes to wait is made here.
+#[cold]
+fn moved_after(
     from: BorrowedFd<'_>,
     to: BorrowedFd<'_>,
     deadline: Instant,

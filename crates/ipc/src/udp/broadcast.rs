@@ -9,7 +9,7 @@ use std::time::Instant;
 use rustix::io::Errno;
 use rustix::net::sockopt;
 
-use super::UdpSocket;
+use super::{Udp, UdpSocket};
 use crate::datagram::Received;
 use crate::{Address, Error, Interface, Step, interfaces};
 
@@ -142,7 +142,7 @@ impl BroadcastSocket {
     ///
     /// # Errors
     /// As [`UdpSocket::receive_from`].
-    pub fn receive_from(&self, into: &mut [u8]) -> Result<Received<SocketAddr>, Error> {
+    pub fn receive_from(&self, into: &mut [u8]) -> Result<Received<Udp>, Error> {
         self.socket.receive_from(into)
     }
 
@@ -150,7 +150,7 @@ impl BroadcastSocket {
     ///
     /// # Errors
     /// As [`UdpSocket::receive_from_now`].
-    pub fn receive_from_now(&self, into: &mut [u8]) -> Result<Received<SocketAddr>, Error> {
+    pub fn receive_from_now(&self, into: &mut [u8]) -> Result<Received<Udp>, Error> {
         self.socket.receive_from_now(into)
     }
 
@@ -158,7 +158,7 @@ impl BroadcastSocket {
     ///
     /// # Errors
     /// As [`UdpSocket::receive_from_by`].
-    pub fn receive_from_by(&self, into: &mut [u8], deadline: Instant) -> Result<Received<SocketAddr>, Error> {
+    pub fn receive_from_by(&self, into: &mut [u8], deadline: Instant) -> Result<Received<Udp>, Error> {
         self.socket.receive_from_by(into, deadline)
     }
 }

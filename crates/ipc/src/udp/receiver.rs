@@ -183,7 +183,7 @@ impl MulticastReceiver {
     ///
     /// # Errors
     /// As [`UdpSocket::receive_from`].
-    pub fn receive_from(&self, into: &mut [u8]) -> Result<Received<SocketAddr>, Error> {
+    pub fn receive_from(&self, into: &mut [u8]) -> Result<Received<Udp>, Error> {
         self.socket.receive_from(into)
     }
 
@@ -191,7 +191,7 @@ impl MulticastReceiver {
     ///
     /// # Errors
     /// As [`UdpSocket::receive_from_now`].
-    pub fn receive_from_now(&self, into: &mut [u8]) -> Result<Received<SocketAddr>, Error> {
+    pub fn receive_from_now(&self, into: &mut [u8]) -> Result<Received<Udp>, Error> {
         self.socket.receive_from_now(into)
     }
 
@@ -199,7 +199,7 @@ impl MulticastReceiver {
     ///
     /// # Errors
     /// As [`UdpSocket::receive_from_by`].
-    pub fn receive_from_by(&self, into: &mut [u8], deadline: Instant) -> Result<Received<SocketAddr>, Error> {
+    pub fn receive_from_by(&self, into: &mut [u8], deadline: Instant) -> Result<Received<Udp>, Error> {
         self.socket.receive_from_by(into, deadline)
     }
 

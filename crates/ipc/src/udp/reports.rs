@@ -25,7 +25,7 @@ use super::{Udp, UdpSocket};
 use crate::datagram::kernel::{last_errno, no_address, read_address, set_number};
 use crate::datagram::{Calls, Report};
 use crate::error::Reported;
-use crate::{Error, Refused, Step, counts};
+use crate::{Error, Refused, Sender, Step, counts};
 
 /// Octets beside a report: its record, and those of whatever else the socket was told to receive.
 const BESIDE: usize = 512;
@@ -130,7 +130,7 @@ pub(super) fn next(fd: BorrowedFd<'_>) -> Result<Option<Report<SocketAddr>>, Err
         let used = (header.msg_controllen as usize).min(BESIDE);
         // The queue has other things too, such as times of sending, if somebody has asked for them.
         if let Some(what) = records(&beside[..used]).find_map(reported) {
-            let to = Udp::sender(read_address(&to, header.msg_namelen)).ok().flatten();
+            let to = Sender::<Udp>::of(read_address(&to, header.msg_namelen)).map(SocketAddr::from);
             return Ok(Some(Report { to, what }));
         }
     }

@@ -9,8 +9,8 @@ use std::time::Instant;
 use rustix::io::Errno;
 use rustix::net::sockopt;
 
-use super::UdpSocket;
 use super::receiver::index;
+use super::{Udp, UdpSocket};
 use crate::datagram::Received;
 use crate::{Address, Error, MulticastGroup, Step, counts};
 
@@ -132,7 +132,7 @@ impl MulticastSender {
     ///
     /// # Errors
     /// As [`UdpSocket::receive_from`].
-    pub fn receive_from(&self, into: &mut [u8]) -> Result<Received<SocketAddr>, Error> {
+    pub fn receive_from(&self, into: &mut [u8]) -> Result<Received<Udp>, Error> {
         self.socket.receive_from(into)
     }
 
@@ -140,7 +140,7 @@ impl MulticastSender {
     ///
     /// # Errors
     /// As [`UdpSocket::receive_from_now`].
-    pub fn receive_from_now(&self, into: &mut [u8]) -> Result<Received<SocketAddr>, Error> {
+    pub fn receive_from_now(&self, into: &mut [u8]) -> Result<Received<Udp>, Error> {
         self.socket.receive_from_now(into)
     }
 
@@ -148,7 +148,7 @@ impl MulticastSender {
     ///
     /// # Errors
     /// As [`UdpSocket::receive_from_by`].
-    pub fn receive_from_by(&self, into: &mut [u8], deadline: Instant) -> Result<Received<SocketAddr>, Error> {
+    pub fn receive_from_by(&self, into: &mut [u8], deadline: Instant) -> Result<Received<Udp>, Error> {
         self.socket.receive_from_by(into, deadline)
     }
 

@@ -45,11 +45,40 @@ pub(crate) fn datagrams_arrive_whole_and_with_their_sender<F: Tried>() {
     one.send_to_now(&[IoSlice::new(b"again")], &address(&other)).unwrap();
     let mut buffer = [0; 64];
     let first = other.receive_from_by(&mut buffer, within(LONG)).unwrap();
-    assert_eq!((&buffer[..first.octets], first.from.as_ref()), (&b"hello, world"[..], one.local()));
+    assert_eq!(&buffer[..first.octets], b"hello, world");
+    assert_eq!(first.from().map(|sender| sender.address()).as_ref(), one.local());
     let second = other.receive_from(&mut buffer).unwrap();
     assert_eq!(&buffer[..second.octets], b"again");
-    other.send_to(&[IoSlice::new(b"back")], &second.from.unwrap()).unwrap();
+    other.send_to(&[IoSlice::new(b"back")], &second.from().unwrap().address()).unwrap();
     assert_eq!(one.receive_from_by(&mut buffer, within(LONG)).unwrap().octets, 4);
+}
+
+pub(crate) fn a_sender_is_replied_to_as_it_came<F: Tried>() {
+    let (one, other, third) = (bound::<F>(), bound::<F>(), bound::<F>());
+    let mut buffer = [0; 2048];
+    let mut received = |from: &DatagramSocket<F>| {
+        from.send_to(&[IoSlice::new(b"hello")], &address(&other)).unwrap();
+        other.receive_from_by(&mut buffer, within(LONG)).unwrap()
+    };
+    let [first, again, third] = [&one, &one, &third].map(&mut received);
+    assert_eq!(first, again);
+    assert_ne!(first, third);
+    let sender = first.from().unwrap();
+    assert_eq!(sender.to_string(), address(&one).to_string());
+
+    let octets = [b'x'; 1500];
+    let many: Vec<_> = octets.iter().map(|octet| IoSlice::new(std::slice::from_ref(octet))).collect();
+    other.reply(&many[..2], &sender).unwrap();
+    other.reply_now(&many[..3], &sender).unwrap();
+    other.reply_by(&many, &sender, within(LONG)).unwrap();
+    let answers = [(); 3].map(|()| one.receive_from_by(&mut buffer, within(LONG)).unwrap());
+    assert_eq!(answers.map(|answer| answer.octets), [2, 3, 1500]);
+    for answer in answers {
+        assert_eq!(answer.from().unwrap().address(), address(&other));
+    }
+    let error = other.reply(&[IoSlice::new(&vec![0; 1 << 24])], &sender).unwrap_err();
+    assert!(error.is_too_large(), "{error}");
+    assert!(error.to_string().contains(&sender.to_string()), "{error}");
 }
 
 pub(crate) fn an_empty_datagram_is_one<F: Tried>() {
@@ -191,7 +220,7 @@ fn receive_all<F: Tried>(
 fn listed<F: Tried>(batch: &ReceiveBatch<F>) -> Vec<(Vec<u8>, usize, Option<F::Address>)> {
     let each = batch.iter().map(|one| {
         assert_eq!(one.is_truncated(), one.whole_length() > one.octets().len());
-        (one.octets().to_vec(), one.whole_length(), one.from())
+        (one.octets().to_vec(), one.whole_length(), one.from().map(|sender| sender.address()))
     });
     each.collect()
 }
@@ -480,6 +509,7 @@ macro_rules! datagram_family {
         mod $name {
             datagram_family! { @ $family:
                 datagrams_arrive_whole_and_with_their_sender
+                a_sender_is_replied_to_as_it_came
                 an_empty_datagram_is_one
                 what_is_longer_than_its_memory_is_told
                 the_longest_datagram_passes_and_a_longer_one_is_told

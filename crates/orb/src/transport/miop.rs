@@ -395,10 +395,11 @@ impl MiopListening {
                 Counts::add(&self.counts.rate);
                 continue;
             }
-            let (Some(from), Ok(packet)) = (received.from, Packet::decode(&buffer[..received.octets])) else {
+            let (Some(from), Ok(packet)) = (received.from(), Packet::decode(&buffer[..received.octets])) else {
                 Counts::add(&self.counts.malformed);
                 continue;
             };
+            let from = from.address();
             let Reassembled::Message(message) =
                 reassembly.add(&from, &packet, now.saturating_duration_since(self.began))
             else {

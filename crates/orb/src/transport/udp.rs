@@ -235,11 +235,11 @@ impl Acceptor for UdpListening {
                 continue;
             }
             let message = &buffer[..received.octets];
-            let (Some(from), Ok(_)) = (received.from, Oneway::read(message)) else {
+            let (Some(from), Ok(_)) = (received.from(), Oneway::read(message)) else {
                 Counts::add(&self.counts.malformed);
                 continue;
             };
-            if let Some(channel) = self.senders.deliver(from, message.to_vec(), now)? {
+            if let Some(channel) = self.senders.deliver(from.address(), message.to_vec(), now)? {
                 return Ok(Some(channel));
             }
         }
