@@ -7,7 +7,7 @@
 use crate::Address;
 use rustix::io::Errno;
 use std::fmt;
-use std::io;
+use std::io::{self, IoSlice};
 use std::net::{IpAddr, SocketAddr};
 use std::num::NonZeroU32;
 use std::path::Path;
@@ -89,6 +89,8 @@ enum Cause {
     OutOfTime,
     /// A datagram of this length, of which only a part was received.
     Truncated(Option<usize>),
+    /// A datagram of this length, larger than the system sends; what a packet may have, if it said so.
+    TooLarge(usize, Option<NonZeroU32>),
     /// An option's value that the kernel would refuse or take for another; this says what may be.
     OutOfRange(&'static str),
     /// A datagram that was sent before could not be delivered.
@@ -184,6 +186,20 @@ impl Error {
         Self { step, subject: Subject::None, cause, transferred: 0 }
     }
 
+    /// Tells the length of the datagram that was to be sent, if that was too large.
+    #[cold]
+    pub(crate) fn of_slices(mut self, slices: &[IoSlice<'_>]) -> Self {
+        let octets = || slices.iter().map(|slice| slice.len()).sum();
+        match self.cause {
+            Cause::Os(Errno::MSGSIZE) => self.cause = Cause::TooLarge(octets(), None),
+            Cause::Reported(Reported { errno: Errno::MSGSIZE, said_by: None, path_mtu }) => {
+                self.cause = Cause::TooLarge(octets(), path_mtu);
+            }
+            _ => {}
+        }
+        self
+    }
+
     pub(crate) fn with(mut self, address: Address) -> Self {
         self.subject = Subject::Address(address);
         self
@@ -249,6 +265,7 @@ impl Error {
     fn errno(&self) -> Option<Errno> {
         match self.cause {
             Cause::Os(errno) | Cause::Reported(Reported { errno, .. }) => Some(errno),
+            Cause::TooLarge(..) => Some(Errno::MSGSIZE),
             _ => None,
         }
     }
@@ -341,6 +358,7 @@ impl Error {
     }
 
     /// A datagram is larger than the system sends, or than fits the sender's queue (`EMSGSIZE`): nothing of it was sent.
+    /// [`whole_length`](Self::whole_length) says how large it is.
     pub fn is_too_large(&self) -> bool {
         self.is_os(&[Errno::MSGSIZE]) && self.said_by().is_none()
     }
@@ -356,7 +374,9 @@ impl Error {
     /// had too many and it was said how many may be.
     pub fn path_mtu(&self) -> Option<u32> {
         match self.cause {
-            Cause::Reported(Reported { path_mtu, .. }) => path_mtu.map(NonZeroU32::get),
+            Cause::Reported(Reported { path_mtu, .. }) | Cause::TooLarge(_, path_mtu) => {
+                path_mtu.map(NonZeroU32::get)
+            }
             _ => None,
         }
     }
@@ -383,10 +403,12 @@ impl Error {
         matches!(self.cause, Cause::Truncated(_))
     }
 
-    /// How long the datagram was that [`is_truncated`](Self::is_truncated). Only Linux tells.
+    /// How long the datagram was that [`is_truncated`](Self::is_truncated), of which only Linux tells; how long the one is
+    /// that [`is_too_large`](Self::is_too_large).
     pub fn whole_length(&self) -> Option<usize> {
         match self.cause {
             Cause::Truncated(length) => length,
+            Cause::TooLarge(length, _) => Some(length),
             _ => None,
         }
     }
@@ -464,6 +486,10 @@ impl fmt::Display for Error {
             }
             Cause::Os(errno) => write!(f, ": {}", io::Error::from(*errno)),
             Cause::Truncated(Some(length)) => write!(f, ": the datagram has {length}"),
+            Cause::TooLarge(length, mtu) => {
+                let what = Reported { errno: Errno::MSGSIZE, said_by: None, path_mtu: *mtu };
+                write!(f, "{what}: the datagram has {length}")
+            }
             Cause::Truncated(None) => f.write_str(": the datagram has more"),
             Cause::OutOfRange(allowed) => write!(f, ": out of range: {allowed}"),
             Cause::Reported(what) => write!(f, "{what}"),
@@ -501,6 +527,7 @@ impl From<Error> for io::Error {
             Cause::OutOfTime => io::ErrorKind::TimedOut,
             Cause::Os(ENDED) => io::ErrorKind::UnexpectedEof,
             Cause::Os(errno) | Cause::Reported(Reported { errno, .. }) => io::Error::from(*errno).kind(),
+            Cause::TooLarge(..) => io::Error::from(Errno::MSGSIZE).kind(),
             Cause::Truncated(_) | Cause::Broken(_) => io::ErrorKind::InvalidData,
             Cause::OutOfRange(_) | Cause::Unlike(..) | Cause::Outside { .. } => io::ErrorKind::InvalidInput,
             Cause::ReportsWaiting | Cause::Said(_) => io::ErrorKind::Other,
@@ -627,7 +654,13 @@ mod tests {
         );
         let here = report(Errno::MSGSIZE, None, 1400);
         assert!(here.is_too_large() && !here.is_too_large_for_path());
-        assert!(at(Step::Send, Errno::MSGSIZE).is_too_large());
+        let local = report(Errno::MSGSIZE, None, 1400).of_slices(&[IoSlice::new(&[0; 1401])]);
+        assert!(local.is_too_large() && local.raw_os_error() == Some(Errno::MSGSIZE.raw_os_error()));
+        assert_eq!((local.path_mtu(), local.whole_length()), (Some(1400), Some(1401)));
+        let large = at(Step::Send, Errno::MSGSIZE).of_slices(&[IoSlice::new(&[0; 7]), IoSlice::new(&[0; 2])]);
+        assert!(large.is_too_large() && large.whole_length() == Some(9));
+        assert_eq!(large.to_string(), "send: Message too long (os error 90): the datagram has 9");
+        assert_eq!(path.clone().of_slices(&[IoSlice::new(&[0; 9])]), path, "that is another datagram");
         let refused = at(Step::Send, Errno::ACCESS).with(to);
         assert!(refused.is_permission_denied() && refused.to_string().contains("BroadcastSocket"));
     }

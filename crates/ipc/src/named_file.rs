@@ -2,6 +2,8 @@
 
 use std::fs;
 use std::io;
+#[cfg(target_os = "linux")]
+use std::os::fd::BorrowedFd;
 use std::os::unix::fs::MetadataExt;
 use std::path::{Path, PathBuf};
 
@@ -22,6 +24,14 @@ impl NamedFile {
         let path = std::path::absolute(path)?;
         let identity = identity(&path)?;
         Ok(Self { path, identity })
+    }
+
+    /// Of what was made there, by a descriptor of its file.
+    #[cfg(target_os = "linux")]
+    pub(crate) fn of(path: &Path, file: BorrowedFd<'_>) -> io::Result<Self> {
+        let path = std::path::absolute(path)?;
+        let status = rustix::fs::fstat(file)?;
+        Ok(Self { path, identity: (status.st_dev, status.st_ino) })
     }
 
     /// Where it is, absolute.

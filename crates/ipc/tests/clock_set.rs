@@ -44,4 +44,13 @@ fn a_clock_that_is_set_is_told_to_who_asked() {
     assert!(follow.expirations_now().unwrap_err().is_would_block());
     tell.fire_at(SystemTime::now(), OnClockChange::Tell).unwrap();
     assert_eq!(tell.expirations_by(deadline).unwrap(), Expired::Times(1));
+
+    // One that nobody has taken note of is forgotten when the timer is set again.
+    tell.fire_at(at, OnClockChange::Tell).unwrap();
+    assert!(set_by(1) && set_by(-1));
+    tell.fire_at(at, OnClockChange::Tell).unwrap();
+    assert!(tell.expirations_now().unwrap_err().is_would_block());
+    assert!(tell.remaining().unwrap().is_some(), "it is set");
+    assert!(set_by(1) && set_by(-1));
+    assert_eq!(tell.expirations_by(deadline).unwrap(), Expired::ClockSet, "and tells of the next one");
 }

@@ -4,6 +4,7 @@
 
 use std::fs::File;
 use std::io::Write;
+use std::sync::atomic::{AtomicU32, Ordering};
 use std::thread;
 use std::time::{Duration, Instant};
 
@@ -37,7 +38,9 @@ fn octets() -> Vec<u8> {
 }
 
 fn file(octets: &[u8]) -> File {
-    let path = std::env::temp_dir().join(format!("zorb-ipc-files-{}-{}", std::process::id(), octets.len()));
+    static NEXT: AtomicU32 = AtomicU32::new(0);
+    let name = format!("zorb-ipc-files-{}-{}", std::process::id(), NEXT.fetch_add(1, Ordering::Relaxed));
+    let path = std::env::temp_dir().join(name);
     let mut file = File::options().create(true).truncate(true).read(true).write(true).open(&path).unwrap();
     std::fs::remove_file(path).unwrap();
     file.write_all(octets).unwrap();

@@ -267,7 +267,7 @@ impl<F: DatagramFamily> ConnectedDatagramSocket<F> {
                 // As much as a socket is told that asked for no reports.
                 Err(errno) if F::is_loss(errno) => return Ok(()),
                 Err(errno) if F::is_full(errno) => return Err(self.failed(Step::Send, Errno::AGAIN)),
-                Err(errno) => return Err(self.failed(Step::Send, errno)),
+                Err(errno) => return Err(self.failed(Step::Send, errno).of_slices(slices)),
             }
         }
     }

@@ -108,7 +108,7 @@ impl<F: DatagramFamily> DatagramSocket<F> {
         flags: SendFlags,
     ) -> Result<usize, Error> {
         let [first, ..] = datagrams else { return Ok(0) };
-        let failed = |errno| Error::os(Step::Send, errno).with(F::address(first.to));
+        let failed = |errno| Error::os(Step::Send, errno).of_slices(first.slices).with(F::address(first.to));
         // An address that has no form for the kernel ends the batch, or is the first one's error.
         let mut bad = None;
         let addressed = datagrams.iter().map_while(|one| match F::to_kernel(one.to) {
@@ -224,14 +224,12 @@ impl<F: DatagramFamily> ConnectedDatagramSocket<F> {
         batch: &mut SendBatch,
         flags: SendFlags,
     ) -> Result<usize, Error> {
-        if datagrams.is_empty() {
-            return Ok(0);
-        }
+        let [first, ..] = datagrams else { return Ok(0) };
         let unaddressed = datagrams.iter().map(|&slices| (slices, None));
         match batch.send(self.as_fd(), unaddressed, flags, |errno| errno == Errno::INTR) {
             Ok(sent) => Ok(sent),
             Err(errno) if F::is_loss(errno) => Ok(1),
-            Err(errno) => Err(self.failed(Step::Send, errno)),
+            Err(errno) => Err(self.failed(Step::Send, errno).of_slices(first)),
         }
     }
 }

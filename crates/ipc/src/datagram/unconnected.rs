@@ -370,7 +370,7 @@ impl<F: DatagramFamily> DatagramSocket<F> {
             return Ok(());
         }
         let errno = if F::is_full(errno) { Errno::AGAIN } else { errno };
-        let error = Error::os(Step::Send, errno).with(named());
+        let error = Error::os(Step::Send, errno).of_slices(slices).with(named());
         let deadline = match wait {
             Wait::Not => return Err(error),
             Wait::Ever => None,

@@ -1,11 +1,19 @@
 //! Pipes with a name in the file system.
 
-use std::fs::{self, Permissions};
+use std::fs;
+#[cfg(not(target_os = "linux"))]
+use std::fs::Permissions;
 use std::os::fd::{AsFd, OwnedFd};
-use std::os::unix::fs::{FileTypeExt, PermissionsExt};
+#[cfg(target_os = "linux")]
+use std::os::fd::{AsRawFd, BorrowedFd};
+use std::os::unix::fs::FileTypeExt;
+#[cfg(not(target_os = "linux"))]
+use std::os::unix::fs::PermissionsExt;
 use std::path::{Path, PathBuf};
 use std::time::Instant;
 
+#[cfg(target_os = "linux")]
+use rustix::fs::{AtFlags, CWD, chmodat};
 use rustix::fs::{FileType, Mode, OFlags, fstat, open};
 
 use super::end::End;
@@ -54,11 +62,21 @@ impl Fifo {
         let failed = |errno| Error::os(Step::Open, errno).with_path(path);
         // What the process's mask leaves of it, first, so that it is never open to more than was asked for.
         resumed(|| portable::make_fifo(path, mode)).map_err(failed)?;
-        let file = NamedFile::at(path).map_err(|error| failed(errno(&error)))?;
         #[cfg(target_os = "linux")]
-        let kept = resumed(|| open(path, OFlags::PATH | OFlags::NOFOLLOW | OFlags::CLOEXEC, Mode::empty()))
-            .map_err(failed)?;
-        fs::set_permissions(path, Permissions::from_mode(mode)).map_err(|error| failed(errno(&error)))?;
+        let (file, kept) = {
+            let kept =
+                resumed(|| open(path, OFlags::PATH | OFlags::NOFOLLOW | OFlags::CLOEXEC, Mode::empty()))
+                    .map_err(failed)?;
+            let file = NamedFile::of(path, kept.as_fd()).map_err(|error| failed(errno(&error)))?;
+            permit(kept.as_fd(), mode).map_err(|error| error.with_path(path))?;
+            (file, kept)
+        };
+        #[cfg(not(target_os = "linux"))]
+        let file = {
+            let file = NamedFile::at(path).map_err(|error| failed(errno(&error)))?;
+            fs::set_permissions(path, Permissions::from_mode(mode)).map_err(|error| failed(errno(&error)))?;
+            file
+        };
         let path = file.path().to_owned();
         let made = Made {
             _file: file,
@@ -148,6 +166,23 @@ impl Fifo {
     }
 }
 
+/// Gives the FIFO behind a descriptor that names its file, and no other that may have taken its place, its permissions.
+#[cfg(target_os = "linux")]
+fn permit(file: BorrowedFd<'_>, mode: u32) -> Result<(), Error> {
+    let failed = |errno| Error::os(Step::Open, errno);
+    let status = fstat(file).map_err(failed)?;
+    if FileType::from_raw_mode(status.st_mode) != FileType::Fifo {
+        return Err(Error::unlike(Step::Open, "the FIFO that was made", "another file"));
+    }
+    let wanted = Mode::from_raw_mode(mode);
+    if Mode::from_raw_mode(status.st_mode) == wanted {
+        return Ok(());
+    }
+    // Such a descriptor takes no fchmod(2), but its name does (proc(5), open(2)).
+    let name = format!("/proc/self/fd/{}", file.as_raw_fd());
+    resumed(|| chmodat(CWD, &name, wanted, AtFlags::empty())).map_err(failed)
+}
+
 /// Whether it is a FIFO that is there.
 fn check(path: &Path) -> Result<(), Error> {
     let file = fs::metadata(path);
@@ -160,4 +195,34 @@ fn check(path: &Path) -> Result<(), Error> {
         _ => "a device",
     };
     Err(Error::unlike(Step::Open, "a FIFO", found).with_path(path))
+}
+
+#[cfg(all(test, target_os = "linux"))]
+mod tests {
+    use std::os::unix::fs::PermissionsExt;
+
+    use super::*;
+
+    #[test]
+    fn permissions_are_given_to_what_was_made_and_not_to_what_took_its_place() {
+        let folder = std::env::temp_dir().join(format!("zorb-ipc-permit-{}", std::process::id()));
+        fs::create_dir(&folder).unwrap();
+        let [made, moved] = ["made", "moved"].map(|name| folder.join(name));
+        let behind =
+            |path| open(path, OFlags::PATH | OFlags::NOFOLLOW | OFlags::CLOEXEC, Mode::empty()).unwrap();
+        let permissions = |path| fs::metadata(path).unwrap().permissions().mode() & 0o7777;
+
+        portable::make_fifo(&made, 0o600).unwrap();
+        let fifo = behind(&made);
+        fs::rename(&made, &moved).unwrap();
+        fs::write(&made, b"").unwrap();
+        let before = permissions(&made);
+        permit(fifo.as_fd(), 0o622).unwrap();
+        assert_eq!((permissions(&moved), permissions(&made)), (0o622, before));
+
+        let error = permit(behind(&made).as_fd(), 0o622).unwrap_err();
+        assert!(error.is_of_another_kind(), "{error}");
+        assert_eq!(permissions(&made), before);
+        fs::remove_dir_all(&folder).unwrap();
+    }
 }

@@ -213,7 +213,8 @@ impl<F: StreamFamily> Stream<F> {
 
     /// Sends the slices, one after the other, as if they were one, and waits for room up to the
     /// [send timeout](Self::set_send_timeout). Says how many octets the kernel took: all, unless the
-    /// timeout or a signal came in between or there are more than 1024 slices.
+    /// timeout or a signal came in between or there are more than 1024 slices. The compiler warns of a result that nobody
+    /// looks at, but not of a count behind a `?`: what is to go whole takes [`send_all`](Self::send_all).
     ///
     /// # Errors
     /// At [`Step::Send`], when nothing was taken: [`Error::is_timeout`], [`Error::is_connection_reset`].

@@ -117,6 +117,7 @@ pub(crate) fn the_longest_datagram_passes_and_a_longer_one_is_told<F: Tried>() {
     assert!(buffer[..received.octets] == octets[..longest]);
     let error = one.send_to(&[IoSlice::new(&octets)], &address(&other)).unwrap_err();
     assert!(error.is_too_large() && error.step() == Step::Send && error.address().is_some(), "{error}");
+    assert_eq!(error.whole_length(), Some(longest + 1));
     assert!(other.receive_from_now(&mut buffer).unwrap_err().is_would_block(), "nothing of it was sent");
 }
 
@@ -300,6 +301,7 @@ pub(crate) fn a_batch_stops_at_what_cannot_be_sent<F: Tried>() {
     assert_eq!(one.send_many(&many, &mut outgoing).unwrap(), 2, "up to the one that is too large");
     let error = one.send_many(&many[2..], &mut outgoing).unwrap_err();
     assert!(error.is_too_large() && error.address().is_some(), "{error}");
+    assert_eq!(error.whole_length(), Some(long.len()));
     assert_eq!(one.send_many(&many[3..], &mut outgoing).unwrap(), 1);
     let mut buffer = [0; 8];
     for _ in 0..3 {
@@ -308,6 +310,7 @@ pub(crate) fn a_batch_stops_at_what_cannot_be_sent<F: Tried>() {
     let (one, _other) = pair::<F>();
     let error = one.send_many(&[&bad], &mut outgoing).unwrap_err();
     assert!(error.is_too_large() && error.address().is_some(), "{error}");
+    assert_eq!(error.whole_length(), Some(long.len()));
 }
 
 pub(crate) fn any_number_of_slices_is_one_datagram<F: Tried>() {

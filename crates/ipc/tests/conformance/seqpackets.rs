@@ -93,6 +93,7 @@ pub(crate) fn a_message_too_large_for_the_queue_is_told(fresh: Fresh) {
     let octets = vec![7; queue];
     let error = client.send(&[IoSlice::new(&octets)]).unwrap_err();
     assert!(error.is_too_large() && error.step() == Step::Send && error.address().is_some(), "{error}");
+    assert_eq!(error.whole_length(), Some(octets.len()));
     send(&client, &octets[..4096]);
     assert_eq!(receive(&server).len(), 4096, "nothing of the other was sent");
 }

@@ -255,7 +255,7 @@ impl Seqpacket {
                 // A message goes whole.
                 Ok(_) => return Ok(()),
                 Err(Errno::INTR) => {}
-                Err(errno) => return Err(self.failed(Step::Send, errno)),
+                Err(errno) => return Err(self.failed(Step::Send, errno).of_slices(slices)),
             }
         }
     }
