@@ -2,8 +2,6 @@
 
 use std::fs;
 use std::io;
-#[cfg(target_os = "linux")]
-use std::os::fd::BorrowedFd;
 use std::os::unix::fs::MetadataExt;
 use std::path::{Path, PathBuf};
 
@@ -26,12 +24,10 @@ impl NamedFile {
         Ok(Self { path, identity })
     }
 
-    /// Of what was made there, by a descriptor of its file.
+    /// Whether this device and inode are the file's.
     #[cfg(target_os = "linux")]
-    pub(crate) fn of(path: &Path, file: BorrowedFd<'_>) -> io::Result<Self> {
-        let path = std::path::absolute(path)?;
-        let status = rustix::fs::fstat(file)?;
-        Ok(Self { path, identity: (status.st_dev, status.st_ino) })
+    pub(crate) fn has(&self, device: u64, inode: u64) -> bool {
+        self.identity == (device, inode)
     }
 
     /// Where it is, absolute.

@@ -62,21 +62,14 @@ impl Fifo {
         let failed = |errno| Error::os(Step::Open, errno).with_path(path);
         // What the process's mask leaves of it, first, so that it is never open to more than was asked for.
         resumed(|| portable::make_fifo(path, mode)).map_err(failed)?;
+        let file = NamedFile::at(path).map_err(|error| failed(errno(&error)))?;
         #[cfg(target_os = "linux")]
-        let (file, kept) = {
-            let kept =
-                resumed(|| open(path, OFlags::PATH | OFlags::NOFOLLOW | OFlags::CLOEXEC, Mode::empty()))
-                    .map_err(failed)?;
-            let file = NamedFile::of(path, kept.as_fd()).map_err(|error| failed(errno(&error)))?;
-            permit(kept.as_fd(), mode).map_err(|error| error.with_path(path))?;
-            (file, kept)
-        };
+        let kept = resumed(|| open(path, OFlags::PATH | OFlags::NOFOLLOW | OFlags::CLOEXEC, Mode::empty()))
+            .map_err(failed)?;
+        #[cfg(target_os = "linux")]
+        permit(kept.as_fd(), &file, mode).map_err(|error| error.with_path(path))?;
         #[cfg(not(target_os = "linux"))]
-        let file = {
-            let file = NamedFile::at(path).map_err(|error| failed(errno(&error)))?;
-            fs::set_permissions(path, Permissions::from_mode(mode)).map_err(|error| failed(errno(&error)))?;
-            file
-        };
+        fs::set_permissions(path, Permissions::from_mode(mode)).map_err(|error| failed(errno(&error)))?;
         let path = file.path().to_owned();
         let made = Made {
             _file: file,
@@ -168,10 +161,10 @@ impl Fifo {
 
 /// Gives the FIFO behind a descriptor that names its file, and no other that may have taken its place, its permissions.
 #[cfg(target_os = "linux")]
-fn permit(file: BorrowedFd<'_>, mode: u32) -> Result<(), Error> {
+fn permit(kept: BorrowedFd<'_>, made: &NamedFile, mode: u32) -> Result<(), Error> {
     let failed = |errno| Error::os(Step::Open, errno);
-    let status = fstat(file).map_err(failed)?;
-    if FileType::from_raw_mode(status.st_mode) != FileType::Fifo {
+    let status = fstat(kept).map_err(failed)?;
+    if FileType::from_raw_mode(status.st_mode) != FileType::Fifo || !made.has(status.st_dev, status.st_ino) {
         return Err(Error::unlike(Step::Open, "the FIFO that was made", "another file"));
     }
     let wanted = Mode::from_raw_mode(mode);
@@ -179,7 +172,7 @@ fn permit(file: BorrowedFd<'_>, mode: u32) -> Result<(), Error> {
         return Ok(());
     }
     // Such a descriptor takes no fchmod(2), but its name does (proc(5), open(2)).
-    let name = format!("/proc/self/fd/{}", file.as_raw_fd());
+    let name = format!("/proc/self/fd/{}", kept.as_raw_fd());
     resumed(|| chmodat(CWD, &name, wanted, AtFlags::empty())).map_err(failed)
 }
 
@@ -213,16 +206,18 @@ mod tests {
         let permissions = |path| fs::metadata(path).unwrap().permissions().mode() & 0o7777;
 
         portable::make_fifo(&made, 0o600).unwrap();
-        let fifo = behind(&made);
+        let (file, fifo) = (NamedFile::at(&made).unwrap(), behind(&made));
         fs::rename(&made, &moved).unwrap();
         fs::write(&made, b"").unwrap();
         let before = permissions(&made);
-        permit(fifo.as_fd(), 0o622).unwrap();
+        permit(fifo.as_fd(), &file, 0o622).unwrap();
         assert_eq!((permissions(&moved), permissions(&made)), (0o622, before));
 
-        let error = permit(behind(&made).as_fd(), 0o622).unwrap_err();
+        let error = permit(behind(&made).as_fd(), &file, 0o622).unwrap_err();
         assert!(error.is_of_another_kind(), "{error}");
         assert_eq!(permissions(&made), before);
+        drop(file);
+        assert!(made.exists(), "it is not the one that was made");
         fs::remove_dir_all(&folder).unwrap();
     }
 }
