@@ -214,6 +214,8 @@ mod resolve;
 mod resolver;
 #[cfg(target_os = "linux")]
 mod shm;
+#[cfg(target_os = "linux")]
+mod spinning;
 mod stream;
 mod tcp;
 #[cfg(target_os = "linux")]
@@ -263,7 +265,9 @@ pub use refused::Refused;
 pub use resolve::{resolve, resolve_address};
 pub use resolver::{Resolver, ResolverOptions};
 #[cfg(target_os = "linux")]
-pub use shm::{Armed, RingSize, Shm, ShmAcceptor, ShmConnector, ShmOptions, ShmRole, ShmStream, Spinning};
+pub use shm::{Armed, RingSize, Shm, ShmAcceptor, ShmConnector, ShmOptions, ShmRole, ShmStream};
+#[cfg(target_os = "linux")]
+pub use spinning::{Asleep, Looked, Spinner, Spinners, Spinning};
 pub use stream::{
     Acceptor, AcceptorOptions, Completion, Connecting, Connector, Idle, QueueSizes, Stream, StreamFamily,
 };

@@ -3,7 +3,7 @@
 //! ```text
 //!             ring.rs   positions, checked       doorbell.rs   sleep and wake, nothing lost
 //!                  \                              /
-//! layout.rs ──▶ stream.rs   octets in and out   waiting.rs   spin, sleep, look for death   ◀── spinning.rs
+//! layout.rs ──▶ stream.rs   octets in and out   waiting.rs   spin, sleep, look for death   ◀── ../spinning
 //!                  │      transfers.rs, closing.rs, arming.rs: what users call
 //! setup.rs ──▶ ends.rs   acceptor, connector, generic code
 //! ```
@@ -34,7 +34,7 @@
 //!
 //! Nobody makes a system call for another who is awake. After each move stands one fence, then a look at a word that is in
 //! the cache unless somebody sleeps. The protocol, and why no wake-up is lost, is in `doorbell.rs`. Whether to look again
-//! before sleeping is learned (`spinning.rs`).
+//! before sleeping is learned (`../spinning`).
 //!
 //! # Death
 //!
@@ -79,7 +79,6 @@ mod models;
 mod options;
 mod ring;
 mod setup;
-mod spinning;
 mod stream;
 mod transfers;
 mod waiting;
@@ -88,7 +87,6 @@ mod word;
 pub use arming::Armed;
 pub use ends::{Shm, ShmAcceptor, ShmConnector};
 pub use options::{RingSize, ShmOptions};
-pub use spinning::Spinning;
 pub use stream::ShmStream;
 
 /// Which end of a Unix stream sets the channel up, and which follows. The two must differ.

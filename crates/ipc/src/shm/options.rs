@@ -1,7 +1,6 @@
 //! How a channel is set up.
 
-use super::Spinning;
-use crate::Error;
+use crate::{Error, Spinning};
 
 /// How many octets one direction holds: a power of two, 4 KiB to 1 GiB.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
@@ -42,7 +41,7 @@ impl Default for RingSize {
 pub struct ShmOptions {
     pub(super) ring: RingSize,
     pub(super) most: MostRing,
-    pub(super) spinning: Spinning,
+    pub(super) spinning: Option<Spinning>,
 }
 
 /// 16 MiB unless said otherwise.
@@ -74,9 +73,10 @@ impl ShmOptions {
         self
     }
 
-    /// How this end looks for a change before it sleeps. Default: [`Spinning::adaptive`].
+    /// How this end looks for a change before it sleeps. Default: as [`ShmStream::spin`](crate::ShmStream::spin) says, and without
+    /// that [`Spinning::adaptive`].
     pub fn spinning(mut self, spinning: Spinning) -> Self {
-        self.spinning = spinning;
+        self.spinning = Some(spinning);
         self
     }
 }

@@ -4,7 +4,7 @@ use std::fmt;
 use std::io::{IoSlice, IoSliceMut};
 use std::sync::atomic::AtomicU32;
 use std::sync::atomic::Ordering::{Acquire, Relaxed};
-use std::sync::{Mutex, MutexGuard, PoisonError};
+use std::sync::{Mutex, MutexGuard, OnceLock, PoisonError};
 use std::time::Instant;
 
 use rustix::io::Errno;
@@ -12,9 +12,10 @@ use rustix::io::Errno;
 use super::layout::Lane;
 use super::ring::{Consumer, Producer};
 use super::setup::{self, Hello};
-use super::spinning::Spinner;
 use super::{RingSize, ShmOptions, ShmRole};
-use crate::{Credentials, Error, Refused, Segment, Step, UnixAddress, UnixStream};
+use crate::{
+    Credentials, Error, Refused, Segment, Spinner, Spinners, Spinning, Step, UnixAddress, UnixStream,
+};
 
 /// Both directions were ended here.
 pub(super) const SHUT: u32 = 1;
@@ -64,8 +65,16 @@ pub struct ShmStream {
     /// How many threads sleep for octets, and for room.
     pub(super) receivers: AtomicU32,
     pub(super) senders: AtomicU32,
-    pub(super) receive_spinner: Spinner,
-    pub(super) send_spinner: Spinner,
+    /// What the options say.
+    spinning: Option<Spinning>,
+    /// Made by the first wait, or by who says how to.
+    spinners: OnceLock<Sides<Spinner>>,
+}
+
+/// One for each direction.
+pub(super) struct Sides<T> {
+    pub(super) receive: T,
+    pub(super) send: T,
 }
 
 /// What a look at the incoming ring brought.
@@ -155,9 +164,28 @@ impl ShmStream {
             state: AtomicU32::new(0),
             receivers: AtomicU32::new(0),
             senders: AtomicU32::new(0),
-            receive_spinner: Spinner::new(options.spinning),
-            send_spinner: Spinner::new(options.spinning),
+            spinning: options.spinning,
+            spinners: OnceLock::new(),
         }
+    }
+
+    /// Counts this end's threads among those that spin, and has it spin as they do where its [options](ShmOptions::spinning) do
+    /// not say how. To be told before the first wait; afterwards it changes nothing.
+    pub fn spin(&self, spinners: &Spinners) {
+        self.spinners.get_or_init(|| self.sides(spinners));
+    }
+
+    fn sides(&self, spinners: &Spinners) -> Sides<Spinner> {
+        let spinners = match self.spinning {
+            Some(own) => &spinners.spinning(own),
+            None => spinners,
+        };
+        Sides { receive: spinners.memory_spinner(), send: spinners.memory_spinner() }
+    }
+
+    #[inline]
+    pub(super) fn spinners(&self) -> &Sides<Spinner> {
+        self.spinners.get_or_init(|| self.sides(&Spinners::new(Spinning::adaptive())))
     }
 
     /// Who is at the other end, as [`UnixStream::peer_credentials`] tells it.

@@ -12,7 +12,7 @@ use rustix::net::{SendFlags, send};
 use super::doorbell::{self, ARMED, SLEEPING};
 use super::stream::{HUNG, OVER, SHUT, ShmStream};
 use crate::ready::{events_by, rest, resumed};
-use crate::{Error, SharedFutex, Step, Waited};
+use crate::{Error, Looked, SharedFutex, Step, Waited};
 
 /// The first sleep of a wait, and each later one, before looking at the socket: a peer that was killed rings no
 /// doorbell. So its death is noticed after 100 ms at the latest, by ten wake-ups a second.
@@ -51,13 +51,26 @@ impl ShmStream {
 
     #[inline]
     fn wait(&self, step: Step, deadline: Instant, came: impl Fn() -> bool) -> Result<bool, Error> {
-        let (spinner, bell, sleepers) = match step {
-            Step::Receive => (&self.receive_spinner, self.incoming.data(&self.segment), &self.receivers),
-            _ => (&self.send_spinner, self.outgoing.room(&self.segment), &self.senders),
+        let spinner = match step {
+            Step::Receive => &self.spinners().receive,
+            _ => &self.spinners().send,
         };
-        if spinner.spin(&came, deadline) {
-            return Ok(true);
+        let look = || came().then_some(());
+        match spinner.look(|| deadline.saturating_duration_since(Instant::now()), look) {
+            Looked::Came(()) => Ok(true),
+            Looked::InVain(asleep) => {
+                let waited = self.sleep(step, deadline, came);
+                spinner.slept(asleep);
+                waited
+            }
         }
+    }
+
+    fn sleep(&self, step: Step, deadline: Instant, came: impl Fn() -> bool) -> Result<bool, Error> {
+        let (bell, sleepers) = match step {
+            Step::Receive => (self.incoming.data(&self.segment), &self.receivers),
+            _ => (self.outgoing.room(&self.segment), &self.senders),
+        };
         let (mut now, mut sleep, mut rings) = (Instant::now(), FIRST_SLEEP, 0);
         loop {
             if now >= deadline {

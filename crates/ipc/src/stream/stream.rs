@@ -101,6 +101,20 @@ impl<F: StreamFamily> Stream<F> {
         }
     }
 
+    /// Receives what is there, without waiting; `None`: nothing is, which is no error here. For who looks again and again, as
+    /// a [`Spinner`](crate::Spinner) does. `Some(0)`: as [`receive_now`](Self::receive_now)'s 0.
+    ///
+    /// # Errors
+    /// At [`Step::Receive`]: [`Error::is_connection_reset`].
+    #[inline]
+    pub fn receive_if_there(&self, into: &mut [u8]) -> Result<Option<usize>, Error> {
+        match resumed(|| recv(&self.fd, &mut *into, RecvFlags::DONTWAIT)) {
+            Ok((received, _)) => Ok(Some(received)),
+            Err(Errno::AGAIN) => Ok(None),
+            Err(errno) => Err(self.failed(Step::Receive, errno)),
+        }
+    }
+
     /// Receives what is there, at least one octet, and waits for it until `deadline`. 0 as in
     /// [`receive`](Self::receive).
     ///
