@@ -6,8 +6,10 @@ pub use chosen::{Chosen, ChosenTransport};
 
 use std::collections::HashMap;
 use std::fmt;
+use std::num::NonZeroUsize;
 use std::sync::Arc;
 use std::sync::atomic::{AtomicBool, Ordering};
+use std::thread;
 use std::time::Duration;
 
 use parking_lot::Mutex;
@@ -22,10 +24,10 @@ use crate::object::url::{self, Initial};
 use crate::poa::{Adapters, Poa};
 use crate::policy::Policies;
 use crate::server::{self, Server};
-use crate::transport::Transport;
 use crate::transport::shm::Shm;
 use crate::transport::tcp::Tcp;
 use crate::transport::unix::Unix;
+use crate::transport::{Spinners, Spinning, Transport};
 
 /// An object request broker. Cloning is a count.
 ///
@@ -49,6 +51,10 @@ pub(crate) struct Core {
     ended: AtomicBool,
 }
 
+/// The longest that a server spins adaptively for a client's next request. A reply surely comes and is waited for longer; a request
+/// may never come, and where it comes in time its client is awake: then it takes a few microseconds over loopback.
+const NEXT_REQUEST: Duration = Duration::from_micros(20);
+
 /// Resolves the texts of one URL scheme, such as `corbaname`, which takes a service that the ORB does not know.
 pub type UrlScheme = Arc<dyn Fn(&Orb, &str) -> Result<Option<ObjectRef>, SystemException> + Send + Sync>;
 
@@ -65,6 +71,7 @@ pub struct OrbBuilder {
     giop_version: Version,
     transports: Vec<Arc<dyn Transport>>,
     preferred: Option<Vec<String>>,
+    spinning: Spinning,
     client: client::Settings,
     server: server::Settings,
     initial: HashMap<String, InitialSource>,
@@ -81,6 +88,7 @@ impl Orb {
             giop_version: Version::V1_2,
             transports: vec![Arc::new(Shm::new()), Arc::new(Unix::new()), Arc::new(Tcp::new())],
             preferred: None,
+            spinning: Spinning::adaptive(),
             client: client::Settings::default(),
             server: server::Settings::default(),
             initial: HashMap::new(),
@@ -413,8 +421,24 @@ impl OrbBuilder {
         self
     }
 
+    /// How threads that wait for a reply or for the next request look again before they sleep, over every transport with
+    /// streams, as a client and as a server. Default: [`Spinning::adaptive`], of which the client spins for at most 50 µs, the
+    /// server 20 µs. At most as many of this ORB's threads spin at once as there are processors, less one; the threads of
+    /// [`Reactor`](server::ThreadModel::Reactor) servers and the client's reactor, which wait for many connections, never do.
+    ///
+    /// Shared memory may be told otherwise ([`Shm::spinning`]).
+    pub fn spinning(mut self, spinning: Spinning) -> Self {
+        self.spinning = spinning;
+        self
+    }
+
     /// The ORB. Nothing is listened at and nothing connected yet.
-    pub fn build(self) -> Orb {
+    pub fn build(mut self) -> Orb {
+        // What a container may use can be less than the processors it may run on.
+        let processors = thread::available_parallelism().map_or(1, NonZeroUsize::get);
+        let spinners = Spinners::at_most(self.spinning, processors.saturating_sub(1).max(1));
+        self.server.spinners = Some(spinners.adaptive_up_to(NEXT_REQUEST));
+        self.client.spinners = Some(spinners);
         Orb(Arc::new(Core {
             policies: self.policies,
             giop_version: self.giop_version,

@@ -28,7 +28,7 @@ use std::time::{Duration, Instant};
 use parking_lot::{Mutex, MutexGuard};
 use zorb_cdr::CodeSets;
 
-use crate::transport::{Endpoint, Transport};
+use crate::transport::{Endpoint, Spinners, Transport};
 use pool::Pool;
 use reactor::Reactor;
 
@@ -47,6 +47,8 @@ pub(crate) struct Settings {
     pub(crate) message_limits: zorb_giop::Limits,
     /// Octets of `_async` and oneway messages that wait for one connection. 64 MiB, as for one message.
     pub(crate) outbox: usize,
+    /// How calls look for their reply before they sleep; `None`: they sleep at once.
+    pub(crate) spinners: Option<Spinners>,
 }
 
 impl Default for Settings {
@@ -57,6 +59,7 @@ impl Default for Settings {
             fragment_size: None,
             message_limits: zorb_giop::Limits::default(),
             outbox: 64 << 20,
+            spinners: None,
         }
     }
 }

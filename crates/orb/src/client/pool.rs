@@ -118,6 +118,9 @@ impl Pool {
             .transport
             .connect(&self.endpoint, connect_by)
             .map_err(|cause| Failure::not_connected(cause, course.started.elapsed()))?;
+        if let Some(spinners) = &self.settings.spinners {
+            channel.spin(spinners);
+        }
         Ok(Some(Box::new(Private::new(channel, &self.settings, seat))))
     }
 

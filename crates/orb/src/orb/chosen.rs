@@ -8,6 +8,7 @@ use zorb_cdr::Version;
 use super::{InitialSource, OrbBuilder};
 use crate::policy::Policies;
 use crate::server::{ServerLimits, ThreadModel};
+use crate::transport::Spinning;
 
 /// The choices of a builder, defaults where it was told nothing. Each has the name of the method that makes it.
 #[derive(Clone, Debug)]
@@ -21,6 +22,8 @@ pub struct Chosen {
     pub transports: Vec<ChosenTransport>,
     /// What [`OrbBuilder::prefer`] was given.
     pub prefer: Option<Vec<String>>,
+    /// How waits look before they sleep.
+    pub spinning: Spinning,
     /// Where to listen; empty: `tcp::0`.
     pub listen: Vec<String>,
     /// The host that references name.
@@ -68,6 +71,7 @@ impl OrbBuilder {
                 .map(|it| ChosenTransport { name: it.name(), properties: it.properties() })
                 .collect(),
             prefer: self.preferred.clone(),
+            spinning: self.spinning,
             listen: self.server.endpoints.clone(),
             published_host: self.server.published_host.clone(),
             server_threads: self.server.threads,

@@ -2,6 +2,8 @@
 
 use std::time::Duration;
 
+use crate::transport::Spinners;
+
 /// What the builder chose.
 #[derive(Clone, Debug, Default)]
 pub(crate) struct Settings {
@@ -13,6 +15,8 @@ pub(crate) struct Settings {
     /// Replies above this many octets leave in fragments; `None`: never.
     pub(crate) fragment_size: Option<usize>,
     pub(crate) message_limits: zorb_giop::Limits,
+    /// How threads that read look for the next request before they sleep; `None`: they sleep at once.
+    pub(crate) spinners: Option<Spinners>,
 }
 
 /// Which threads serve.

@@ -34,6 +34,7 @@ use std::sync::Arc;
 use std::time::{Duration, Instant};
 
 use zorb_giop::{Ior, TaggedProfile};
+pub use zorb_ipc::{Spinners, Spinning};
 
 /// Where a channel leads or a listener listens, as text says it: `tcp:host:port`.
 #[derive(Clone, Debug, PartialEq, Eq, Hash)]
@@ -166,6 +167,11 @@ pub trait Channel: Send + Sync {
     fn send(&self, parts: &[IoSlice<'_>], deadline: Instant) -> io::Result<usize>;
     /// The same without blocking: `Ok(0)` when the transport takes nothing now.
     fn send_now(&self, parts: &[IoSlice<'_>]) -> io::Result<usize>;
+    /// How receives look before they sleep, if they do: said once by the ORB whose channel it becomes, on a thread that may run
+    /// where the receives will. Channels that know nothing of it sleep.
+    fn spin(&self, spinners: &Spinners) {
+        let _ = spinners;
+    }
     /// What to wait on: the same descriptor for as long as the channel lives, so that a set of them has it once. What it is
     /// waited for, and whether at all, says [`arm`](Self::arm).
     fn descriptor(&self) -> BorrowedFd<'_>;

@@ -22,8 +22,8 @@ use std::time::Instant;
 
 use zorb_giop::{ComponentTag, IiopProfile, Ior, TaggedProfile};
 use zorb_ipc::{
-    Credentials, Error, RingSize, ShmAcceptor, ShmOptions, ShmRole, ShmStream, Spinning, UnixAddress,
-    UnixConnector,
+    Credentials, Error, RingSize, ShmAcceptor, ShmOptions, ShmRole, ShmStream, Spinners, Spinning,
+    UnixAddress, UnixConnector,
 };
 
 use super::machine::{Arriving, Machine, Users, invalid};
@@ -35,13 +35,16 @@ const NAME: &str = "shm";
 pub struct Shm {
     machine: Machine,
     options: ShmOptions,
+    /// What it was told, for people.
+    ring: Option<usize>,
+    spinning: Option<Spinning>,
 }
 
 impl Shm {
     /// Between processes of this user, with rings of 128 KiB and waits that learn whether to spin.
     pub fn new() -> Shm {
         let options = RingSize::new(RING).map(|ring| ShmOptions::new().ring(ring)).unwrap_or_default();
-        Shm { machine: Machine::new(NAME), options }
+        Shm { machine: Machine::new(NAME), options, ring: None, spinning: None }
     }
 
     /// Talks to these users, whether they connect or are connected to.
@@ -59,16 +62,19 @@ impl Shm {
     pub fn ring(mut self, octets: usize) -> io::Result<Shm> {
         let size = RingSize::new(octets).map_err(invalid)?;
         self.options = self.options.ring(size);
+        self.ring = Some(octets);
         if octets > LARGEST {
             self.options = self.options.largest_ring(size);
         }
         Ok(self)
     }
 
-    /// How either side looks for what it waits for before it sleeps. Default: [`Spinning::adaptive`].
+    /// How this side looks for what it waits for before it sleeps. Default: as the ORB was told
+    /// ([`OrbBuilder::spinning`](crate::OrbBuilder::spinning)).
     #[must_use]
     pub fn spinning(mut self, spinning: Spinning) -> Shm {
         self.options = self.options.spinning(spinning);
+        self.spinning = Some(spinning);
         self
     }
 }
@@ -111,7 +117,9 @@ impl Transport for Shm {
     }
 
     fn properties(&self) -> Vec<(&'static str, String)> {
-        self.machine.users.property().into_iter().collect()
+        let ring = self.ring.map(|octets| ("ring", octets.to_string()));
+        let spinning = self.spinning.map(|spinning| ("spinning", spinning.to_string()));
+        ring.into_iter().chain(spinning).chain(self.machine.users.property()).collect()
     }
 }
 
@@ -187,6 +195,10 @@ impl Channel for ShmChannel {
             // What is wrong the next attempt says.
             Ok(zorb_ipc::Armed::Ready) | Err(_) => Armed::Ready,
         }
+    }
+
+    fn spin(&self, spinners: &Spinners) {
+        self.stream.spin(spinners);
     }
 
     fn heard(&self) {

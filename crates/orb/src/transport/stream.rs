@@ -2,10 +2,11 @@
 
 use std::io::{self, IoSlice};
 use std::os::fd::{AsFd, BorrowedFd};
+use std::sync::OnceLock;
 use std::sync::atomic::{AtomicU64, Ordering};
 use std::time::{Duration, Instant};
 
-use zorb_ipc::{Stream, StreamFamily};
+use zorb_ipc::{Looked, Spinner, Spinners, Stream, StreamFamily};
 
 use super::{Armed, Channel, Endpoint, Idle, Received, Wanted};
 
@@ -15,11 +16,13 @@ pub(super) struct StreamChannel<F: StreamFamily> {
     peer: Endpoint,
     /// Milliseconds; 0: none was set yet.
     timeout: AtomicU64,
+    /// How receives look before they sleep; while there is none they sleep at once.
+    spinner: OnceLock<Spinner>,
 }
 
 impl<F: StreamFamily> StreamChannel<F> {
     pub(super) fn new(stream: Stream<F>, peer: Endpoint) -> Self {
-        StreamChannel { stream, peer, timeout: AtomicU64::new(0) }
+        StreamChannel { stream, peer, timeout: AtomicU64::new(0), spinner: OnceLock::new() }
     }
 
     /// Sees to it that a receive returns within `time`.
@@ -35,6 +38,29 @@ impl<F: StreamFamily> StreamChannel<F> {
             self.timeout.store(wanted, Ordering::Relaxed);
         }
         Ok(())
+    }
+
+    /// Receives in one system call, which waits.
+    #[inline]
+    fn sleep(&self, into: &mut [u8], time: Duration) -> io::Result<Received> {
+        self.limit(time)?;
+        match self.stream.receive(into) {
+            Ok(0) => Ok(Received::Closed),
+            Ok(count) => Ok(Received::Octets(count)),
+            Err(error) if error.is_timeout() => Ok(Received::Empty),
+            Err(error) => Err(error.into()),
+        }
+    }
+
+    /// Receives what is there; `None`: nothing.
+    #[inline]
+    fn look(&self, into: &mut [u8]) -> Option<io::Result<Received>> {
+        match self.stream.receive_if_there(into) {
+            Ok(None) => None,
+            Ok(Some(0)) => Some(Ok(Received::Closed)),
+            Ok(Some(count)) => Some(Ok(Received::Octets(count))),
+            Err(error) => Some(Err(error.into())),
+        }
     }
 
     #[cold]
@@ -66,22 +92,22 @@ impl<F: StreamFamily> Channel for StreamChannel<F> {
 
     #[inline]
     fn receive_within(&self, into: &mut [u8], time: Duration) -> io::Result<Received> {
-        self.limit(time)?;
-        match self.stream.receive(into) {
-            Ok(0) => Ok(Received::Closed),
-            Ok(count) => Ok(Received::Octets(count)),
-            Err(error) if error.is_timeout() => Ok(Received::Empty),
-            Err(error) => Err(error.into()),
+        let Some(spinner) = self.spinner.get() else { return self.sleep(into, time) };
+        match spinner.look(|| time, || self.look(into)) {
+            Looked::Came(received) => received,
+            Looked::InVain(asleep) => {
+                // A usual spin is far shorter than what the socket's timer tells apart.
+                let spent = asleep.spent();
+                let left = if spent < Duration::from_millis(1) { time } else { time.saturating_sub(spent) };
+                let received = self.sleep(into, left);
+                spinner.slept(asleep);
+                received
+            }
         }
     }
 
     fn receive_now(&self, into: &mut [u8]) -> io::Result<Received> {
-        match self.stream.receive_now(into) {
-            Ok(0) => Ok(Received::Closed),
-            Ok(count) => Ok(Received::Octets(count)),
-            Err(error) if error.is_would_block() => Ok(Received::Empty),
-            Err(error) => Err(error.into()),
-        }
+        self.look(into).unwrap_or(Ok(Received::Empty))
     }
 
     #[inline]
@@ -99,6 +125,10 @@ impl<F: StreamFamily> Channel for StreamChannel<F> {
             Err(error) if error.is_would_block() => Ok(0),
             Err(error) => Err(error.into()),
         }
+    }
+
+    fn spin(&self, spinners: &Spinners) {
+        self.spinner.get_or_init(|| spinners.spinner());
     }
 
     fn descriptor(&self) -> BorrowedFd<'_> {

@@ -235,6 +235,9 @@ impl Engine {
     fn adopt(self: &Arc<Self>, channel: Arc<dyn crate::transport::Channel>) {
         let token = self.next_token.fetch_add(1, Ordering::Relaxed);
         tracing::debug!(peer = %channel.peer(), "connection opened");
+        if let Some(spinners) = &self.settings.spinners {
+            channel.spin(spinners);
+        }
         let connection = Connection::new(self.clone(), token, channel);
         let mut connections = self.connections();
         connections.insert(token, connection.clone());
