@@ -9,6 +9,7 @@ use zorb_orb::OrbBuilder;
 use zorb_orb::orb::Chosen;
 use zorb_orb::policy::{Policies, SyncScope};
 use zorb_orb::server::{ServerLimits, ThreadModel};
+use zorb_orb::transport::Spinning;
 use zorb_orb::transport::shm::Shm;
 use zorb_orb::transport::tcp::Tcp;
 use zorb_orb::transport::unix::{Unix, Users};
@@ -235,6 +236,14 @@ pub static SETTINGS: &[Setting] = &[
         set: |builder, value| builder.client_idle(value.time()),
     },
     Setting {
+        key: "spinning",
+        kind: Kind::Spinning,
+        what: "How waits for a reply or for the next request look again before they sleep, over every transport with streams.",
+        spellings: &[],
+        get: |chosen| Some(Value::Text(chosen.spinning.to_string())),
+        set: |builder, value| builder.spinning(as_spinning(value)),
+    },
+    Setting {
         key: "init_ref",
         kind: Kind::References,
         what: "The URL of an initial reference such as NameService. Each name by itself has its source of precedence.",
@@ -435,7 +444,33 @@ pub static SETTINGS: &[Setting] = &[
         what: "The same over shared memory.",
         spellings: &[],
         get: |chosen| users_list(chosen, "shm"),
-        set: |builder, value| builder.replace_transport(Arc::new(Shm::new().users(as_users(value.list())))),
+        set: |builder, value| {
+            let users = as_users(value.list());
+            shm(builder, |had| Had { users, ..had })
+        },
+    },
+    Setting {
+        key: "shm.ring",
+        kind: Kind::Ring { least: 4 << 10, most: 1 << 30 },
+        what: "Octets of each of the two rings of a connection that a client opens; without, 128KiB. A server accepts up to 16MiB, \
+               or what it has here if that is more.",
+        spellings: &[],
+        get: |chosen| Had::of(chosen).ring.map(Value::Octets),
+        set: |builder, value| {
+            let ring = Some(value.octets());
+            shm(builder, |had| Had { ring, ..had })
+        },
+    },
+    Setting {
+        key: "shm.spinning",
+        kind: Kind::Spinning,
+        what: "As spinning, of shared memory alone; without, as that says.",
+        spellings: &[],
+        get: |chosen| property(chosen, "shm", "spinning").map(Value::Text),
+        set: |builder, value| {
+            let spinning = Some(as_spinning(value));
+            shm(builder, |had| Had { spinning, ..had })
+        },
     },
 ];
 
@@ -485,6 +520,35 @@ fn users(chosen: &Chosen, transport: &str) -> Users {
         Some(users) => as_users(&users.split(',').map(str::to_owned).collect::<Vec<_>>()),
         None => Users::Own,
     }
+}
+
+fn as_spinning(value: &Value) -> Spinning {
+    value.text().parse().unwrap_or_default()
+}
+
+/// What shared memory was told, as far as text can tell it.
+struct Had {
+    users: Users,
+    ring: Option<usize>,
+    spinning: Option<Spinning>,
+}
+
+impl Had {
+    fn of(chosen: &Chosen) -> Had {
+        let ring = property(chosen, "shm", "ring").and_then(|text| text.parse().ok());
+        let spinning = property(chosen, "shm", "spinning").and_then(|text| text.parse().ok());
+        Had { users: users(chosen, "shm"), ring, spinning }
+    }
+}
+
+fn shm(builder: OrbBuilder, change: impl FnOnce(Had) -> Had) -> OrbBuilder {
+    let Had { users, ring, spinning } = change(Had::of(&builder.chosen()));
+    // Other numbers than rings have were refused when they were read.
+    let mut shm = ring.and_then(|octets| Shm::new().ring(octets).ok()).unwrap_or_default().users(users);
+    if let Some(spinning) = spinning {
+        shm = shm.spinning(spinning);
+    }
+    builder.replace_transport(Arc::new(shm))
 }
 
 fn unix(builder: OrbBuilder, queues: Option<usize>, users: Users) -> OrbBuilder {

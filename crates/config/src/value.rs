@@ -3,6 +3,8 @@
 use std::fmt;
 use std::time::Duration;
 
+use zorb_orb::transport::Spinning;
+
 use crate::endpoint;
 
 /// The value of a setting. Its text is what an option takes.
@@ -48,6 +50,15 @@ pub enum Kind {
     },
     /// One of these words.
     Choice(&'static [&'static str]),
+    /// How waits look before they sleep: `off`, `adaptive`, or how long they spin at most, as in `50us`.
+    Spinning,
+    /// Octets of a ring: a power of two.
+    Ring {
+        /// The smallest.
+        least: usize,
+        /// The largest.
+        most: usize,
+    },
     /// A text that is not empty.
     Text,
     /// Endpoints, separated by commas, semicolons or spaces.
@@ -59,6 +70,9 @@ pub enum Kind {
     /// `Name=URL`, several separated by spaces; in a file a table.
     References,
 }
+
+/// A thread that spins longer keeps a processor busy for nothing more often than not.
+const LONGEST_SPIN: Duration = Duration::from_secs(1);
 
 const UNITS: [(&str, u64); 6] = [
     ("h", 3_600_000_000_000),
@@ -80,6 +94,21 @@ impl Kind {
                 let octets = octets(text)
                     .ok_or_else(|| format!("{text:?} is no number of octets such as 65536, 64KiB or 1MiB"))?;
                 within(octets, least, most, Value::Octets)
+            }
+            Kind::Ring { least, most } => match (Kind::Octets { least, most }).read(text)? {
+                Value::Octets(octets) if !octets.is_power_of_two() => {
+                    Err(format!("{text:?} is no power of two"))
+                }
+                ring => Ok(ring),
+            },
+            Kind::Spinning => {
+                let spinning: Spinning = text.to_ascii_lowercase().parse()?;
+                match spinning.bound() {
+                    Some(longest) if longest > LONGEST_SPIN => {
+                        Err(format!("{spinning} is too much: the most is {}us", LONGEST_SPIN.as_micros()))
+                    }
+                    _ => Ok(Value::Text(spinning.to_string())),
+                }
             }
             Kind::Time { least, most } => {
                 let time = time(text).ok_or_else(|| {
@@ -138,6 +167,10 @@ impl Kind {
             Kind::Octets { least, most } => {
                 format!("octets, {} to {}", Value::Octets(*least), Value::Octets(*most))
             }
+            Kind::Ring { least, most } => {
+                format!("octets, a power of two, {} to {}", Value::Octets(*least), Value::Octets(*most))
+            }
+            Kind::Spinning => "off, adaptive, or microseconds as in 50us".to_owned(),
             Kind::Time { least, most } => format!("time, {} to {}", Value::Time(*least), Value::Time(*most)),
             Kind::Count { least, most: usize::MAX } => format!("number from {least}"),
             Kind::Count { least, most } => format!("number, {least} to {most}"),

@@ -13,6 +13,8 @@ fn sample(setting: &Setting) -> &'static str {
         Kind::Time { .. } => "1234ms",
         Kind::Count { .. } => "23",
         Kind::Choice(words) => words[1],
+        Kind::Spinning => "off",
+        Kind::Ring { .. } => "64KiB",
         Kind::Text => "archive.example",
         Kind::Endpoints => "tcp:127.0.0.1:0,unix:",
         Kind::Transports => "tcp,unix",
