@@ -43,4 +43,5 @@ mod processes;
 mod publishing;
 mod servants;
 mod shutdown;
+mod spinning;
 mod users;

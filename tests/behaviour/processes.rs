@@ -11,13 +11,13 @@ use zorb_tests::servant::{PATIENCE, Servant};
 use crate::fixture::{Place, models, probe, serve};
 
 /// The probe's server in another process; ended when dropped.
-struct Other {
-    child: Child,
-    ior: String,
+pub(crate) struct Other {
+    pub(crate) child: Child,
+    pub(crate) ior: String,
 }
 
 impl Other {
-    fn start(at: Place, threads: &[&str]) -> Other {
+    pub(crate) fn start(at: Place, threads: &[&str]) -> Other {
         let mut child = Command::new(env!("CARGO_BIN_EXE_probe-server"))
             .args(threads)
             .arg(format!("listen={}", at.endpoint()))
