@@ -6,6 +6,8 @@
 
 use std::time::{Duration, Instant};
 
+use zorb::transport::Spinning;
+
 use crate::BenchError;
 use crate::contest::{Contest, Entry, Far};
 use crate::lab::Lab;
@@ -38,9 +40,30 @@ pub struct Basis {
     pub calls: usize,
     /// Seeds the interval's resampling.
     pub seed: u64,
+    /// What the ratios are to: [`Raw::Plain`], or [`Raw::Spinning`].
+    pub floor: Raw,
+    /// How zorb's waits look before they sleep; `None`: as every program's.
+    pub spinning: Option<Spinning>,
+}
+
+impl Default for Basis {
+    fn default() -> Basis {
+        let (transport, pin) = (Transport::Tcp, Pin::Same);
+        Basis { transport, pin, calls: 1, seed: 1, floor: Raw::Plain, spinning: None }
+    }
 }
 
 impl Basis {
+    /// Whether a ratio to the floor means something: where nobody sleeps it does on any processors.
+    pub fn gives_ratios(&self) -> bool {
+        self.pin.gives_ratios() || self.floor == Raw::Spinning
+    }
+
+    /// How the systems are set up.
+    fn setting(&self) -> Setting {
+        Setting { spinning: self.spinning, ..Setting::over(self.transport) }
+    }
+
     /// Calls in one burst.
     pub fn burst(&self) -> usize {
         (self.calls / PAIRS).max(LEAST_BURST)
@@ -60,9 +83,8 @@ impl Basis {
     ) -> Result<Vec<String>, BenchError> {
         let placement = self.pin.placement()?;
         pin::on(placement.client, || {
-            let all = [&Raw::Plain as &dyn System].into_iter().chain(systems.iter().copied());
-            let mut contest =
-                Contest::new(lab, Setting::over(self.transport), placement, all.map(Entry::here));
+            let all = [&self.floor as &dyn System].into_iter().chain(systems.iter().copied());
+            let mut contest = Contest::new(lab, self.setting(), placement, all.map(Entry::here));
             body(&mut contest)?;
             Ok(contest.faults())
         })?
@@ -79,7 +101,7 @@ impl Basis {
     ) -> Row {
         let what = (payload.type_name(), payload.size());
         let mut row = Row::new(experiment, system, (self.transport, self.pin), what, figures);
-        if self.pin.gives_ratios() {
+        if self.gives_ratios() {
             row.set_ratio(Ratio::of_pairs(ratios, self.seed));
         }
         row
@@ -239,7 +261,7 @@ pub fn messages(
     lab: &Lab,
     payload: Payload,
 ) -> Result<MessageSizes, BenchError> {
-    let setting = Setting::over(basis.transport);
+    let setting = basis.setting();
     let leader = if contest.len() > 1 { 1 } else { 0 };
     let system = contest.system(leader);
     let sizes =
@@ -348,7 +370,8 @@ mod tests {
 
     #[test]
     fn a_burst_is_never_too_short_to_have_a_median() {
-        let basis = |calls| Basis { transport: Transport::Tcp, pin: Pin::Same, calls, seed: 1 };
+        let basis =
+            |calls| Basis { transport: Transport::Tcp, pin: Pin::Same, calls, seed: 1, ..Basis::default() };
         assert_eq!(basis(10_000).burst(), 250);
         assert_eq!(basis(1).burst(), LEAST_BURST);
     }

@@ -177,7 +177,7 @@ impl<'a> Contest<'a> {
         let name = entrant.entry.system.name();
         let server = entrant.running.as_ref().and_then(|running| running.far.process.as_ref());
         let error = explained(error, server, self.lab);
-        if name == Raw::Plain.name() {
+        if [Raw::Plain, Raw::Spinning].iter().any(|floor| name == floor.name()) {
             return Err(error);
         }
         entrant.takes_part = false;

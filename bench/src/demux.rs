@@ -296,7 +296,8 @@ mod tests {
 
     #[test]
     fn one_of_one_is_measured_once() {
-        let basis = Basis { transport: Transport::Tcp, pin: Pin::Same, calls: 1, seed: 1 };
+        let basis =
+            Basis { transport: Transport::Tcp, pin: Pin::Same, calls: 1, seed: 1, ..Basis::default() };
         let plan = Plan {
             basis,
             lookups: Lookup::ALL.to_vec(),

@@ -13,6 +13,8 @@ use std::process::Command;
 use std::str::FromStr;
 use std::time::{Duration, Instant};
 
+use zorb::transport::Spinning;
+
 use crate::BenchError;
 use crate::cube::Cube;
 use crate::demux::Target;
@@ -240,12 +242,14 @@ pub struct Setting {
     pub queue: Option<usize>,
     /// `listen=`: where a server of our own listens by TCP; `None`: on the loopback interface.
     pub listen: Option<SocketAddr>,
+    /// `spinning=`: how zorb's waits look before they sleep; `None`: as every program's.
+    pub spinning: Option<Spinning>,
 }
 
 impl Setting {
     /// Over this transport, all else as the system has it.
     pub fn over(transport: Transport) -> Setting {
-        Setting { transport, queue: None, listen: None }
+        Setting { transport, queue: None, listen: None, spinning: None }
     }
 
     /// The words that say what differs from the defaults.
@@ -253,6 +257,7 @@ impl Setting {
         let mut words = vec![format!("transport={}", self.transport.name())];
         words.extend(self.queue.map(|octets| format!("queue={octets}")));
         words.extend(self.listen.map(|address| format!("listen={address}")));
+        words.extend(self.spinning.map(|spinning| format!("spinning={spinning}")));
         words
     }
 
@@ -277,7 +282,8 @@ impl Setting {
                         address.parse().map_err(|_| wrong("expected an address and port".to_owned()))?;
                     setting.listen = Some(address);
                 }
-                _ => return Err(wrong("the keys are transport=, queue= and listen=".to_owned())),
+                Some(("spinning", how)) => setting.spinning = Some(how.parse().map_err(wrong)?),
+                _ => return Err(wrong("the keys are transport=, queue=, listen= and spinning=".to_owned())),
             }
         }
         Ok(setting)
@@ -481,7 +487,8 @@ mod tests {
     #[test]
     fn settings_travel_as_words() {
         let listen = Some("[::1]:4711".parse().unwrap());
-        let full = Setting { transport: Transport::Tcp, queue: Some(8192), listen };
+        let spinning = Some(Spinning::none());
+        let full = Setting { transport: Transport::Tcp, queue: Some(8192), listen, spinning };
         for setting in [Setting::over(Transport::Tcp), full] {
             let words = setting.words();
             assert_eq!(Setting::of_words(words.iter().map(String::as_str)), Ok(setting));

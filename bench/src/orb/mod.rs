@@ -55,14 +55,18 @@ pub(crate) fn failed<E: std::fmt::Display>(error: E) -> BenchError {
 
 /// An ORB's builder with the setting's transport.
 fn builder(setting: &Setting) -> OrbBuilder {
+    let builder = Orb::builder().spinning(setting.spinning.unwrap_or_default());
     match (setting.queue, setting.transport) {
-        (None, _) => Orb::builder(),
-        (Some(octets), Transport::Tcp) => Orb::builder().transport(Arc::new(Tcp::new().queues(octets))),
-        (Some(octets), Transport::Unix) => Orb::builder().transport(Arc::new(Unix::new().queues(octets))),
+        (None, _) => builder,
+        (Some(octets), Transport::Tcp) => builder.transport(Arc::new(Tcp::new().queues(octets))),
+        (Some(octets), Transport::Unix) => builder.transport(Arc::new(Unix::new().queues(octets))),
         // The nearest there is: a ring has a power of two.
         (Some(octets), Transport::Shm) => {
             let ring = Shm::new().ring(octets.clamp(4 << 10, 1 << 30).next_power_of_two());
-            ring.map_or_else(|_| Orb::builder(), |shm| Orb::builder().transport(Arc::new(shm)))
+            match ring {
+                Ok(shm) => builder.transport(Arc::new(shm)),
+                Err(_) => builder,
+            }
         }
     }
 }

@@ -151,7 +151,7 @@ impl Cast {
 /// The steps of a run with these peers. The white box needs `probes` in the program.
 pub fn steps(scale: Scale, peers: &[&'static Peer], probes: bool) -> Vec<Step> {
     let Cast { floods, calls } = Cast::of(peers);
-    let basis = |pin, calls| Basis { transport: Transport::Tcp, pin, calls, seed: 1 };
+    let basis = |pin, calls| Basis { transport: Transport::Tcp, pin, calls, seed: 1, ..Basis::default() };
     let same = |calls| basis(Pin::Same, calls);
     let flood = |plan| Scenario::Floods(plan, floods.clone());
     let latency = |pin| {

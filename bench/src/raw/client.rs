@@ -123,6 +123,9 @@ impl<S: Stream> Client for RawClient<S> {
     }
 
     fn flood(&mut self, flood: Flood) -> Result<Flooded, BenchError> {
+        if self.system == Raw::Spinning {
+            return Err(BenchError::unsupported(self.system(), "floods"));
+        }
         self.send(flood)
     }
 

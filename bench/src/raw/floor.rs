@@ -11,6 +11,7 @@ use zorb_ipc::{
 };
 
 use super::memory::{BareMemory, Channel};
+use super::spinning::{SpinningMemory, SpinningSocket};
 use super::stream::Stream;
 use crate::BenchError;
 use crate::system::Setting;
@@ -27,6 +28,8 @@ pub(super) trait Floor: Sized + 'static {
     type Bare: Stream<Family = Self>;
     /// Moves them through a typed handle.
     type Typed: Stream<Family = Self>;
+    /// Moves them without ever sleeping.
+    type Spinning: Stream<Family = Self>;
 
     /// Where a server is to listen.
     fn place(setting: &Setting) -> Result<Self::At, BenchError>;
@@ -47,6 +50,7 @@ impl Floor for Tcp {
     type Handle = zorb_ipc::TcpStream;
     type Bare = TcpStream;
     type Typed = zorb_ipc::TcpStream;
+    type Spinning = SpinningSocket<TcpStream>;
 
     fn place(setting: &Setting) -> Result<SocketAddr, BenchError> {
         Ok(setting.listen.unwrap_or(SocketAddr::new(Ipv4Addr::LOCALHOST.into(), 0)))
@@ -76,6 +80,7 @@ impl Floor for Unix {
     type Handle = zorb_ipc::UnixStream;
     type Bare = std::os::unix::net::UnixStream;
     type Typed = zorb_ipc::UnixStream;
+    type Spinning = SpinningSocket<std::os::unix::net::UnixStream>;
 
     fn place(_: &Setting) -> Result<UnixAddress, BenchError> {
         static NUMBER: AtomicUsize = AtomicUsize::new(0);
@@ -110,6 +115,7 @@ impl Floor for Shm {
     type Handle = zorb_ipc::UnixStream;
     type Bare = BareMemory;
     type Typed = Channel;
+    type Spinning = SpinningMemory;
 
     fn place(setting: &Setting) -> Result<UnixAddress, BenchError> {
         Unix::place(setting)

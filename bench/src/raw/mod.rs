@@ -1,8 +1,10 @@
 //! The floor: sockets that move given numbers of bytes and do nothing else.
 //!
-//! Three ways, over the same connection (TCP with `TCP_NODELAY`, a Unix socket, or shared memory with a futex each way) and with the same conversation:
+//! Four ways, over the same connection (TCP with `TCP_NODELAY`, a Unix socket, or shared memory with a futex each way) and with the same conversation:
 //!
 //! * [`Raw::Plain`], what every ratio is to: a loop of `write`, a loop of `read`.
+//! * [`Raw::Spinning`]: both sides look again and again and never sleep, so that a round trip over two processors has no wake-up
+//!   in it.
 //! * [`Raw::Framed`]: each buffer of a flood has a head with its length, as a message has, which leaves with it in one
 //!   gathered write; the receiver learns from the head how much to read, and asks for the next head together
 //!   with the rest of a body.
@@ -16,6 +18,7 @@ mod client;
 mod floor;
 mod memory;
 mod server;
+mod spinning;
 mod stream;
 
 use std::process::Command;
@@ -37,11 +40,13 @@ pub enum Raw {
     Framed,
     /// The plain loop through typed handles.
     Ipc,
+    /// The plain loop of both sides without sleeping. Round trips only.
+    Spinning,
 }
 
 impl Raw {
-    /// All three, the floor first.
-    pub const ALL: [Raw; 3] = [Raw::Plain, Raw::Framed, Raw::Ipc];
+    /// All of them, the floor first.
+    pub const ALL: [Raw; 4] = [Raw::Plain, Raw::Framed, Raw::Ipc, Raw::Spinning];
 }
 
 impl System for Raw {
@@ -50,13 +55,14 @@ impl System for Raw {
             Raw::Plain => "raw",
             Raw::Framed => "framed",
             Raw::Ipc => "ipc",
+            Raw::Spinning => "spin",
         }
     }
 
     fn messaging(&self) -> &'static str {
         match self {
             Raw::Framed => "head",
-            Raw::Plain | Raw::Ipc => "none",
+            Raw::Plain | Raw::Ipc | Raw::Spinning => "none",
         }
     }
 
@@ -104,6 +110,7 @@ impl Raw {
         Ok(match self {
             Raw::Plain | Raw::Framed => Box::new(client::RawClient::<F::Bare>::new(self, to)),
             Raw::Ipc => Box::new(client::RawClient::<F::Typed>::new(self, to)),
+            Raw::Spinning => Box::new(client::RawClient::<F::Spinning>::new(self, to)),
         })
     }
 
@@ -115,6 +122,7 @@ impl Raw {
         match self {
             Raw::Plain | Raw::Framed => server::serve::<F::Bare>(setting, while_serving),
             Raw::Ipc => server::serve::<F::Typed>(setting, while_serving),
+            Raw::Spinning => server::serve::<F::Spinning>(setting, while_serving),
         }
     }
 }

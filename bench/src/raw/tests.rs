@@ -1,5 +1,6 @@
 use super::client::{RawClient, RawExchange};
 use super::server::Preamble;
+use super::spinning::{SpinningMemory, SpinningSocket};
 use super::stream::{Side, Stream};
 use super::*;
 use crate::flood::{Element, Flood};
@@ -58,6 +59,9 @@ fn echoes_with_either_side_longer() {
     echoes::<zorb_ipc::UnixStream>(Raw::Ipc, Transport::Unix);
     echoes::<super::memory::BareMemory>(Raw::Plain, Transport::Shm);
     echoes::<super::memory::Channel>(Raw::Ipc, Transport::Shm);
+    echoes::<SpinningSocket<TcpStream>>(Raw::Spinning, Transport::Tcp);
+    echoes::<SpinningSocket<UnixStream>>(Raw::Spinning, Transport::Unix);
+    echoes::<SpinningMemory>(Raw::Spinning, Transport::Shm);
 }
 
 #[test]

@@ -60,7 +60,8 @@ impl Common {
     }
 
     pub(crate) fn basis(&self, calls: u32) -> Basis {
-        Basis { transport: self.transport, pin: self.pin, calls: calls as usize, seed: self.seed }
+        let calls = calls as usize;
+        Basis { transport: self.transport, pin: self.pin, calls, seed: self.seed, ..Basis::default() }
     }
 
     pub(crate) fn has_peers(&self) -> bool {

@@ -6,6 +6,7 @@ use std::time::Duration;
 
 use clap::Args;
 
+use zorb::transport::Spinning;
 use zorb_bench::calls::{self, Basis, Outcome};
 use zorb_bench::lab::Lab;
 use zorb_bench::link::Spec;
@@ -14,6 +15,7 @@ use zorb_bench::orb::Zorb;
 use zorb_bench::paper::Scenario;
 use zorb_bench::paper::Systems;
 use zorb_bench::pin::Pin;
+use zorb_bench::raw::Raw;
 use zorb_bench::row::{Figures, Row};
 use zorb_bench::rtt::{self, Plan};
 use zorb_bench::statistics::Verdict;
@@ -59,6 +61,15 @@ pub(crate) struct Arguments {
     #[arg(long, default_value_t = 20_000, value_parser = clap::value_parser!(u32).range(1..), value_name = "N")]
     calls: u32,
 
+    /// How zorb looks for a message before it sleeps, on both sides: off, adaptive (the default of every program), or so many
+    /// microseconds.
+    #[arg(long, value_name = "HOW")]
+    spinning: Option<Spinning>,
+
+    /// What ratios are to: raw, a blocking socket; spin, one that never sleeps, on either side, for --pin split.
+    #[arg(long, default_value = "raw", value_name = "NAME", value_parser = floor)]
+    floor: Raw,
+
     /// Put a link between both sides, such as 155mbit,mtu=9180,delay=0.2ms, or wan: two network namespaces. Needs root.
     #[arg(long, value_name = "LINK")]
     link: Option<Spec>,
@@ -76,7 +87,7 @@ pub(crate) struct Arguments {
     json: bool,
 
     /// Instead: how long each step of zorb's calls takes, and what a call takes that can be counted, on both sides.
-    #[arg(long, conflicts_with_all = ["peers", "calls", "link"])]
+    #[arg(long, conflicts_with_all = ["peers", "calls", "link", "floor", "spinning"])]
     probes: bool,
 
     /// With --probes: write the first calls to FILE as a trace that Perfetto opens.
@@ -85,7 +96,7 @@ pub(crate) struct Arguments {
 }
 
 const HELP: &str = "\
-Ratios are given for --pin same only: over two processors a blocking round
+Ratios to raw are given for --pin same only: over two processors a blocking round
 trip is dominated by waking the other one, and unpinned processes move
 between the two regimes. Without a ratio the JSON fields are null.
 
@@ -99,6 +110,7 @@ Examples:
   zorb bench rtt
   zorb bench rtt --peers omniorb,tonic
   zorb bench rtt --pin split --types octet --sizes 64..1M
+  zorb bench rtt --pin split --types null --floor spin
   zorb bench rtt --json > rtt.jsonl";
 
 impl Arguments {
@@ -112,8 +124,8 @@ impl Arguments {
     }
 
     fn plan(&self) -> Result<Plan, Failure> {
-        let &Arguments { transport, pin, calls, seed, .. } = self;
-        let basis = Basis { transport, pin, calls: calls as usize, seed };
+        let &Arguments { transport, pin, calls, seed, floor, spinning, .. } = self;
+        let basis = Basis { transport, pin, calls: calls as usize, seed, floor, spinning };
         Ok(Plan { basis, payloads: self.payloads()? })
     }
 
@@ -134,6 +146,11 @@ impl Arguments {
             false => Scenario::RoundTrips(self.plan()?, self.peers()?),
         })
     }
+}
+
+fn floor(name: &str) -> Result<Raw, String> {
+    let floors = [Raw::Plain, Raw::Spinning];
+    floors.into_iter().find(|floor| floor.name() == name).ok_or_else(|| "expected raw or spin".to_owned())
 }
 
 pub(crate) fn run(arguments: &Arguments) -> Result<(), Failure> {
@@ -236,7 +253,8 @@ pub(crate) fn layout(outcomes: &[Outcome]) -> Table {
 /// One line for each ratio of zorb's that has a target.
 fn verdicts(plan: &Plan, outcomes: &[Outcome]) -> String {
     let judged = outcomes.iter().filter_map(|outcome| {
-        let target = rtt::target(plan.basis.transport, plan.basis.pin, outcome.payload)?;
+        let target = rtt::target(plan.basis.transport, plan.basis.pin, outcome.payload)
+            .filter(|_| plan.basis.floor == Raw::Plain)?;
         let zorb = outcome.rows.iter().find(|row| row.system == Zorb.name())?;
         let verdict = target.judge(&zorb.ratio()?);
         let deciding = rtt::deciding_budget(outcome.payload).filter(|_| verdict == Verdict::NotResolved);
@@ -281,7 +299,8 @@ mod tests {
 
     #[test]
     fn the_table_fits_80_columns_and_targets_are_judged() {
-        let basis = Basis { transport: Transport::Tcp, pin: Pin::Same, calls: 1, seed: 1 };
+        let basis =
+            Basis { transport: Transport::Tcp, pin: Pin::Same, calls: 1, seed: 1, ..Basis::default() };
         let plan = Plan { basis, payloads: Vec::new() };
         let wide = Ratio { median: 1.09, low: 1.05, high: 1.2 };
         let outcomes = [outcome(Payload::Null, Some(wide)), outcome(Payload::Octets(64 << 10), Some(wide))];

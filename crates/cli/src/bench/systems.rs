@@ -8,7 +8,7 @@ use zorb_bench::system::{Local, System};
 use crate::failure::Failure;
 
 /// Every system of our own, the bare socket included. A further one joins here.
-const LOCALS: &[&dyn Local] = &[&Raw::Plain, &Raw::Framed, &Raw::Ipc, &Zorb];
+const LOCALS: &[&dyn Local] = &[&Raw::Plain, &Raw::Framed, &Raw::Ipc, &Raw::Spinning, &Zorb];
 
 /// A system of our own.
 ///

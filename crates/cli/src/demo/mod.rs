@@ -213,7 +213,8 @@ fn work(reference: &str, listen: &str, pictures: &[Picture], out: &Path, told: &
 /// Calls beside a bare socket that moves the same bytes, briefly.
 fn compare(say: &mut dyn Write) -> Result<(), Failure> {
     let payloads = vec![Payload::Null, Payload::Octets(64 << 10), Payload::Octets(512 << 10)];
-    let basis = Basis { transport: Transport::Tcp, pin: Pin::Same, calls: 1_000, seed: 1 };
+    let basis =
+        Basis { transport: Transport::Tcp, pin: Pin::Same, calls: 1_000, seed: 1, ..Basis::default() };
     let plan = Plan { basis, payloads };
     let outcomes = crate::bench::rtt::measure(&plan)?;
     writeln!(say, "How close to a bare socket: octets there and back, one processor")?;
