@@ -223,6 +223,12 @@ impl Config {
             let what = format!("this program has no transport {name:?}; its transports are {all}{hint}");
             Err(ConfigError::new(origin.clone(), what))
         };
+        for ((index, _), said) in &self.said {
+            let transport = SETTINGS[*index].key.split_once('.').map(|(transport, _)| transport);
+            if let (Some(transport @ ("udp" | "miop")), [first, ..]) = (transport, &said[..]) {
+                check(&first.origin, transport)?;
+            }
+        }
         if let Some(said) = self.first("transports") {
             said.value.list().iter().try_for_each(|name| check(&said.origin, name))?;
         }

@@ -51,7 +51,8 @@
 //! one source is an error, also by two spellings; so is a choice that contradicts another.
 //!
 //! `tcp.*`, `unix.*` and `shm.*` put a transport of that name in the place of the builder's. A program that registers one of its own
-//! under these names, say with another resolver, loses what it told it when text chooses such a property.
+//! under these names, say with another resolver, loses what it told it when text chooses such a property. `udp.*` and `miop.*` do the
+//! same where the program has registered these transports, and are errors where it has not.
 //!
 //! # Settings
 //!
@@ -63,6 +64,7 @@
 #![forbid(unsafe_code)]
 
 mod config;
+mod datagrams;
 mod endpoint;
 mod environment;
 mod file;

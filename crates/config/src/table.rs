@@ -14,6 +14,7 @@ use zorb_orb::transport::shm::Shm;
 use zorb_orb::transport::tcp::Tcp;
 use zorb_orb::transport::unix::{Unix, Users};
 
+use crate::datagrams;
 use crate::setting::{Setting, Spelling};
 use crate::value::{Kind, Value};
 
@@ -115,6 +116,23 @@ macro_rules! limit {
             key: $key, kind: $kind, what: $what, spellings: &[],
             get: |chosen| Some(Value::$value(chosen.server_limits.$field)),
             set: |builder, value| limits(builder, |limits| limits.$field = value.octets()),
+        }
+    };
+}
+
+/// As many as a number of 32 bits can say.
+const NUMBER: Kind = Kind::Count { least: 1, most: u32::MAX as usize };
+
+/// What a transport with datagrams is told by the same name.
+macro_rules! datagrams {
+    ($transport:literal, $name:literal, $kind:expr, $what:literal) => {
+        Setting {
+            key: concat!($transport, ".", $name),
+            kind: $kind,
+            what: $what,
+            spellings: &[],
+            get: |chosen| datagrams::told(chosen, $transport, $name, &$kind),
+            set: |builder, value| datagrams::tell(builder, $transport, $name, value),
         }
     };
 }
@@ -472,6 +490,77 @@ pub static SETTINGS: &[Setting] = &[
             shm(builder, |had| Had { spinning, ..had })
         },
     },
+    datagrams!(
+        "udp",
+        "largest_message",
+        Kind::Octets { least: 64, most: 65_507 },
+        "The largest message sent by UDP; without, 65507, what a datagram holds."
+    ),
+    datagrams!(
+        "udp",
+        "per_second",
+        NUMBER,
+        "Datagrams that a UDP endpoint looks at in a second; without, 50,000."
+    ),
+    datagrams!("udp", "burst", NUMBER, "Those that may come at once; without, 5,000."),
+    datagrams!("udp", "senders", count(1), "Senders at a time; without, 64."),
+    datagrams!(
+        "udp",
+        "octets_of_sender",
+        octets(1),
+        "Octets of one sender that wait to be served; without, 1MiB."
+    ),
+    datagrams!(
+        "miop",
+        "interface",
+        Kind::Text,
+        "The network interface that groups are reached and listened to by; without, as the system's routes say."
+    ),
+    datagrams!(
+        "miop",
+        "hops",
+        Kind::Count { least: 0, most: 255 },
+        "How many networks packets to a group may pass; without, 1."
+    ),
+    datagrams!(
+        "miop",
+        "loopback",
+        Kind::Choice(&["yes", "no"]),
+        "Whether members on this host get what is sent; without, yes."
+    ),
+    datagrams!(
+        "miop",
+        "packet_size",
+        Kind::Octets { least: 64, most: 65_507 },
+        "Octets of the packets sent to a group; without, 1472, a frame of Ethernet."
+    ),
+    datagrams!("miop", "largest_message", octets(64), "The largest message sent to a group; without, 64KiB."),
+    datagrams!("miop", "per_second", NUMBER, "As udp.per_second, of a group's endpoint."),
+    datagrams!("miop", "burst", NUMBER, "As udp.burst."),
+    datagrams!("miop", "senders", count(1), "As udp.senders."),
+    datagrams!("miop", "octets_of_sender", octets(1), "As udp.octets_of_sender."),
+    datagrams!(
+        "miop",
+        "max_message",
+        octets(64),
+        "The largest message put together of packets; without, 1MiB."
+    ),
+    datagrams!("miop", "max_packets", NUMBER, "Packets of one message; without, 4,096."),
+    datagrams!("miop", "max_messages", count(1), "Incomplete messages; without, 256."),
+    datagrams!("miop", "max_messages_of_sender", count(1), "Incomplete messages of one sender; without, 16."),
+    datagrams!("miop", "max_octets", octets(1), "Octets that all of them hold; without, 8MiB."),
+    datagrams!(
+        "miop",
+        "max_age",
+        time(MS),
+        "How long a message may take from its first packet to its last; without, 1s."
+    ),
+    datagrams!(
+        "miop",
+        "max_remembered",
+        count(1),
+        "Messages remembered after they were complete, for as long; without, 1,024."
+    ),
 ];
 
 fn scope_word(scope: SyncScope) -> &'static str {

@@ -1,14 +1,18 @@
 //! Every setting reaches the builder in each of the three ways, and the source of precedence wins.
 
 use std::ffi::OsString;
+use std::sync::Arc;
 use std::time::Duration;
 
 use zorb_config::{Config, Kind, Origin, SETTINGS, Setting};
+use zorb_orb::transport::miop::Miop;
+use zorb_orb::transport::udp::Udp;
 use zorb_orb::{Orb, OrbBuilder};
 
 /// A value other than the default, as options and variables take it.
 fn sample(setting: &Setting) -> &'static str {
     match setting.kind {
+        Kind::Octets { most, .. } if most < 128 << 10 => "2KiB",
         Kind::Octets { .. } => "128KiB",
         Kind::Time { .. } => "1234ms",
         Kind::Count { .. } => "23",
@@ -52,7 +56,9 @@ fn file(text: &str) -> Config {
 
 /// A builder to which every setting has a meaning.
 fn builder() -> OrbBuilder {
-    Orb::builder().server_threads(zorb_orb::server::ThreadModel::Pool { threads: 4, queue: 5 })
+    let (udp, miop) = (Arc::new(Udp::new()), Arc::new(Miop::new()));
+    let pool = zorb_orb::server::ThreadModel::Pool { threads: 4, queue: 5 };
+    Orb::builder().server_threads(pool).transport(udp).transport(miop)
 }
 
 #[test]
@@ -192,12 +198,24 @@ fn variables_of_others_and_empty_ones_are_left_alone() {
 }
 
 #[test]
+fn what_datagrams_are_told_needs_their_transport() {
+    for (option, value, name) in [("-ORBudpBurst", "7", "udp"), ("-ORBmiopHops", "2", "miop")] {
+        let config = read(&[option, value], &[]);
+        let chosen = config.apply(builder()).unwrap().chosen();
+        let transport = chosen.transports.iter().find(|it| it.name == name).unwrap();
+        assert_eq!(transport.properties.len(), 1, "{transport:?}");
+        let Err(error) = config.apply(Orb::builder()) else { panic!("nobody registered {name}") };
+        assert!(error.to_string().contains(option) && error.to_string().contains(name), "{error}");
+    }
+}
+
+#[test]
 fn what_is_reported_is_a_file_that_says_the_same() {
     let lines: Vec<_> = SETTINGS.iter().map(sample_line).collect();
     let config = file(&lines.join("\n"));
-    let report = config.report(Orb::builder()).unwrap();
+    let report = config.report(builder()).unwrap();
     let again = file(&report);
-    let chosen = |config: &Config| format!("{:?}", config.apply(Orb::builder()).unwrap().chosen());
+    let chosen = |config: &Config| format!("{:?}", config.apply(builder()).unwrap().chosen());
     assert_eq!(chosen(&again), chosen(&config));
     assert_ne!(chosen(&again), chosen(&Config::new()));
     for setting in SETTINGS {
@@ -207,7 +225,7 @@ fn what_is_reported_is_a_file_that_says_the_same() {
 
     let defaults = Config::new().report(Orb::builder()).unwrap();
     assert!(defaults.contains("# published_host: not set\n"), "{defaults}");
-    assert_eq!(chosen(&file(&defaults)), {
+    assert_eq!(format!("{:?}", file(&defaults).apply(Orb::builder()).unwrap().chosen()), {
         let policies = zorb_orb::policy::Policies::new()
             .connect_timeout(Duration::from_secs(10))
             .call_timeout(Duration::from_secs(60))

@@ -32,7 +32,8 @@ use std::time::{Duration, Instant};
 
 use parking_lot::Mutex;
 use zorb_cdr::Version;
-use zorb_giop::miop::{MiopLimits, Packet, Packets, Reassembled, Reassembly};
+pub use zorb_giop::miop::MiopLimits;
+use zorb_giop::miop::{Packet, Packets, Reassembled, Reassembly};
 use zorb_giop::{GroupComponent, Ior, Oneway, TaggedProfile, UipmcProfile};
 use zorb_ipc::{
     Epoll, Events, Interest, MulticastGroup, MulticastReceiver, MulticastSender, QueueSizes, Trigger,
@@ -227,6 +228,40 @@ impl Transport for Miop {
 
     fn carries(&self) -> Carries {
         Carries::Oneways { largest: self.largest }
+    }
+
+    fn properties(&self) -> Vec<(&'static str, String)> {
+        let mut told: Vec<_> =
+            self.interface.iter().map(|interface| ("interface", interface.clone())).collect();
+        let mut number = |name, number: usize, usual: usize| {
+            if number != usual {
+                told.push((name, number.to_string()));
+            }
+        };
+        number("hops", self.hops.into(), 1);
+        number("packet_size", self.packet, PACKET);
+        number("largest_message", self.largest, LARGEST_MESSAGE);
+        if !self.loopback {
+            told.push(("loopback", "no".to_owned()));
+        }
+        told.extend(self.limits.properties());
+        let (limits, usual) = (&self.miop_limits, MiopLimits::default());
+        for (name, limit, usual) in [
+            ("max_message", limits.max_message, usual.max_message),
+            ("max_packets", limits.max_packets as usize, usual.max_packets as usize),
+            ("max_messages", limits.max_messages, usual.max_messages),
+            ("max_messages_of_sender", limits.max_messages_of_sender, usual.max_messages_of_sender),
+            ("max_octets", limits.max_octets, usual.max_octets),
+            ("max_remembered", limits.max_remembered, usual.max_remembered),
+        ] {
+            if limit != usual {
+                told.push((name, limit.to_string()));
+            }
+        }
+        if limits.max_age != usual.max_age {
+            told.push(("max_age", format!("{}ns", limits.max_age.as_nanos())));
+        }
+        told
     }
 
     fn ways(&self, profile: &TaggedProfile, _: &Ior) -> Option<Ways> {

@@ -159,6 +159,12 @@ impl Transport for Udp {
         Carries::Oneways { largest: self.largest }
     }
 
+    fn properties(&self) -> Vec<(&'static str, String)> {
+        let largest =
+            (self.largest != LARGEST_DATAGRAM).then(|| ("largest_message", self.largest.to_string()));
+        largest.into_iter().chain(self.limits.properties()).collect()
+    }
+
     fn ways(&self, profile: &TaggedProfile, _: &Ior) -> Option<Ways> {
         let profile = IiopProfile::decode(profile).ok()?;
         let udp = profile.components.iter().filter_map(|component| UdpEndpoint::decode(component).ok());

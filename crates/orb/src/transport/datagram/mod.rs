@@ -48,6 +48,23 @@ impl Default for DatagramLimits {
     }
 }
 
+impl DatagramLimits {
+    /// Where they differ from the defaults, for people.
+    pub(super) fn properties(&self) -> Vec<(&'static str, String)> {
+        let usual = DatagramLimits::default();
+        [
+            ("per_second", self.per_second as usize, usual.per_second as usize),
+            ("burst", self.burst as usize, usual.burst as usize),
+            ("senders", self.senders, usual.senders),
+            ("octets_of_sender", self.octets_of_sender, usual.octets_of_sender),
+        ]
+        .into_iter()
+        .filter(|(_, told, usual)| told != usual)
+        .map(|(name, told, _)| (name, told.to_string()))
+        .collect()
+    }
+}
+
 /// What does not fit, in words.
 fn invalid(what: impl Into<Box<dyn std::error::Error + Send + Sync>>) -> std::io::Error {
     std::io::Error::new(std::io::ErrorKind::InvalidInput, what)
