@@ -5,13 +5,16 @@
 //! round gives for each system the ratio of its median to the bare socket's; the rounds together give the interval. Every
 //! reply is compared with its request, outside the measured time.
 
+use std::thread;
+use std::time::{Duration, Instant};
+
 use crate::BenchError;
-use crate::calls::{self, Basis, Outcome, Side};
+use crate::calls::{self, Basis, Outcome, PAIRS, Side};
 use crate::cube::Cube;
 use crate::lab::Lab;
 use crate::pin::Pin;
 use crate::statistics::Target;
-use crate::system::{Payload, System, Transport};
+use crate::system::{Call, Payload, System, Transport};
 
 /// What is to be measured.
 #[derive(Debug, Clone, PartialEq)]
@@ -20,6 +23,8 @@ pub struct Plan {
     pub basis: Basis,
     /// What the calls carry.
     pub payloads: Vec<Payload>,
+    /// So many calls a second, and what the server spends on each; `None`: one follows the other.
+    pub rate: Option<u32>,
 }
 
 impl Plan {
@@ -81,7 +86,54 @@ pub fn run(
     lab: &Lab,
     finished: &mut (dyn FnMut(Outcome) + Send),
 ) -> Result<Vec<String>, BenchError> {
-    calls::compare("rtt", Side::latency, systems, (&plan.basis, &plan.payloads), lab, finished)
+    match plan.rate {
+        None => calls::compare("rtt", Side::latency, systems, (&plan.basis, &plan.payloads), lab, finished),
+        Some(rate) => paced(systems, plan, rate, lab, finished),
+    }
+}
+
+/// The same of calls that begin at equal intervals, as far as they end in time.
+fn paced(
+    systems: &[&dyn System],
+    plan: &Plan,
+    rate: u32,
+    lab: &Lab,
+    finished: &mut (dyn FnMut(Outcome) + Send),
+) -> Result<Vec<String>, BenchError> {
+    let (basis, interval) = (&plan.basis, Duration::from_secs(1) / rate.max(1));
+    basis.contest(systems, lab, |contest| {
+        lab.progress.expect((plan.payloads.len() * PAIRS * contest.len()) as u64);
+        for &payload in &plan.payloads {
+            contest.begin()?;
+            let messages = calls::messages(contest, basis, lab, payload)?;
+            let mut sides: Vec<Side> = (0..contest.len()).map(|_| Side::default()).collect();
+            for (at, side) in sides.iter_mut().enumerate() {
+                contest.attempt(at, |client, _| {
+                    client.prepare(Call { payload, messages })?;
+                    side.warm_up(client)
+                })?;
+            }
+            calls::watched_rounds(contest, lab, PAIRS, &mut sides, &mut |client, far, times| {
+                let before = far.spent();
+                let mut next = Instant::now();
+                for _ in 0..basis.burst() {
+                    thread::sleep(next.saturating_duration_since(Instant::now()));
+                    next += interval;
+                    client.burst(1, times)?;
+                }
+                Ok(before.zip(far.spent()).map(|(before, after)| after.since(&before)))
+            })?;
+            let sides = calls::finished(contest, sides);
+            let rows = sides.iter().enumerate().filter_map(|(at, side)| {
+                let side = side.as_ref()?;
+                let figures = side.served(basis.burst());
+                Some(basis.row("rtt", contest.system(at), payload, figures, &side.ratios))
+            });
+            let rows = rows.collect();
+            finished(Outcome { payload, messages, rows });
+        }
+        Ok(())
+    })
 }
 
 #[cfg(test)]

@@ -17,6 +17,7 @@ use std::process::Command;
 use std::sync::Arc;
 use std::time::{Duration, Instant};
 
+use zorb::transport::Spinning;
 use zorb::transport::shm::Shm;
 use zorb::transport::tcp::Tcp;
 use zorb::transport::unix::Unix;
@@ -68,6 +69,40 @@ fn builder(setting: &Setting) -> OrbBuilder {
                 Err(_) => builder,
             }
         }
+    }
+}
+
+/// zorb whose waits sleep at once on both sides, beside which it is seen what looking again brings and costs.
+#[derive(Debug, Clone, Copy)]
+pub struct Asleep;
+
+impl Asleep {
+    fn setting(setting: &Setting) -> Setting {
+        Setting { spinning: Some(Spinning::none()), ..setting.clone() }
+    }
+}
+
+impl System for Asleep {
+    fn name(&self) -> &'static str {
+        "zorb-asleep"
+    }
+
+    fn messaging(&self) -> &'static str {
+        Zorb.messaging()
+    }
+
+    fn server(&self, lab: &Lab, setting: &Setting) -> Result<Command, BenchError> {
+        Zorb.server(lab, &Asleep::setting(setting))
+    }
+
+    fn connect(
+        &self,
+        lab: &Lab,
+        setting: &Setting,
+        address: &str,
+        processor: Option<usize>,
+    ) -> Result<Box<dyn Client>, BenchError> {
+        Zorb.connect(lab, &Asleep::setting(setting), address, processor)
     }
 }
 

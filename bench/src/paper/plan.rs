@@ -155,7 +155,8 @@ pub fn steps(scale: Scale, peers: &[&'static Peer], probes: bool) -> Vec<Step> {
     let same = |calls| basis(Pin::Same, calls);
     let flood = |plan| Scenario::Floods(plan, floods.clone());
     let latency = |pin| {
-        let plan = rtt::Plan { basis: basis(pin, scale.of(20_000, 1_600, 1)), payloads: echoes(scale) };
+        let plan =
+            rtt::Plan { basis: basis(pin, scale.of(20_000, 1_600, 1)), payloads: echoes(scale), rate: None };
         let beside = [&Raw::Ipc as &dyn System].into_iter().chain(calls.0.clone());
         Scenario::RoundTrips(plan, Systems(beside.collect()))
     };

@@ -45,7 +45,8 @@ pub(crate) struct Arguments {
     #[arg(long, default_value = "same", value_name = "WHERE")]
     pin: Pin,
 
-    /// What to measure beside zorb: omniorb, jacorb, tirpc, tonic, capnp; ipc, the socket through typed handles.
+    /// What to measure beside zorb: omniorb, jacorb, tirpc, tonic, capnp; ipc, the socket through typed handles;
+    /// zorb-asleep, zorb without spinning; spin, sockets that never sleep.
     #[arg(long, value_delimiter = ',', value_name = "NAMES")]
     peers: Vec<String>,
 
@@ -60,6 +61,10 @@ pub(crate) struct Arguments {
     /// Calls of each system for each type and size.
     #[arg(long, default_value_t = 20_000, value_parser = clap::value_parser!(u32).range(1..), value_name = "N")]
     calls: u32,
+
+    /// So many calls a second, with what the server's process spends of its processor on each, in place of one after the other.
+    #[arg(long, value_name = "N", value_parser = clap::value_parser!(u32).range(1..))]
+    rate: Option<u32>,
 
     /// How zorb looks for a message before it sleeps, on both sides: off, adaptive (the default of every program), or so many
     /// microseconds.
@@ -87,7 +92,7 @@ pub(crate) struct Arguments {
     json: bool,
 
     /// Instead: how long each step of zorb's calls takes, and what a call takes that can be counted, on both sides.
-    #[arg(long, conflicts_with_all = ["peers", "calls", "link", "floor", "spinning"])]
+    #[arg(long, conflicts_with_all = ["peers", "calls", "link", "floor", "spinning", "rate"])]
     probes: bool,
 
     /// With --probes: write the first calls to FILE as a trace that Perfetto opens.
@@ -126,7 +131,7 @@ impl Arguments {
     fn plan(&self) -> Result<Plan, Failure> {
         let &Arguments { transport, pin, calls, seed, floor, spinning, .. } = self;
         let basis = Basis { transport, pin, calls: calls as usize, seed, floor, spinning };
-        Ok(Plan { basis, payloads: self.payloads()? })
+        Ok(Plan { basis, payloads: self.payloads()?, rate: self.rate })
     }
 
     fn peers(&self) -> Result<Systems, Failure> {
@@ -222,8 +227,11 @@ fn describe(plan: &Plan, outcomes: &[Outcome]) -> String {
 
 /// The table for people.
 pub(crate) fn layout(outcomes: &[Outcome]) -> Table {
-    let mut table =
-        Table::new(&["call", "<system", "bytes out", "back", "p50 µs", "p99 µs", "ratio", "<95 % interval"]);
+    let served = |row: &Row| matches!(row.figures, Figures::Served { .. });
+    let mut heads = vec!["call", "<system", "bytes out", "back", "p50 µs", "p99 µs"];
+    heads.extend(outcomes.iter().any(|outcome| outcome.rows.iter().any(served)).then_some("server µs"));
+    heads.extend(["ratio", "<95 % interval"]);
+    let mut table = Table::new(&heads);
     for outcome in outcomes {
         for (at, row) in outcome.rows.iter().enumerate() {
             let mut cells = match at {
@@ -235,8 +243,12 @@ pub(crate) fn layout(outcomes: &[Outcome]) -> Table {
                 }
                 _ => vec![String::new(), row.system.clone(), String::new(), String::new()],
             };
-            if let Figures::Latency { p50_us, p99_us } = row.figures {
+            if let Figures::Latency { p50_us, p99_us } | Figures::Served { p50_us, p99_us, .. } = row.figures
+            {
                 cells.extend([p50_us, p99_us].map(|us| format!("{us:.1}")));
+            }
+            if let Figures::Served { server_us, .. } = row.figures {
+                cells.push(server_us.map(|us| format!("{us:.1}")).unwrap_or_default());
             }
             if at > 0
                 && let Some(ratio) = row.ratio()
@@ -301,7 +313,7 @@ mod tests {
     fn the_table_fits_80_columns_and_targets_are_judged() {
         let basis =
             Basis { transport: Transport::Tcp, pin: Pin::Same, calls: 1, seed: 1, ..Basis::default() };
-        let plan = Plan { basis, payloads: Vec::new() };
+        let plan = Plan { basis, payloads: Vec::new(), rate: None };
         let wide = Ratio { median: 1.09, low: 1.05, high: 1.2 };
         let outcomes = [outcome(Payload::Null, Some(wide)), outcome(Payload::Octets(64 << 10), Some(wide))];
         let table = layout(&outcomes);

@@ -215,7 +215,7 @@ fn compare(say: &mut dyn Write) -> Result<(), Failure> {
     let payloads = vec![Payload::Null, Payload::Octets(64 << 10), Payload::Octets(512 << 10)];
     let basis =
         Basis { transport: Transport::Tcp, pin: Pin::Same, calls: 1_000, seed: 1, ..Basis::default() };
-    let plan = Plan { basis, payloads };
+    let plan = Plan { basis, payloads, rate: None };
     let outcomes = crate::bench::rtt::measure(&plan)?;
     writeln!(say, "How close to a bare socket: octets there and back, one processor")?;
     write!(say, "{}", crate::bench::rtt::layout(&outcomes))?;
