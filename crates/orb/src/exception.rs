@@ -226,6 +226,14 @@ impl SystemException {
         };
         self
     }
+
+    /// Puts more behind the text.
+    pub(crate) fn with_more(mut self, more: &str) -> Self {
+        if !more.is_empty() {
+            self.detail = format!("{}{more}", self.detail).into();
+        }
+        self
+    }
 }
 
 impl fmt::Display for SystemException {

@@ -24,6 +24,7 @@ pub mod orb;
 pub mod poa;
 pub mod policy;
 pub mod probes;
+pub mod protocols;
 pub mod raised;
 pub mod rt;
 pub mod server;

@@ -23,6 +23,7 @@ use crate::object::ObjectRef;
 use crate::object::url::{self, Initial};
 use crate::poa::{Adapters, Poa};
 use crate::policy::Policies;
+use crate::protocols::Protocols;
 use crate::server::{self, Server};
 use crate::transport::shm::Shm;
 use crate::transport::tcp::Tcp;
@@ -41,7 +42,6 @@ pub(crate) struct Core {
     policies: Policies,
     giop_version: Version,
     transports: Vec<Arc<dyn Transport>>,
-    preferred: Option<Vec<String>>,
     client: Client,
     pub(crate) server: Server,
     pub(crate) adapters: Adapters,
@@ -259,11 +259,6 @@ impl Orb {
         &self.0.transports
     }
 
-    /// The transports that clients use, best first; `None`: all, as references have them.
-    pub(crate) fn preferred(&self) -> Option<&[String]> {
-        self.0.preferred.as_deref()
-    }
-
     pub(crate) fn client(&self) -> &Client {
         &self.0.client
     }
@@ -325,7 +320,8 @@ impl OrbBuilder {
     }
 
     /// The transports that clients of this ORB use, by name, best first: an endpoint of an earlier one is tried before
-    /// those of later ones, whatever the order in the reference, and transports that are not named are not used. Default:
+    /// those of later ones, whatever the order in the reference, and transports that are not named are not used, unless `*` is
+    /// among the names, which stands for them. The same as [`Policies::protocols`], and said there goes before what is said here. Default:
     /// every transport, in the order that references have and, within a profile, that of the registrations. A server
     /// listens by every registered transport all the same.
     ///
@@ -439,11 +435,12 @@ impl OrbBuilder {
         let spinners = Spinners::at_most(self.spinning, processors.saturating_sub(1).max(1));
         self.server.spinners = Some(spinners.adaptive_up_to(NEXT_REQUEST));
         self.client.spinners = Some(spinners);
+        let mut policies = self.policies;
+        policies.protocols = policies.protocols.or(self.preferred.map(Protocols::only));
         Orb(Arc::new(Core {
-            policies: self.policies,
+            policies,
             giop_version: self.giop_version,
             transports: self.transports,
-            preferred: self.preferred,
             client: Client::new(self.client),
             server: Server::new(self.server),
             adapters: Adapters::new(),

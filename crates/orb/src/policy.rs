@@ -1,10 +1,12 @@
-//! Policies of a call: how long it may take, how far a oneway goes. Set on the ORB, a thread, or one reference; the
-//! narrowest wins.
+//! Policies of a call: how long it may take, how far a oneway goes, by which protocols, over whose connections. Set on the
+//! ORB, a thread, or one reference; the narrowest wins.
 //!
 //! Every wait has a deadline, and every default here is finite.
 
-use std::cell::Cell;
+use std::cell::{Cell, RefCell};
 use std::time::Duration;
+
+use crate::protocols::Protocols;
 
 /// How far a oneway call goes before it returns (CORBA 3.4 part 1 §22.2.5, Messaging::SyncScope).
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Default)]
@@ -23,7 +25,7 @@ pub enum SyncScope {
 }
 
 /// A set of policies; what is `None` is taken from the next wider set: reference, thread, ORB, default.
-#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+#[derive(Clone, Debug, Default, PartialEq, Eq)]
 #[non_exhaustive]
 pub struct Policies {
     /// The longest time to a connection: name lookup and handshake, all addresses together. A call that is sent again, since
@@ -34,6 +36,15 @@ pub struct Policies {
     pub call_timeout: Option<Duration>,
     /// Scope of oneway calls. Default: [`SyncScope::WithTransport`].
     pub sync_scope: Option<SyncScope>,
+    /// The transports that calls may go by, best first (RTCORBA::ClientProtocolPolicy). Default: all that are registered, in
+    /// the order that references have and, within a profile, that of the registrations. Direct calls of objects in this ORB
+    /// go by none, and are made whatever is said here.
+    pub protocols: Option<Protocols>,
+    /// Whether calls on a reference have connections that no other reference shares (RTCORBA::PrivateConnectionPolicy).
+    /// Clones of the reference share them; they are closed some time after the last is gone, as
+    /// [`client_idle`](crate::OrbBuilder::client_idle) says. Fixed with the reference: said of a thread it does nothing.
+    /// Default: no.
+    pub private_connection: Option<bool>,
 }
 
 impl Policies {
@@ -44,7 +55,13 @@ impl Policies {
 
     /// A set that chooses nothing.
     pub const fn new() -> Policies {
-        Policies { connect_timeout: None, call_timeout: None, sync_scope: None }
+        Policies {
+            connect_timeout: None,
+            call_timeout: None,
+            sync_scope: None,
+            protocols: None,
+            private_connection: None,
+        }
     }
 
     /// The same with a connect timeout.
@@ -65,33 +82,64 @@ impl Policies {
         self
     }
 
+    /// The same with a choice of transports.
+    pub fn protocols(mut self, protocols: Protocols) -> Policies {
+        self.protocols = Some(protocols);
+        self
+    }
+
+    /// The same with connections of its own for each reference, or without.
+    pub const fn private_connection(mut self, private: bool) -> Policies {
+        self.private_connection = Some(private);
+        self
+    }
+
     /// This set, with gaps filled from `wider`.
     pub fn or(&self, wider: &Policies) -> Policies {
         Policies {
             connect_timeout: self.connect_timeout.or(wider.connect_timeout),
             call_timeout: self.call_timeout.or(wider.call_timeout),
             sync_scope: self.sync_scope.or(wider.sync_scope),
+            protocols: self.protocols.as_ref().or(wider.protocols.as_ref()).cloned(),
+            private_connection: self.private_connection.or(wider.private_connection),
         }
     }
 }
 
 thread_local! {
-    /// `None` on threads that choose nothing, which are nearly all.
-    static THREAD: Cell<Option<Policies>> = const { Cell::new(None) };
+    /// False on threads that choose nothing, which are nearly all: apart from what is chosen, as it needs no destructor and so
+    /// costs calls a load.
+    static CHOOSES: Cell<bool> = const { Cell::new(false) };
+    static THREAD: RefCell<Policies> = const { RefCell::new(Policies::new()) };
+}
+
+/// Whether this thread has policies of its own.
+#[inline]
+pub(crate) fn thread_chooses() -> bool {
+    CHOOSES.get()
+}
+
+/// This thread's set; empty where there is none.
+fn of_thread() -> Policies {
+    // A thread that ends may still call, out of destructors of its locals.
+    THREAD.try_with(|thread| thread.borrow().clone()).unwrap_or_default()
 }
 
 /// Runs `body` with `policies` for every call that this thread makes in it, unless the reference has its own.
 /// Sets inside sets: the inner one is asked first.
 pub fn with_thread_policies<R>(policies: Policies, body: impl FnOnce() -> R) -> R {
-    struct Restore(Option<Policies>);
+    struct Restore(bool, Policies);
     impl Drop for Restore {
         fn drop(&mut self) {
-            THREAD.set(self.0);
+            CHOOSES.set(self.0);
+            let _ = THREAD.try_with(|thread| thread.replace(std::mem::take(&mut self.1)));
         }
     }
-    let outer = THREAD.get();
-    let _restore = Restore(outer);
-    THREAD.set(Some(policies.or(&outer.unwrap_or_default())));
+    let outer = of_thread();
+    let inner = policies.or(&outer);
+    let _restore = Restore(CHOOSES.get(), outer);
+    let _ = THREAD.try_with(|thread| thread.replace(inner));
+    CHOOSES.set(true);
     body()
 }
 
@@ -120,11 +168,16 @@ pub(crate) struct Standing {
     orb: Policies,
     /// On threads that choose nothing.
     limits: CallLimits,
+    /// Connections that are the reference's alone have this number.
+    pub(crate) owner: Option<u64>,
 }
 
 impl Standing {
-    pub(crate) fn new(reference: Policies, orb: Policies) -> Standing {
-        Standing { reference, orb, limits: CallLimits::of(&reference.or(&orb)) }
+    pub(crate) fn new(reference: Policies, orb: Policies, next_owner: impl FnOnce() -> u64) -> Standing {
+        let both = reference.or(&orb);
+        let limits = CallLimits::of(&both);
+        let owner = both.private_connection.unwrap_or_default().then(next_owner);
+        Standing { reference, orb, limits, owner }
     }
 
     /// The reference's own.
@@ -135,10 +188,25 @@ impl Standing {
     /// What holds for a call made now by this thread: the narrowest set wins.
     #[inline]
     pub(crate) fn limits(&self) -> CallLimits {
-        match THREAD.get() {
-            None => self.limits,
-            Some(thread) => CallLimits::of(&self.reference.or(&thread).or(&self.orb)),
+        if thread_chooses() { self.limits_of_thread() } else { self.limits }
+    }
+
+    #[cold]
+    fn limits_of_thread(&self) -> CallLimits {
+        CallLimits::of(&self.reference.or(&of_thread()).or(&self.orb))
+    }
+
+    /// The protocols on threads that choose none.
+    pub(crate) fn protocols(&self) -> Option<&Protocols> {
+        self.reference.protocols.as_ref().or(self.orb.protocols.as_ref())
+    }
+
+    /// What this thread puts in their place.
+    pub(crate) fn protocols_of_thread(&self) -> Option<Protocols> {
+        if self.reference.protocols.is_some() {
+            return None;
         }
+        of_thread().protocols
     }
 }
 
@@ -153,12 +221,28 @@ mod tests {
         let reference = Policies::new().call_timeout(second);
         let limits = with_thread_policies(
             Policies::new().connect_timeout(2 * second).call_timeout(2 * second),
-            || Standing::new(reference, orb).limits(),
+            || Standing::new(reference, orb.clone(), || 0).limits(),
         );
         assert_eq!((limits.call_timeout, limits.connect_timeout), (second, 2 * second));
-        let after = Standing::new(Policies::new(), orb).limits();
+        let after = Standing::new(Policies::new(), orb, || 0).limits();
         assert_eq!((after.call_timeout, after.connect_timeout), (3 * second, 3 * second));
-        let default = Standing::new(Policies::new(), Policies::new()).limits();
+        let default = Standing::new(Policies::new(), Policies::new(), || 0).limits();
         assert_eq!(default.call_timeout, Policies::DEFAULT_CALL_TIMEOUT);
+    }
+
+    #[test]
+    fn protocols_are_the_references_then_the_threads_then_the_orbs() {
+        let list = |name: &str| Policies::new().protocols(Protocols::only([name]));
+        let own = Standing::new(list("shm"), list("tcp"), || 0);
+        let none = Standing::new(Policies::new(), list("tcp"), || 0);
+        with_thread_policies(list("unix"), || {
+            with_thread_policies(Policies::new().private_connection(true), || {
+                assert_eq!(own.protocols_of_thread(), None);
+                assert_eq!(none.protocols_of_thread(), Some(Protocols::only(["unix"])));
+            });
+        });
+        assert_eq!(own.protocols(), Some(&Protocols::only(["shm"])));
+        assert_eq!((none.protocols_of_thread(), none.protocols()), (None, Some(&Protocols::only(["tcp"]))));
+        assert!(!thread_chooses());
     }
 }

@@ -90,6 +90,19 @@ impl Failure {
         }
     }
 
+    /// What went wrong, without where.
+    pub(crate) fn reason(&self) -> String {
+        match self {
+            Failure::NotConnected { step, cause } | Failure::NotSent { step, cause } => {
+                format!("{step}: {cause}")
+            }
+            Failure::Timeout { step, after, .. } => {
+                format!("{step}: no end after {:.3} s", after.as_secs_f64())
+            }
+            other => format!("{other:?}"),
+        }
+    }
+
     /// The exception that the caller sees when nothing more can be tried.
     pub(crate) fn into_exception(self, endpoint: &Endpoint, operation: &str) -> SystemException {
         let whole = |text: String| format!("{operation} at {endpoint}: {text}");

@@ -21,7 +21,7 @@ pub(crate) mod slot;
 pub(crate) mod unsettled;
 
 use std::collections::HashMap;
-use std::sync::atomic::{AtomicBool, Ordering};
+use std::sync::atomic::{AtomicBool, AtomicU64, Ordering};
 use std::sync::{Arc, OnceLock};
 use std::time::{Duration, Instant};
 
@@ -71,10 +71,13 @@ pub(crate) struct Client {
     reactor: OnceLock<Reactor>,
     /// No reactor is started any more. Set under the pools' lock.
     ended: AtomicBool,
+    /// References with connections of their own, so far.
+    owners: AtomicU64,
 }
 
 /// What is agreed holds for a whole connection, so calls that agree on other code sets, or on none, do not share one.
-type ByEndpoint = HashMap<(Endpoint, Option<CodeSets>), Arc<Pool>>;
+/// References with connections of their own are told apart by their number.
+type ByEndpoint = HashMap<(Endpoint, Option<CodeSets>, Option<u64>), Arc<Pool>>;
 
 #[derive(Default)]
 struct Pools {
@@ -116,7 +119,13 @@ impl Client {
             pools: Arc::default(),
             reactor: OnceLock::new(),
             ended: AtomicBool::new(false),
+            owners: AtomicU64::new(0),
         }
+    }
+
+    /// A number for a reference with connections of its own.
+    pub(crate) fn next_owner(&self) -> u64 {
+        self.owners.fetch_add(1, Ordering::Relaxed)
     }
 
     /// The connections to one endpoint on which these code sets are agreed. References keep what they get, so this is no step
@@ -126,10 +135,11 @@ impl Client {
         endpoint: &Endpoint,
         transport: &Arc<dyn Transport>,
         code_sets: Option<CodeSets>,
+        owner: Option<u64>,
     ) -> Arc<Pool> {
         self.pools
             .lock()
-            .entry((endpoint.clone(), code_sets))
+            .entry((endpoint.clone(), code_sets, owner))
             .or_insert_with(|| Pool::new(endpoint.clone(), transport.clone(), self.settings.clone()))
             .clone()
     }

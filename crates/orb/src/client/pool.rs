@@ -1,9 +1,9 @@
 //! The connections to one endpoint: the idle private ones, and the shared one.
 
-use std::mem;
 use std::sync::Arc;
 use std::sync::atomic::{AtomicUsize, Ordering};
-use std::time::Instant;
+use std::time::{Instant, SystemTime};
+use std::{io, mem};
 
 use parking_lot::{Mutex, MutexGuard};
 use zorb_giop::ResponseFlags;
@@ -16,7 +16,7 @@ use super::reactor::Reactor;
 use super::shared::{End, Reading, Shared, Ticket};
 use super::unsettled;
 use crate::object::route::Candidate;
-use crate::transport::{Carries, Endpoint, Transport};
+use crate::transport::{Carries, Channel, Endpoint, Transport};
 
 /// All connections of one ORB to one endpoint.
 pub(crate) struct Pool {
@@ -30,6 +30,15 @@ pub(crate) struct Pool {
     /// The transport carries oneways alone, of at most so many octets.
     largest_oneway: Option<usize>,
     shared: Mutex<Option<Arc<Shared>>>,
+    /// How the last connect ended, if not well: for people who ask.
+    unreached: Mutex<Option<Unreached>>,
+}
+
+/// A connect that failed.
+#[derive(Clone, Debug)]
+pub(crate) struct Unreached {
+    pub(crate) at: SystemTime,
+    pub(crate) cause: String,
 }
 
 /// Boxed: each goes from here to a call and back, and a pointer is less to move than its some hundred octets.
@@ -70,6 +79,7 @@ impl Pool {
             idle: Mutex::default(),
             open: Arc::default(),
             shared: Mutex::default(),
+            unreached: Mutex::default(),
         })
     }
 
@@ -115,13 +125,26 @@ impl Pool {
     fn open(&self, course: &Course<'_>, connect_by: Instant) -> Result<Option<Box<Private>>, Box<Failure>> {
         let Some(seat) = Seat::take(&self.open, self.settings.private_connections) else { return Ok(None) };
         let channel = self
-            .transport
-            .connect(&self.endpoint, connect_by)
+            .connect(connect_by)
             .map_err(|cause| Failure::not_connected(cause, course.started.elapsed()))?;
         if let Some(spinners) = &self.settings.spinners {
             channel.spin(spinners);
         }
         Ok(Some(Box::new(Private::new(channel, &self.settings, seat))))
+    }
+
+    /// A channel to the endpoint. How it went is kept.
+    fn connect(&self, by: Instant) -> io::Result<Arc<dyn Channel>> {
+        let connected = self.transport.connect(&self.endpoint, by);
+        let failed = connected.as_ref().err();
+        *self.unreached.lock() =
+            failed.map(|cause| Unreached { at: SystemTime::now(), cause: cause.to_string() });
+        connected
+    }
+
+    /// How the last connect ended, if not well.
+    pub(crate) fn unreached(&self) -> Option<Unreached> {
+        self.unreached.lock().clone()
     }
 
     /// The call has ended well: the connection waits for the next one.
@@ -202,7 +225,7 @@ impl Pool {
 
     fn connect_shared(&self, shared: &Arc<Shared>, connect_by: Instant, reactor: &Reactor) {
         let started = Instant::now();
-        match self.transport.connect(&self.endpoint, connect_by) {
+        match self.connect(connect_by) {
             Ok(channel) => shared.connected(channel, reactor),
             Err(error) => {
                 let (kind, text) = (error.kind(), error.to_string().into());

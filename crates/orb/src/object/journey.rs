@@ -13,7 +13,9 @@ use crate::client::failure::{Failure, Step};
 use crate::client::message::Course;
 use crate::exception::{Completion, Kind, Minor, SystemException};
 use crate::marshal::decode_exception;
+use crate::policy::thread_chooses;
 use crate::probes::{Point, passed};
+use crate::protocols::Protocols;
 
 /// Forwards that one call follows. 16: real chains have one or two; two servers that forward to each other would
 /// otherwise never end.
@@ -23,6 +25,9 @@ const MOST_FORWARDS: u32 = 16;
 /// that was asked to close all the time a call met more than 32 in a row; one that only ever closes is found out soon,
 /// not by keeping a core busy until the deadline.
 const MOST_REPEATS: u32 = 1000;
+
+/// Endpoints whose failures an exception tells. 16: more nobody reads.
+const MOST_UNREACHED: usize = 16;
 
 /// A call on its way.
 pub(crate) struct Journey {
@@ -41,8 +46,18 @@ pub(crate) struct Journey {
     unreached: usize,
     forwards: u32,
     repeats: u32,
+    detours: Option<Box<Detours>>,
+}
+
+/// What few calls come to have.
+#[derive(Default)]
+struct Detours {
     /// The longer form in which the server asked for the object.
-    addressed: Option<Box<(AddressingDisposition, Target)>>,
+    addressed: Option<(AddressingDisposition, Target)>,
+    /// The thread's choice when the call was made.
+    protocols: Option<Protocols>,
+    /// Endpoints that were not reached, and why.
+    unreached: Vec<String>,
 }
 
 /// What to do after one attempt.
@@ -71,7 +86,12 @@ impl Journey {
         let limits = target.limits();
         let started = Instant::now();
         passed(Point::Deadline);
-        let (destination, by_forward) = target.route();
+        let (destination, by_forward, detours) = if thread_chooses() {
+            Self::set_out_by_thread(target)
+        } else {
+            let (destination, by_forward) = target.route();
+            (destination, by_forward, None)
+        };
         passed(Point::Route);
         let waits = response.expects_reply();
         let Some(candidate) = destination.first(waits) else {
@@ -89,8 +109,17 @@ impl Journey {
             unreached: 0,
             forwards: 0,
             repeats: 0,
-            addressed: None,
+            detours,
         })
+    }
+
+    /// The route on a thread that has policies of its own.
+    #[cold]
+    fn set_out_by_thread(target: &ObjectRef) -> (Arc<Destination>, bool, Option<Box<Detours>>) {
+        let protocols = target.protocols_of_thread();
+        let (destination, by_forward) = target.route_under(protocols.as_ref());
+        let detours = protocols.is_some().then(|| Box::new(Detours { protocols, ..Detours::default() }));
+        (destination, by_forward, detours)
     }
 
     /// The operation's name on the wire.
@@ -108,8 +137,8 @@ impl Journey {
     #[inline]
     pub(crate) fn course(&self) -> Course<'_> {
         let candidate = self.candidate();
-        let target = match &self.addressed {
-            Some(addressed) => &addressed.1,
+        let target = match &self.detours {
+            Some(detours) => detours.addressed.as_ref().map_or(&candidate.target, |addressed| &addressed.1),
             None => &candidate.target,
         };
         Course { candidate, target, started: self.started, deadline: self.deadline }
@@ -144,7 +173,14 @@ impl Journey {
             | Failure::NotSent { .. }
             | Failure::Timeout { sent: false, step: Step::Connect, .. } => {
                 target.orb().check_alive()?;
-                self.elsewhere(target).map_err(|()| self.exception(failure))
+                let endpoint = self.candidate().pool.endpoint().clone();
+                let unreached = &mut self.detours.get_or_insert_default().unreached;
+                if unreached.len() < MOST_UNREACHED {
+                    unreached.push(format!("{endpoint}: {}", failure.reason()));
+                }
+                self.destination.avoid(self.waits, self.started.elapsed());
+                self.elsewhere(target)
+                    .map_err(|()| self.all_failed(failure.into_exception(&endpoint, self.operation)))
             }
             failure => Err(self.exception(failure)),
         }
@@ -153,6 +189,29 @@ impl Journey {
     /// A connection stood, and the next may take as long as the first was allowed to.
     fn connect_anew(&mut self, target: &ObjectRef) {
         self.connect_within = self.started.elapsed() + target.limits().connect_timeout;
+    }
+
+    /// The exception of a call that no candidate took: the last one's, with what became of the others.
+    fn all_failed(&self, last: SystemException) -> SystemException {
+        let unreached = self.detours.as_ref().map_or(&[][..], |detours| &detours.unreached);
+        let mut text = String::new();
+        if let [before @ .., _] = unreached
+            && !before.is_empty()
+        {
+            text = format!("; before that {}", before.join("; "));
+        }
+        for index in 0..self.destination.candidates.len() {
+            if !self.destination.can_use(index, self.waits) {
+                let endpoint = self.destination.candidates[index].pool.endpoint();
+                text.push_str(&format!("; {endpoint}: carries oneways alone"));
+            }
+        }
+        if let Some(protocols) = self.destination.protocols() {
+            for endpoint in &self.destination.not_allowed {
+                text.push_str(&format!("; {endpoint}: not among the transports {protocols}"));
+            }
+        }
+        last.with_more(&text)
     }
 
     fn exception(&self, failure: Failure) -> SystemException {
@@ -196,9 +255,12 @@ impl Journey {
     }
 
     fn depart(&mut self, target: &ObjectRef) -> Result<(), ()> {
-        (self.destination, self.by_forward) = target.route();
+        let protocols = self.detours.as_mut().and_then(|detours| {
+            detours.addressed = None;
+            detours.protocols.as_ref()
+        });
+        (self.destination, self.by_forward) = target.route_under(protocols);
         self.unreached = 0;
-        self.addressed = None;
         self.candidate = self.destination.first(self.waits).ok_or(())?;
         Ok(())
     }
@@ -277,7 +339,7 @@ impl Journey {
         }
         self.forwards += 1;
         self.connect_anew(target);
-        target.0.route.forward(target.orb(), &ior, permanent);
+        target.forward(&ior, permanent);
         match self.depart(target) {
             Ok(()) => Ok(Next::Again),
             Err(()) => Err(self.destination.unreachable().context(self.operation)),
@@ -287,10 +349,11 @@ impl Journey {
     fn readdressed(&mut self, reply: &Reply, format: Format) -> Result<Next<()>, SystemException> {
         let how = u16::decode(&mut Decoder::over(&reply.body, format)).map(AddressingDisposition);
         let how = how.map_err(|error| self.bad_reply(format!("addressing disposition: {error}")))?;
-        let asked_before = self.addressed.as_ref().is_some_and(|before| before.0 == how);
+        let before = self.detours.as_ref().and_then(|detours| detours.addressed.as_ref());
+        let asked_before = before.is_some_and(|before| before.0 == how);
         match self.destination.target(self.candidate(), how) {
             Some(target) if !asked_before => {
-                self.addressed = Some(Box::new((how, target)));
+                self.detours.get_or_insert_default().addressed = Some((how, target));
                 Ok(Next::Again)
             }
             Some(_) => Err(self.bad_reply(format!("asked again for addressing by {how}"))),

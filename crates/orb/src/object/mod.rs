@@ -4,6 +4,7 @@
 //! carries calls on it, its policies, and what was learnt since (a forward, the place where it lives).
 
 pub mod asynchronous;
+pub mod considered;
 pub mod here;
 pub mod invoke;
 mod journey;
@@ -21,6 +22,7 @@ use zorb_giop::{IiopProfile, Ior};
 use crate::exception::{Kind, SystemException};
 use crate::orb::Orb;
 use crate::policy::{CallLimits, Policies, Standing};
+use crate::protocols::Protocols;
 use crate::skeleton::{Interface, InterfaceInfo, OBJECT_ID, Operation};
 use route::{Destination, RouteCache};
 
@@ -43,7 +45,7 @@ impl ObjectRef {
     }
 
     fn bound(orb: Orb, ior: Ior, policies: Policies) -> ObjectRef {
-        let policies = Standing::new(policies, *orb.policies());
+        let policies = Standing::new(policies, orb.policies().clone(), || orb.client().next_owner());
         ObjectRef(Arc::new(Reference { orb, ior, policies, route: RouteCache::default() }))
     }
 
@@ -146,17 +148,40 @@ impl ObjectRef {
         self.0.policies.limits()
     }
 
-    /// Where calls go now, and whether by a forward.
+    /// Where calls go now on threads that choose no protocols, and whether by a forward.
     #[inline]
     pub(crate) fn route(&self) -> (Arc<Destination>, bool) {
-        self.0.route.with_current(&self.0.orb, &self.0.ior, |destination, by_forward| {
-            (destination.clone(), by_forward)
+        let reference = &*self.0;
+        reference.route.with_current(&reference.orb, &reference.ior, &reference.policies, |to, by_forward| {
+            (to.clone(), by_forward)
         })
+    }
+
+    /// The same under a list of protocols, if there is one.
+    #[cold]
+    pub(crate) fn route_under(&self, protocols: Option<&Protocols>) -> (Arc<Destination>, bool) {
+        let (standing, by_forward) = self.route();
+        let under = protocols.map(|list| standing.under(&self.0.orb, self.0.policies.owner, list));
+        (under.unwrap_or(standing), by_forward)
+    }
+
+    /// What this thread puts in the place of the protocols that hold otherwise.
+    #[cold]
+    pub(crate) fn protocols_of_thread(&self) -> Option<Protocols> {
+        self.0.policies.protocols_of_thread()
+    }
+
+    /// Calls go elsewhere from now on.
+    pub(crate) fn forward(&self, to: &Ior, permanent: bool) {
+        self.0.route.forward(&self.0.orb, to, &self.0.policies, permanent);
     }
 
     /// The object's key, if calls go to this ORB now.
     pub(crate) fn local_key(&self) -> Option<Bytes> {
-        self.0.route.with_current(&self.0.orb, &self.0.ior, |destination, _| destination.here(&self.0.orb))
+        let reference = &*self.0;
+        reference.route.with_current(&reference.orb, &reference.ior, &reference.policies, |to, _| {
+            to.here(&reference.orb)
+        })
     }
 }
 

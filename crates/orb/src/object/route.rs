@@ -3,8 +3,9 @@
 //! A [`Destination`] is made once from a reference and kept with it: its profiles read, each endpoint's connections
 //! found, code sets chosen. A call then only picks a candidate.
 
-use std::sync::atomic::{AtomicBool, AtomicUsize, Ordering};
+use std::sync::atomic::{AtomicBool, AtomicU64, AtomicUsize, Ordering};
 use std::sync::{Arc, OnceLock};
+use std::time::{Duration, Instant};
 
 use bytes::Bytes;
 use parking_lot::{Mutex, MutexGuard};
@@ -17,11 +18,24 @@ use zorb_giop::{
 use crate::client::pool::Pool;
 use crate::exception::{Minor, SystemException};
 use crate::orb::Orb;
+use crate::policy::Standing;
+use crate::protocols::Protocols;
+use crate::transport::Endpoint;
 use crate::upcall;
 
 /// Ways to one object that are kept; a reference may name more, which are left aside. 64: replicated objects name a handful,
 /// each host a few addresses, and every one that is tried takes its share of the connect timeout.
 const MOST_CANDIDATES: usize = 64;
+
+/// Lists of protocols under which a destination is kept beside its own; threads rarely choose among more than a few.
+const MOST_VIEWS: usize = 8;
+
+/// A better candidate that failed is tried again after this at the earliest...
+const PAUSE: Duration = Duration::from_secs(1);
+
+/// ...and after so many times what the attempt took: where a host swallows packets, that many calls' time is spent there of
+/// all.
+const PAUSES: u32 = 16;
 
 /// One way to an object: an endpoint, and how to speak there.
 pub(crate) struct Candidate {
@@ -45,20 +59,34 @@ pub(crate) struct Offer {
 pub(crate) struct Destination {
     ior: Ior,
     pub(crate) candidates: Vec<Candidate>,
-    /// Where it could be reached by transports that this ORB's clients do not use.
-    left_aside: Option<String>,
+    /// The transports that calls may go by.
+    protocols: Option<Protocols>,
+    /// Where it could be reached by transports that they may not.
+    pub(crate) not_allowed: Vec<Endpoint>,
     /// The object's key, if it lives in this ORB.
     pub(crate) local: Option<Bytes>,
-    /// The candidate that worked last, for calls that wait for something to come back.
-    preferred: AtomicUsize,
+    /// For calls that wait for something to come back.
+    leaning: Leaning,
     /// The same for others, which more candidates may carry.
-    preferred_oneway: AtomicUsize,
+    leaning_oneway: Leaning,
     /// Some candidates carry oneways alone.
     is_mixed: bool,
+    /// Its times count from here.
+    made: Instant,
+    /// The same under the lists of threads, latest last.
+    views: Mutex<Vec<Arc<Destination>>>,
+}
+
+/// The candidate that worked last, and when better ones are tried again.
+#[derive(Default)]
+struct Leaning {
+    index: AtomicUsize,
+    /// Milliseconds since the destination was made.
+    again_at: AtomicU64,
 }
 
 impl Destination {
-    fn new(orb: &Orb, ior: &Ior) -> Destination {
+    fn new(orb: &Orb, ior: &Ior, owner: Option<u64>, protocols: Option<&Protocols>) -> Destination {
         let mut local = None;
         let mut candidates: Vec<Candidate> = Vec::new();
         let mut named = 0;
@@ -75,7 +103,7 @@ impl Destination {
                     named += 1;
                     let code_sets = offer(&ways.components);
                     let agreed = code_sets.as_ref().map(|offer| offer.code_sets);
-                    let pool = orb.client().pool(&endpoint, transport, agreed);
+                    let pool = orb.client().pool(&endpoint, transport, agreed, owner);
                     let target = match pool.largest_oneway() {
                         // Groups of objects have no key: their profile names them.
                         Some(_) if ways.object_key.is_empty() => Target::Profile(Box::new(profile.clone())),
@@ -98,10 +126,57 @@ impl Destination {
                 }
             }
         }
-        let left_aside = keep_preferred(orb, &mut candidates);
+        let not_allowed = protocols.map(|list| keep_allowed(list, &mut candidates)).unwrap_or_default();
         let is_mixed = candidates.iter().any(|candidate| candidate.pool.largest_oneway().is_some());
-        let (preferred, preferred_oneway) = Default::default();
-        Destination { ior: ior.clone(), candidates, left_aside, local, preferred, preferred_oneway, is_mixed }
+        Destination {
+            ior: ior.clone(),
+            candidates,
+            protocols: protocols.cloned(),
+            not_allowed,
+            local,
+            leaning: Leaning::default(),
+            leaning_oneway: Leaning::default(),
+            is_mixed,
+            made: Instant::now(),
+            views: Mutex::default(),
+        }
+    }
+
+    /// The same under another list of protocols.
+    pub(crate) fn under(
+        self: &Arc<Self>,
+        orb: &Orb,
+        owner: Option<u64>,
+        protocols: &Protocols,
+    ) -> Arc<Destination> {
+        if self.protocols.as_ref() == Some(protocols) {
+            return self.clone();
+        }
+        let mut views = self.views.lock();
+        if let Some(known) = views.iter().find(|view| view.protocols.as_ref() == Some(protocols)) {
+            return known.clone();
+        }
+        if views.len() == MOST_VIEWS {
+            views.remove(0);
+        }
+        let view = Arc::new(Destination::new(orb, &self.ior, owner, Some(protocols)));
+        views.push(view.clone());
+        view
+    }
+
+    /// Whether it is this one, or one made of it.
+    fn is_or_has(self: &Arc<Self>, other: &Arc<Destination>) -> bool {
+        Arc::ptr_eq(self, other) || self.views.lock().iter().any(|view| Arc::ptr_eq(view, other))
+    }
+
+    /// What it was made of.
+    pub(crate) fn ior(&self) -> &Ior {
+        &self.ior
+    }
+
+    /// The transports that calls may go by.
+    pub(crate) fn protocols(&self) -> Option<&Protocols> {
+        self.protocols.as_ref()
     }
 
     /// The object's key, if it may be called directly: it lives in this ORB, and no message of this thread is on its way there,
@@ -114,8 +189,8 @@ impl Destination {
         (!overtakes).then(|| key.clone())
     }
 
-    fn preferred(&self, waits: bool) -> &AtomicUsize {
-        if waits || !self.is_mixed { &self.preferred } else { &self.preferred_oneway }
+    fn leaning(&self, waits: bool) -> &Leaning {
+        if waits || !self.is_mixed { &self.leaning } else { &self.leaning_oneway }
     }
 
     /// Whether a candidate can carry a call that waits for something to come back, or one that does not.
@@ -127,20 +202,54 @@ impl Destination {
     /// The index of the candidate to try first; `None` if there is none.
     #[inline]
     pub(crate) fn first(&self, waits: bool) -> Option<usize> {
-        let count = self.candidates.len();
-        let first = self.preferred(waits).load(Ordering::Relaxed).min(count.checked_sub(1)?);
-        if self.can_use(first, waits) {
-            return Some(first);
+        let index = self.leaning(waits).index.load(Ordering::Relaxed);
+        if index == 0 && !self.candidates.is_empty() && self.can_use(0, waits) {
+            return Some(0);
         }
-        (first..count).chain(0..first).find(|&index| self.can_use(index, waits))
+        self.first_after_all(index, waits, true)
+    }
+
+    /// The same where the first candidate is not the one: it cannot carry this, or has failed. After a pause one call tries
+    /// the best one again.
+    #[cold]
+    fn first_after_all(&self, index: usize, waits: bool, may_return: bool) -> Option<usize> {
+        let best = (0..self.candidates.len()).find(|&index| self.can_use(index, waits))?;
+        let index = index.min(self.candidates.len() - 1);
+        if index <= best || !self.can_use(index, waits) {
+            return Some(best);
+        }
+        let again_at = &self.leaning(waits).again_at;
+        let (now, due) = (self.milliseconds(Duration::ZERO), again_at.load(Ordering::Relaxed));
+        let returns = may_return
+            && now >= due
+            && again_at
+                .compare_exchange(due, self.milliseconds(PAUSE), Ordering::Relaxed, Ordering::Relaxed)
+                .is_ok();
+        Some(if returns { best } else { index })
+    }
+
+    /// The one that a call would try first, without trying.
+    pub(crate) fn favourite(&self, waits: bool) -> Option<usize> {
+        self.first_after_all(self.leaning(waits).index.load(Ordering::Relaxed), waits, false)
+    }
+
+    /// So many milliseconds after the destination was made it is `ahead` from now.
+    fn milliseconds(&self, ahead: Duration) -> u64 {
+        u64::try_from((self.made.elapsed() + ahead).as_millis()).unwrap_or(u64::MAX)
+    }
+
+    /// A candidate was not reached, which took so long: others are used for a while.
+    pub(crate) fn avoid(&self, waits: bool, took: Duration) {
+        let pause = PAUSE.max(took.saturating_mul(PAUSES));
+        self.leaning(waits).again_at.fetch_max(self.milliseconds(pause), Ordering::Relaxed);
     }
 
     /// This candidate has worked: later calls of the kind begin with it.
     pub(crate) fn prefer(&self, index: usize, waits: bool) {
-        let preferred = self.preferred(waits);
+        let leaning = &self.leaning(waits).index;
         // A store to a line that all callers read costs them a miss: only when it changes something.
-        if preferred.load(Ordering::Relaxed) != index {
-            preferred.store(index, Ordering::Relaxed);
+        if leaning.load(Ordering::Relaxed) != index {
+            leaning.store(index, Ordering::Relaxed);
         }
     }
 
@@ -176,8 +285,10 @@ impl Destination {
         let tags: Vec<_> = self.ior.profiles.iter().map(|profile| profile.tag.to_string()).collect();
         let detail = if tags.is_empty() {
             "the reference has no profile".into()
-        } else if let Some(left_aside) = &self.left_aside {
-            left_aside.clone()
+        } else if let (Some(protocols), false) = (&self.protocols, self.not_allowed.is_empty()) {
+            let known: Vec<_> = self.not_allowed.iter().map(Endpoint::to_string).collect();
+            let known = known.join(", ");
+            format!("the reference leads to {known}, and calls may go by only the transports {protocols}")
         } else {
             format!("no transport of this ORB can use the reference's profiles ({})", tags.join(", "))
         };
@@ -185,20 +296,13 @@ impl Destination {
     }
 }
 
-/// Leaves the ways by transports that the ORB's clients use, in their order of preference, and says if that leaves none.
-fn keep_preferred(orb: &Orb, candidates: &mut Vec<Candidate>) -> Option<String> {
-    let preferred = orb.preferred()?;
-    let rank = |candidate: &Candidate| {
-        let transport = &*candidate.pool.endpoint().transport;
-        preferred.iter().position(|name| name == transport)
-    };
-    let known: Vec<_> = candidates.iter().map(|candidate| candidate.pool.endpoint().to_string()).collect();
-    candidates.retain(|candidate| rank(candidate).is_some());
+/// Leaves the ways by transports that the list allows, in its order, and gives the endpoints of the others.
+fn keep_allowed(list: &Protocols, candidates: &mut Vec<Candidate>) -> Vec<Endpoint> {
+    let rank = |candidate: &Candidate| list.rank(&candidate.pool.endpoint().transport);
+    let others = candidates.extract_if(.., |candidate| rank(candidate).is_none());
+    let others = others.map(|candidate| candidate.pool.endpoint().clone()).collect();
     candidates.sort_by_key(rank);
-    (candidates.is_empty() && !known.is_empty()).then(|| {
-        let (used, known) = (preferred.join(", "), known.join(", "));
-        format!("the reference leads to {known}, and this ORB's clients use only the transports {used}")
-    })
+    others
 }
 
 /// Code sets by what the server publishes.
@@ -238,6 +342,7 @@ impl RouteCache {
         &self,
         orb: &Orb,
         ior: &Ior,
+        policies: &Standing,
         look: impl FnOnce(&Arc<Destination>, bool) -> R,
     ) -> R {
         if self.forwarded.load(Ordering::Acquire) {
@@ -247,15 +352,12 @@ impl RouteCache {
             }
         }
         let original = self.original.get();
-        look(
-            original.unwrap_or_else(|| self.original.get_or_init(|| Arc::new(Destination::new(orb, ior)))),
-            false,
-        )
+        look(original.unwrap_or_else(|| self.original.get_or_init(|| destination(orb, ior, policies))), false)
     }
 
     /// The server says that the object is elsewhere. A permanent forward replaces what the reference says.
-    pub(crate) fn forward(&self, orb: &Orb, to: &Ior, permanent: bool) {
-        let destination = Some(Arc::new(Destination::new(orb, to)));
+    pub(crate) fn forward(&self, orb: &Orb, to: &Ior, policies: &Standing, permanent: bool) {
+        let destination = Some(destination(orb, to, policies));
         let mut forwards = self.forwards();
         *forwards = match permanent {
             true => Forwards { permanent: destination, temporary: None },
@@ -267,8 +369,13 @@ impl RouteCache {
     /// The place that calls were forwarded to does not answer: back to what the reference says.
     pub(crate) fn unforward(&self, failed: &Arc<Destination>) {
         let mut forwards = self.forwards();
-        forwards.temporary.take_if(|temporary| Arc::ptr_eq(temporary, failed));
+        forwards.temporary.take_if(|temporary| temporary.is_or_has(failed));
         let left = forwards.temporary.is_some() || forwards.permanent.is_some();
         self.forwarded.store(left, Ordering::Release);
     }
+}
+
+/// Where a reference leads under its own policies and the ORB's.
+fn destination(orb: &Orb, ior: &Ior, policies: &Standing) -> Arc<Destination> {
+    Arc::new(Destination::new(orb, ior, policies.owner, policies.protocols()))
 }

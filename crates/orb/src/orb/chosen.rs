@@ -65,7 +65,7 @@ impl OrbBuilder {
             InitialSource::Object(_) => None,
         });
         Chosen {
-            policies: self.policies,
+            policies: self.policies.clone(),
             giop_version: self.giop_version,
             transports: transports
                 .map(|it| ChosenTransport { name: it.name(), properties: it.properties() })

@@ -13,7 +13,7 @@ use std::time::{Duration, Instant, SystemTime};
 use zorb_giop::{ComponentTag, IiopProfile, Ior, UnixEndpoint};
 use zorb_ipc::{AcceptorOptions, Credentials, Error, UnixAddress, UnixConnector};
 
-use super::{Acceptor, Channel, Endpoint, Published};
+use super::{Acceptor, Channel, Declined, Endpoint, Published};
 
 /// Refused peers that one look at an acceptor sends away: then others have their turn.
 const MOST_REFUSED: usize = 16;
@@ -96,6 +96,19 @@ impl Machine {
             profile.components.iter().filter_map(|component| UnixEndpoint::decode_as(tag, component).ok());
         let here = named.filter(|endpoint| self.is_here(&endpoint.host));
         here.filter_map(|endpoint| self.endpoint(&endpoint.path)).collect()
+    }
+
+    /// Those that it has on other machines.
+    pub(super) fn declined(&self, profile: &IiopProfile, tag: ComponentTag) -> Vec<Declined> {
+        let named =
+            profile.components.iter().filter_map(|component| UnixEndpoint::decode_as(tag, component).ok());
+        named
+            .filter(|endpoint| !self.is_here(&endpoint.host))
+            .map(|endpoint| Declined {
+                endpoint: format!("{}:{}", self.transport, endpoint.path),
+                reason: format!("on another host: {}, and this one is {}", endpoint.host, self.host),
+            })
+            .collect()
     }
 
     /// Whether a host's name is this machine's, with or without its domain.

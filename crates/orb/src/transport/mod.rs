@@ -79,10 +79,25 @@ pub trait Transport: Send + Sync {
     /// What this transport can use of a profile; `None` if nothing. `reference` is the one that the profile stands in, whose
     /// other profiles may say what this one does not. Asked once for each reference, not with every call; never blocks.
     fn ways(&self, profile: &TaggedProfile, reference: &Ior) -> Option<Ways>;
+    /// What it knows in a profile and does not use, each with the reason, such as that it is another machine's: for people who
+    /// ask why calls go another way.
+    fn declines(&self, profile: &TaggedProfile, reference: &Ior) -> Vec<Declined> {
+        let _ = (profile, reference);
+        Vec::new()
+    }
     /// What it was told beyond its defaults, by name, such as (`queues`, `64KiB`): for people.
     fn properties(&self) -> Vec<(&'static str, String)> {
         Vec::new()
     }
+}
+
+/// What a transport knows in a reference, and does not use.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Declined {
+    /// As an endpoint would be written.
+    pub endpoint: String,
+    /// Why not.
+    pub reason: String,
 }
 
 /// A listening endpoint.

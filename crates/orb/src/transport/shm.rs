@@ -27,7 +27,7 @@ use zorb_ipc::{
 };
 
 use super::machine::{Arriving, Machine, Users, invalid};
-use super::{Acceptor, Armed, Channel, Endpoint, Idle, Received, Transport, Wanted, Ways};
+use super::{Acceptor, Armed, Channel, Declined, Endpoint, Idle, Received, Transport, Wanted, Ways};
 
 const NAME: &str = "shm";
 
@@ -114,6 +114,11 @@ impl Transport for Shm {
         let profile = IiopProfile::decode(profile).ok()?;
         let endpoints = self.machine.endpoints(&profile, ComponentTag::ZORB_SHM);
         Ways::iiop(profile, endpoints)
+    }
+
+    fn declines(&self, profile: &TaggedProfile, _: &Ior) -> Vec<Declined> {
+        let profile = IiopProfile::decode(profile);
+        profile.map_or_else(|_| Vec::new(), |profile| self.machine.declined(&profile, ComponentTag::ZORB_SHM))
     }
 
     fn properties(&self) -> Vec<(&'static str, String)> {

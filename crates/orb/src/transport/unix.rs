@@ -22,7 +22,7 @@ use zorb_ipc::{Credentials, Error, QueueSizes, UnixAcceptor, UnixAddress, UnixCo
 pub use super::machine::Users;
 use super::machine::{Arriving, Machine};
 use super::stream::StreamChannel;
-use super::{Acceptor, Channel, Endpoint, InProfile, Transport, Ways};
+use super::{Acceptor, Channel, Declined, Endpoint, InProfile, Transport, Ways};
 
 const NAME: &str = "unix";
 
@@ -104,6 +104,21 @@ impl Transport for Unix {
             object_key: profile.object_key,
             components: profile.components,
         })
+    }
+
+    fn declines(&self, profile: &TaggedProfile, reference: &Ior) -> Vec<Declined> {
+        if let Ok(profile) = UiopProfile::decode(profile)
+            && self.machine.is_elsewhere(reference)
+        {
+            let endpoint = format!("{NAME}:{}", profile.path);
+            let reason = "the reference names another host than this one".to_owned();
+            return vec![Declined { endpoint, reason }];
+        }
+        let profile = IiopProfile::decode(profile);
+        profile.map_or_else(
+            |_| Vec::new(),
+            |profile| self.machine.declined(&profile, ComponentTag::OMNIORB_UNIX),
+        )
     }
 
     fn properties(&self) -> Vec<(&'static str, String)> {

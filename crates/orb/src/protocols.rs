@@ -1,0 +1,90 @@
+//! Which transports calls may go by, and in which order: a policy ([`Policies::protocols`](crate::policy::Policies::protocols)).
+
+use std::fmt;
+use std::sync::Arc;
+
+/// The place of all transports that are not named.
+const OTHERS: &str = "*";
+
+/// Transports by name, best first. The word `*` stands for all that are not named.
+///
+/// | list | calls go by |
+/// |---|---|
+/// | `shm`, `unix` | shared memory, else a Unix socket, else not at all |
+/// | `shm`, `*` | shared memory where it can be reached, else as the reference and the registrations have it |
+/// | `*`, `tcp` | TCP last |
+///
+/// An empty list forbids all. Cloning is a count.
+///
+/// ```
+/// use zorb_orb::protocols::Protocols;
+///
+/// assert!(Protocols::only(["shm", "unix"]).allows("unix"));
+/// assert!(!Protocols::only(["shm", "unix"]).allows("tcp"));
+/// assert!(Protocols::first(["shm"]).allows("tcp"));
+/// ```
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Protocols(Arc<[Box<str>]>);
+
+impl Protocols {
+    /// These, in this order; others only where one of them is `*`.
+    pub fn only<I>(transports: I) -> Protocols
+    where
+        I: IntoIterator,
+        I::Item: Into<String>,
+    {
+        Protocols(transports.into_iter().map(|name| name.into().into_boxed_str()).collect())
+    }
+
+    /// These before all others.
+    pub fn first<I>(transports: I) -> Protocols
+    where
+        I: IntoIterator,
+        I::Item: Into<String>,
+    {
+        Protocols::only(transports.into_iter().map(Into::into).chain([OTHERS.to_owned()]))
+    }
+
+    /// The names, as they were given.
+    pub fn names(&self) -> impl Iterator<Item = &str> {
+        self.0.iter().map(|name| &**name)
+    }
+
+    /// Whether calls may go by this transport.
+    pub fn allows(&self, transport: &str) -> bool {
+        self.rank(transport).is_some()
+    }
+
+    /// Its place in the order; `None`: not at all.
+    pub(crate) fn rank(&self, transport: &str) -> Option<usize> {
+        let place = |of: &str| self.0.iter().position(|name| &**name == of);
+        place(transport).or_else(|| place(OTHERS))
+    }
+}
+
+/// The names, with commas.
+impl fmt::Display for Protocols {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        if self.0.is_empty() {
+            return f.write_str("none");
+        }
+        for (index, name) in self.0.iter().enumerate() {
+            write!(f, "{}{name}", if index == 0 { "" } else { ", " })?;
+        }
+        Ok(())
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn the_star_is_the_place_of_those_not_named() {
+        let list = Protocols::only(["shm", "*", "tcp"]);
+        assert_eq!(["shm", "unix", "udp", "tcp"].map(|name| list.rank(name)), [0, 1, 1, 2].map(Some));
+        assert_eq!(Protocols::first(["unix"]).to_string(), "unix, *");
+        assert_eq!(Protocols::only(["unix"]).rank("tcp"), None);
+        assert!(!Protocols::only(Vec::<String>::new()).allows("tcp"));
+    }
+}
