@@ -23,15 +23,15 @@ fn timed_out(at: Place, result: Result<(), zorb::SystemException>) {
 fn a_call_timeout_is_a_policy_of_orb_thread_and_reference(at: Place) {
     let (_server, text) = serve(at.server(), Arc::new(Servant::new(1)));
     let short = Policies::new().call_timeout(SHORT);
-    let client = at.client().policies(short).build();
+    let client = at.client().policies(short.clone()).build();
     timed_out(at, probe(&client, &text).wait(3000));
     timed_out(at, probe(&client, &text).wait_async(3000).wait());
 
     let client = at.client().build();
     let patient = probe(&client, &text);
     let began = Instant::now();
-    with_thread_policies(short, || timed_out(at, patient.wait(3000)));
-    let hasty = Probe::from_object(patient.as_object().with_policies(short));
+    with_thread_policies(short.clone(), || timed_out(at, patient.wait(3000)));
+    let hasty = Probe::from_object(patient.as_object().with_policies(short.clone()));
     timed_out(at, hasty.wait(3000));
     timed_out(at, hasty.wait_async(3000).wait());
     assert!(began.elapsed() >= 3 * SHORT, "none of the three may end before its time");

@@ -25,6 +25,7 @@ mod idl;
 mod ior;
 mod ping;
 mod sizes;
+mod soak;
 mod table;
 mod ttcp;
 
@@ -64,6 +65,7 @@ enum Command {
     Ping(ping::Arguments),
     Bench(bench::Arguments),
     Ttcp(ttcp::Arguments),
+    Soak(soak::Arguments),
     Config(config::Arguments),
 }
 
@@ -81,6 +83,7 @@ fn run() -> Result<(), Failure> {
         Command::Idl(arguments) => told.none("idl").and_then(|()| idl::run(&arguments)),
         Command::Ior(arguments) => told.none("ior").and_then(|()| ior::run(&arguments)),
         Command::Bench(arguments) => told.none("bench").and_then(|()| bench::run(arguments)),
+        Command::Soak(arguments) => told.none("soak").and_then(|()| soak::run(arguments)),
         Command::Ttcp(arguments) => told.none("ttcp").and_then(|()| ttcp::run(arguments)),
     }
 }
