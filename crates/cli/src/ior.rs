@@ -7,9 +7,12 @@ use std::io::{Read, Write};
 
 use clap::Args;
 use serde_json::{Map, Value as Json, json};
+use zorb::Orb;
 use zorb::giop::describe::{self, Named, Value};
 use zorb::giop::{Corbaloc, CorbalocAddress, Endpoint, IiopProfile, ObjectUrl, UrlError};
+use zorb::protocols::Considered;
 
+use crate::config::Told;
 use crate::failure::Failure;
 
 /// Show what an object reference holds: IOR, corbaloc, corbaname or file URL.
@@ -22,7 +25,8 @@ Examples:
   zorb ior corbaloc:iiop:1.2@db.example:2809/Archive
   zorb ior IOR:010000000100000000000000...
   zorb ior --json file:///tmp/archive.ior
-  zorb demo serve | zorb ior -")]
+  zorb demo serve | zorb ior -
+  zorb ior --protocols -ORBtransports shm,tcp file:archive.ior")]
 pub(crate) struct Arguments {
     /// The reference, or - to read it from standard input.
     #[arg(value_name = "REF")]
@@ -31,6 +35,11 @@ pub(crate) struct Arguments {
     /// One JSON object instead of text; octets are hexadecimal strings.
     #[arg(long)]
     json: bool,
+
+    /// Also show which protocols calls from here would use, in their order, and why not the others. -ORB options are
+    /// heeded; nothing is connected to.
+    #[arg(long)]
+    protocols: bool,
 }
 
 /// The longest reference read from a file or standard input: a hundred times what the largest seen has.
@@ -39,7 +48,10 @@ const LONGEST: u64 = 1 << 20;
 /// How many files may point to each other.
 const MOST_FILES: u32 = 4;
 
-pub(crate) fn run(arguments: &Arguments) -> Result<(), Failure> {
+pub(crate) fn run(arguments: &Arguments, told: &Told) -> Result<(), Failure> {
+    if !arguments.protocols {
+        told.none("ior without --protocols")?;
+    }
     let reference = if arguments.reference == "-" {
         read(std::io::stdin().lock())
             .map_err(|cause| Failure::new(format!("cannot read standard input: {cause}")))?
@@ -47,13 +59,43 @@ pub(crate) fn run(arguments: &Arguments) -> Result<(), Failure> {
         arguments.reference.clone()
     };
     let shown = Shown::of(&reference)?;
+    let protocols = if arguments.protocols { protocols(&reference, told)? } else { Vec::new() };
     let mut output = std::io::stdout().lock();
     if arguments.json {
-        writeln!(output, "{:#}", shown.as_json())?;
+        let mut json = shown.as_json();
+        if arguments.protocols {
+            json["protocols"] = protocols
+                .iter()
+                .map(|one| json!({ "endpoint": one.endpoint, "verdict": one.verdict.to_string() }))
+                .collect();
+        }
+        writeln!(output, "{json:#}")?;
     } else {
         write!(output, "{}", shown.as_text())?;
+        if arguments.protocols {
+            write!(output, "{}", protocols_as_text(&protocols))?;
+        }
     }
     Ok(())
+}
+
+/// What an ORB with these settings makes of the reference.
+fn protocols(reference: &str, told: &Told) -> Result<Vec<Considered>, Failure> {
+    let orb = told.apply(zorb::naming::install(Orb::builder()))?.build();
+    Ok(crate::ping::object(&orb, reference.trim())?.protocols())
+}
+
+fn protocols_as_text(protocols: &[Considered]) -> String {
+    let mut text = Text::default();
+    text.line(0, "protocols of calls from here, in their order");
+    if protocols.is_empty() {
+        text.line(1, "none: the reference names no way");
+    }
+    for one in protocols {
+        // The endpoint is the reference's word: escaped as all that a peer wrote.
+        text.line(1, &format!("{}: {}", one.endpoint.escape_debug(), one.verdict.to_string().escape_debug()));
+    }
+    text.lines
 }
 
 /// Reads a reference of any form, following `file:`.

@@ -81,7 +81,7 @@ fn run() -> Result<(), Failure> {
         Command::Ping(arguments) => ping::run(&arguments, &told),
         Command::Config(arguments) => config::run(&arguments, &told),
         Command::Idl(arguments) => told.none("idl").and_then(|()| idl::run(&arguments)),
-        Command::Ior(arguments) => told.none("ior").and_then(|()| ior::run(&arguments)),
+        Command::Ior(arguments) => ior::run(&arguments, &told),
         Command::Bench(arguments) => told.none("bench").and_then(|()| bench::run(arguments)),
         Command::Soak(arguments) => told.none("soak").and_then(|()| soak::run(arguments)),
         Command::Ttcp(arguments) => told.none("ttcp").and_then(|()| ttcp::run(arguments)),

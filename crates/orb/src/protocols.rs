@@ -3,6 +3,8 @@
 use std::fmt;
 use std::sync::Arc;
 
+pub use crate::object::considered::{Considered, Verdict};
+
 /// The place of all transports that are not named.
 const OTHERS: &str = "*";
 

@@ -243,8 +243,9 @@ impl Pool {
         drop(idle);
         drop(old);
         let mut shared = self.shared.lock();
-        // Nothing waits for it: its end wakes nobody.
-        drop(shared.take_if(|shared| shared.end_if_idle(now, limit)));
+        // Nothing waits for it: its end wakes nobody. One that has ended otherwise is kept by nobody else, with its descriptor
+        // and its memory.
+        drop(shared.take_if(|shared| shared.has_ended() || shared.end_if_idle(now, limit)));
         shared.is_some() || self.open.load(Ordering::Relaxed) > 0
     }
 

@@ -114,6 +114,11 @@ impl Reactor {
         let _ = self.0.wake.wake();
     }
 
+    /// Members may have ended of which no descriptor tells.
+    pub(super) fn look_again(&self) {
+        let _ = self.0.wake.wake();
+    }
+
     /// Runs `job` at `due`, or soon after.
     pub(crate) fn at(&self, due: Instant, job: impl FnOnce(&Reactor) + Send + 'static) {
         let mut timers = self.timers();
@@ -238,14 +243,22 @@ impl Reactor {
     /// Runs what is due; returns when the next is.
     fn run_due(&self) -> Option<Instant> {
         let now = Instant::now();
+        let timer = self.run_timers(now);
+        // Behind the timers, which end connections: nothing else may wake the thread for long, and what is not forgotten keeps
+        // its descriptor and its memory.
         let members: Vec<_> = self.members().values().cloned().collect();
         members.iter().filter(|shared| shared.has_ended()).for_each(|shared| self.forget(shared.token()));
         let calls = members.iter().filter_map(|shared| shared.expire_due(now, self)).min();
+        timer.into_iter().chain(calls).min()
+    }
+
+    /// Runs the timers that are due; returns when the next is.
+    fn run_timers(&self, now: Instant) -> Option<Instant> {
         loop {
             let mut timers = self.timers();
-            let Some(next) = timers.peek().map(|timer| timer.due) else { return calls };
+            let next = timers.peek()?.due;
             if next > now {
-                return Some(calls.map_or(next, |calls| calls.min(next)));
+                return Some(next);
             }
             let timer = timers.pop();
             drop(timers);

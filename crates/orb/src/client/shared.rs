@@ -178,8 +178,9 @@ impl Shared {
             return;
         }
         if self.has_ended() {
-            // Given up while it was opened.
-            return self.close();
+            // Given up while it was opened: the reactor has it among its members, and no descriptor to be told by.
+            self.close();
+            return reactor.look_again();
         }
         if let Err(error) = reactor.watch(self) {
             self.end(End::Unusable { step: Step::Watch, kind: error.kind() });
