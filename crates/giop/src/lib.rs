@@ -99,6 +99,7 @@ pub use oneway::{NotOneway, Oneway};
 pub use outbound::{
     Addressing, Fragments, Piece, ReplyHead, RequestHead, begin_locate_reply, begin_locate_request,
     begin_reply, begin_request, close_connection, finish, fragments, message_error, write_cancel_request,
+    write_undecoded_reply, write_undecoded_request,
 };
 pub use reference::{
     Corbaloc, CorbalocAddress, Corbaname, DEFAULT_PORT, Endpoint, GroupComponent, IiopProfile, Ior,

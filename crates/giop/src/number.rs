@@ -175,6 +175,9 @@ wire_number! {
         SECURITY_ATTRIBUTE_SERVICE = 15 "SecurityAttributeService";
         /// Activity the request belongs to.
         ACTIVITY_SERVICE = 16 "ActivityService";
+        /// Four octets that mean nothing, before a body that must keep its alignment
+        /// ([`write_undecoded_reply`](crate::write_undecoded_reply)). Not registered; it spells `ZO` and a number.
+        ZORB_FILLER = 0x5a4f_0001 "zorb filler";
     }
 }
 

@@ -10,8 +10,10 @@
 //! `inbound/heads.rs`. It leaves to the ORB: which ids are in use, which contexts to send, and the sending.
 
 mod fragments;
+mod undecoded;
 
 pub use fragments::{Fragments, Piece, fragments};
+pub use undecoded::{write_undecoded_reply, write_undecoded_request};
 
 use zorb_cdr::copies::copied;
 use zorb_cdr::{ByteOrder, EncodeError, EncodeErrorKind, Encoder, Version};

@@ -72,6 +72,13 @@ pub trait Skeleton: 'static {
     /// Finds the operation, reads its arguments, calls the method and answers through `request`, now or later.
     fn dispatch(&self, request: ServerRequest);
 
+    /// Whether the operations that every object has (`_is_a`, `_non_existent` and the like) come to
+    /// [`dispatch`](Self::dispatch) too, as they do to who passes requests on. Otherwise they are answered by
+    /// [`interface`](Self::interface).
+    fn serves_implicit_operations(&self) -> bool {
+        false
+    }
+
     /// Tells implementations apart: two skeletons of one implementation give the same number. Those of generated interfaces
     /// give the implementation's address; an object adapter with unique ids goes by it.
     fn identity(&self) -> usize {

@@ -291,8 +291,9 @@ impl Shared {
     ) -> Result<Ticket, Failure> {
         let (form, ticket) = self.enter(course, outgoing, Some(course.deadline))?;
         let largest = course.candidate.pool.largest_oneway();
-        // A fragment that is lost would cost the whole message, and nobody would know.
-        let fragment_size = self.settings.fragment_size.filter(|_| largest.is_none());
+        // A fragment that is lost would cost the whole message, and nobody would know. What is undecoded was cut by its sender.
+        let is_whole = largest.is_some() || outgoing.undecoded.is_some();
+        let fragment_size = self.settings.fragment_size.filter(|_| !is_whole);
         let mut message = Encoder::new(form.format);
         if let Err(error) = compose(&mut message, &form, course.target, outgoing, fragment_size) {
             return Err(self.leave(&ticket, Failure::Encode(error)));

@@ -10,11 +10,12 @@ use std::task::{Context, Poll, Wake, Waker};
 use std::time::{Duration, Instant};
 
 use zorb_cdr::{ByteOrder, DecodeError, Decoder, EncodeError, Encoder, Format};
-use zorb_giop::ResponseFlags;
+use zorb_giop::{Reply, ReplyStatus, ResponseFlags};
 
 use super::ObjectRef;
 use super::invoke::result;
 use super::journey::{Journey, Next};
+use super::undecoded::{UNDECODED, UndecodedRequest};
 use crate::client::failure::Failure;
 use crate::client::message::Outgoing;
 use crate::client::shared::Ticket;
@@ -40,6 +41,7 @@ pub(super) struct Flight {
     journey: Journey,
     response: ResponseFlags,
     encode: Encode,
+    undecoded: Option<UndecodedRequest>,
     ticket: Option<Ticket>,
 }
 
@@ -51,8 +53,28 @@ impl Flight {
         response: ResponseFlags,
         encode: Encode,
     ) -> Result<Flight, SystemException> {
+        Flight::begin(target, operation, response, encode, None)
+    }
+
+    /// Sends a request that nobody has decoded, as far as that goes without blocking.
+    pub(super) fn of_undecoded(
+        target: &ObjectRef,
+        request: UndecodedRequest,
+    ) -> Result<Flight, SystemException> {
+        let response = request.response;
+        Flight::begin(target, UNDECODED, response, Box::new(|_| Ok(())), Some(request))
+    }
+
+    fn begin(
+        target: &ObjectRef,
+        operation: &'static str,
+        response: ResponseFlags,
+        encode: Encode,
+        undecoded: Option<UndecodedRequest>,
+    ) -> Result<Flight, SystemException> {
         let journey = Journey::new(target, operation, response)?;
-        let mut flight = Flight { target: target.clone(), journey, response, encode, ticket: None };
+        let mut flight =
+            Flight { target: target.clone(), journey, response, encode, undecoded, ticket: None };
         flight.send()?;
         Ok(flight)
     }
@@ -77,6 +99,9 @@ impl Flight {
             operation: self.journey.operation(),
             response: self.response,
             arguments: &mut arguments,
+            undecoded: self.undecoded.as_ref().map(|undecoded| {
+                (undecoded, course.candidate.code_sets.as_ref().map(|offer| &offer.contexts))
+            }),
         };
         let reactor = self.target.orb().reactor()?;
         let pool = &course.candidate.pool;
@@ -86,7 +111,7 @@ impl Flight {
     }
 
     /// The reply when it is there; sends again as often as the journey says.
-    fn poll(&mut self, waker: &Waker) -> Poll<Result<Outcome, SystemException>> {
+    pub(super) fn poll(&mut self, waker: &Waker) -> Poll<Result<Outcome, SystemException>> {
         loop {
             let Some(ticket) = &self.ticket else {
                 return Poll::Ready(Err(SystemException::BadInvOrder("polled after it was ready")));
@@ -94,13 +119,11 @@ impl Flight {
             let outcome = std::task::ready!(ticket.poll(waker));
             self.ticket = None;
             let arrived = match outcome {
-                Ok(Outcome::Reply(reply, format)) => {
-                    match self.journey.arrived(&self.target, &reply, format) {
-                        Ok(Next::Done(())) => return Poll::Ready(Ok(Outcome::Reply(reply, format))),
-                        Ok(Next::Again) => Ok(()),
-                        Err(exception) => Err(exception),
-                    }
-                }
+                Ok(Outcome::Reply(reply, format)) => match self.arrived(&reply, format) {
+                    Ok(Next::Done(())) => return Poll::Ready(Ok(Outcome::Reply(reply, format))),
+                    Ok(Next::Again) => Ok(()),
+                    Err(exception) => Err(exception),
+                },
                 Ok(Outcome::Sent) => {
                     self.journey.prefer();
                     return Poll::Ready(Ok(Outcome::Sent));
@@ -110,6 +133,29 @@ impl Flight {
             if let Err(exception) = arrived.and_then(|()| self.send()) {
                 return Poll::Ready(Err(exception));
             }
+        }
+    }
+}
+
+impl Flight {
+    pub(super) fn deadline(&self) -> Instant {
+        self.journey.deadline
+    }
+
+    /// Judges a reply. Exceptions and forwards are for who sent an undecoded request to read, unless another attempt is due.
+    fn arrived(&mut self, reply: &Reply, format: Format) -> Result<Next<()>, SystemException> {
+        let Some(undecoded) = &self.undecoded else {
+            return self.journey.arrived(&self.target, reply, format);
+        };
+        let is_forward =
+            matches!(reply.status, ReplyStatus::LOCATION_FORWARD | ReplyStatus::LOCATION_FORWARD_PERM);
+        if is_forward && !undecoded.follows_forwards {
+            self.journey.prefer();
+            return Ok(Next::Done(()));
+        }
+        match self.journey.arrived(&self.target, reply, format) {
+            Err(_) if reply.status == ReplyStatus::SYSTEM_EXCEPTION => Ok(Next::Done(())),
+            judged => judged,
         }
     }
 }

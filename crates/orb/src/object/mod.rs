@@ -9,6 +9,7 @@ pub mod here;
 pub mod invoke;
 mod journey;
 pub(crate) mod route;
+pub mod undecoded;
 pub(crate) mod url;
 
 use std::fmt;

@@ -9,6 +9,7 @@
 //! | requests behind oneways | `order` |
 //! | limits | [`ServerLimits`] |
 //! | a request in a skeleton's hands, and what the servant sees | [`request`] |
+//! | requests and replies that are not decoded | [`undecoded`] |
 //! | replies composed, and sent | `reply`, `writing` |
 
 mod cancel;
@@ -23,6 +24,7 @@ mod settings;
 #[cfg(test)]
 mod tests;
 mod turn;
+pub mod undecoded;
 mod writing;
 
 use std::sync::{Arc, OnceLock};

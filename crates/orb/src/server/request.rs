@@ -48,14 +48,14 @@ enum Origin {
 }
 
 /// A request as it came, where from, and what is known of it.
-struct Remote {
-    connection: Arc<Connection>,
-    request: Request,
+pub(super) struct Remote {
+    pub(super) connection: Arc<Connection>,
+    pub(super) request: Request,
     /// The object key, where the message named its target by a profile.
     key: Option<Octets>,
     code_sets: CodeSets,
     /// The caller waits for a reply that has not been given.
-    owed: bool,
+    pub(super) owed: bool,
     /// The caller does not wait for its end: it holds a place in the order of requests.
     oneway: bool,
     /// Octets that count against the connection's limit.
@@ -145,7 +145,7 @@ impl Call {
 
 impl Remote {
     #[inline]
-    fn format(&self) -> Format {
+    pub(super) fn format(&self) -> Format {
         Format { version: self.request.version, code_sets: self.code_sets }
     }
 
@@ -406,8 +406,8 @@ impl ServerRequest {
         }
     }
 
-    /// Ends it without a word: its caller has given it up before it started.
-    pub(super) fn discard(mut self) {
+    /// Ends it without a word: its caller has given it up.
+    pub fn discard(mut self) {
         if let Some(remote) = self.remote_mut() {
             remote.owed = false;
         }
@@ -439,12 +439,12 @@ impl Ordered for ServerRequest {
 
 impl ServerRequest {
     #[inline]
-    fn remote(&self) -> Option<&Remote> {
+    pub(super) fn remote(&self) -> Option<&Remote> {
         self.call().remote()
     }
 
     #[inline]
-    fn remote_mut(&mut self) -> Option<&mut Remote> {
+    pub(super) fn remote_mut(&mut self) -> Option<&mut Remote> {
         match &mut self.call_mut().origin {
             Origin::Remote(remote) => Some(remote),
             Origin::Local { .. } => None,
@@ -526,6 +526,7 @@ impl Drop for ServerRequest {
 pub(crate) fn invoke(servant: &dyn Skeleton, request: ServerRequest) {
     if request.operation_bytes().first() == Some(&b'_')
         && let Some(implicit) = Implicit::named(request.operation())
+        && !servant.serves_implicit_operations()
     {
         return implicit.answer(servant.interface(), request);
     }

@@ -77,6 +77,7 @@ impl Connection {
         self.engine.disarm(self.channel.descriptor());
         self.channel.close();
         self.engine.forget(self.token);
+        self.cancelled.cancel_all();
     }
 
     /// The keeper's look at the clock: ends what is overdue.

@@ -366,6 +366,11 @@ impl Connection {
         self.cancelled.has(id) || self.stage() == ENDED
     }
 
+    /// Who is told when nobody waits for a request any more.
+    pub(super) fn cancelled(&self) -> &Cancelled {
+        &self.cancelled
+    }
+
     // ---- sending ----
 
     /// Sends a message, in fragments if it is larger than those. It leaves by this thread, or waits; see [`Writing`].
@@ -373,13 +378,19 @@ impl Connection {
     pub(super) fn send(self: &Arc<Self>, message: &Encoder<'_>) {
         match self.fragment_size() {
             Some(size) if message.len() > size => self.send_fragments(message, size),
-            _ => match message.contiguous() {
-                Some(octets) => self.send_parts(&mut [IoSlice::new(octets)], octets.len()),
-                None => {
-                    let mut parts: Vec<_> = message.slices().map(IoSlice::new).collect();
-                    self.send_parts(&mut parts, message.len());
-                }
-            },
+            _ => self.send_whole(message),
+        }
+    }
+
+    /// The same, never in fragments.
+    #[inline]
+    pub(super) fn send_whole(self: &Arc<Self>, message: &Encoder<'_>) {
+        match message.contiguous() {
+            Some(octets) => self.send_parts(&mut [IoSlice::new(octets)], octets.len()),
+            None => {
+                let mut parts: Vec<_> = message.slices().map(IoSlice::new).collect();
+                self.send_parts(&mut parts, message.len());
+            }
         }
     }
 
