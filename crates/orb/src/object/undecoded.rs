@@ -69,10 +69,10 @@ impl UndecodedRequest {
     ///
     /// # Errors
     /// Those of `encode`.
-    pub fn encoded(
+    pub fn encoded<'a>(
         operation: impl Into<String>,
         code_sets: CodeSets,
-        encode: impl FnOnce(&mut Encoder<'_>) -> Result<(), EncodeError>,
+        encode: impl FnOnce(&mut Encoder<'a>) -> Result<(), EncodeError>,
     ) -> Result<UndecodedRequest, EncodeError> {
         let version = Version::V1_2;
         Ok(UndecodedRequest {
@@ -119,9 +119,9 @@ fn without_code_sets(contexts: &ServiceContexts) -> ServiceContexts {
     contexts.iter().filter(|context| context.id != ContextId::CODE_SETS).cloned().collect()
 }
 
-fn encoded(
+fn encoded<'a>(
     format: Format,
-    encode: impl FnOnce(&mut Encoder<'_>) -> Result<(), EncodeError>,
+    encode: impl FnOnce(&mut Encoder<'a>) -> Result<(), EncodeError>,
 ) -> Result<Body, EncodeError> {
     let mut values = Encoder::new(format);
     encode(&mut values)?;
@@ -138,10 +138,10 @@ impl UndecodedReply {
     ///
     /// # Errors
     /// Those of `encode`.
-    pub fn encoded(
+    pub fn encoded<'a>(
         format: Format,
         status: ReplyStatus,
-        encode: impl FnOnce(&mut Encoder<'_>) -> Result<(), EncodeError>,
+        encode: impl FnOnce(&mut Encoder<'a>) -> Result<(), EncodeError>,
     ) -> Result<UndecodedReply, EncodeError> {
         Ok(UndecodedReply {
             format,

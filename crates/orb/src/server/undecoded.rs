@@ -8,7 +8,7 @@
 
 use std::sync::Arc;
 
-use zorb_cdr::{Encoder, Format, Version};
+use zorb_cdr::{BORROW_FROM, Encoder, Format, Version};
 use zorb_giop::{ReplyHead, ReplyStatus, ServiceContexts, write_undecoded_reply};
 
 use super::connection::Connection;
@@ -72,7 +72,21 @@ impl ServerRequest {
     ///
     /// A body that the request's version cannot carry as it is (its alignment is another, see
     /// [`write_undecoded_reply`](zorb_giop::write_undecoded_reply)) is answered with `MARSHAL`.
-    pub fn reply_undecoded(mut self, reply: &UndecodedReply) {
+    pub fn reply_undecoded(self, reply: &UndecodedReply) {
+        self.send_undecoded(reply, Connection::send_whole);
+    }
+
+    /// As [`reply_undecoded`](Self::reply_undecoded), for a thread that must not wait, such as one that wakes futures: a large
+    /// body is sent by a thread of the server's; of a small one what the transport does not take at once waits.
+    pub fn reply_undecoded_without_waiting(self, reply: UndecodedReply) {
+        if reply.body.len() < BORROW_FROM {
+            return self.send_undecoded(&reply, Connection::send_without_waiting);
+        }
+        let orb = self.call().orb().clone();
+        orb.server().spawn(Box::new(move || self.reply_undecoded(&reply)));
+    }
+
+    fn send_undecoded(mut self, reply: &UndecodedReply, send: impl Fn(&Arc<Connection>, &Encoder<'_>)) {
         if !self.expects_reply() {
             return;
         }
@@ -88,7 +102,7 @@ impl ServerRequest {
         match write_undecoded_reply(&mut message, version, &head, &reply.body) {
             Ok(()) => {
                 remote.owed = false;
-                remote.connection.send_whole(&message);
+                send(&remote.connection, &message);
             }
             Err(error) => {
                 let detail = format!("result of {}: {error}", self.operation());

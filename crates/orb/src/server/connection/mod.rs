@@ -18,6 +18,7 @@ mod reading;
 use std::io::IoSlice;
 use std::sync::Arc;
 use std::sync::atomic::{AtomicBool, AtomicU8, AtomicU64, Ordering};
+use std::time::Duration;
 
 use parking_lot::{Mutex, MutexGuard};
 use zorb_cdr::{Encoder, Version};
@@ -392,6 +393,14 @@ impl Connection {
                 self.send_parts(&mut parts, message.len());
             }
         }
+    }
+
+    /// The same; what the transport does not take at once is left to the keeper.
+    pub(super) fn send_without_waiting(self: &Arc<Self>, message: &Encoder<'_>) {
+        let mut parts: Vec<_> = message.slices().map(IoSlice::new).collect();
+        let (most, whole) = (self.engine.settings.limits.unsent_octets, message.len());
+        let (patience, now) = (|| Duration::ZERO, || self.engine.now());
+        self.sent_not_all(self.writing.send(&*self.channel, &mut parts, whole, patience, most, now));
     }
 
     #[cold]
