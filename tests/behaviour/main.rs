@@ -28,6 +28,8 @@ macro_rules! over {
 
 mod addressing;
 mod ahead;
+mod bridge_messages;
+mod bridges;
 mod calls;
 mod connections;
 mod contexts;

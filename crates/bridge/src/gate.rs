@@ -59,6 +59,7 @@ impl Gate {
         };
         // Sent to itself a request would never end.
         if let Some(mine) = ObjectRef::new(self.adapter.orb(), target.clone())
+            && mine.leads_here()
             && self.adapter.reference_to_id(&mine).is_ok()
         {
             return Ok(mine);

@@ -75,6 +75,12 @@ impl ObjectRef {
         ObjectRef::bound(self.0.orb.clone(), self.0.ior.clone(), policies.or(self.policies()))
     }
 
+    /// Whether the reference leads to its own ORB: it names an endpoint where that listens, and a key of one of its adapters,
+    /// under which an object may or may not be active.
+    pub fn leads_here(&self) -> bool {
+        self.0.route.with_current(&self.0.orb, &self.0.ior, |destination, _| destination.local.is_some())
+    }
+
     /// Whether the object has the interface `id` (`_is_a`): by the reference's type id where that tells, else by asking.
     pub fn is_a(&self, id: &str) -> Result<bool, SystemException> {
         static IS_A: Operation = Operation::new("_is_a");
