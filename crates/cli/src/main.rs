@@ -18,6 +18,7 @@
 #![forbid(unsafe_code)]
 
 mod bench;
+mod bridge;
 mod config;
 mod demo;
 mod failure;
@@ -63,6 +64,7 @@ enum Command {
     Idl(idl::Arguments),
     Ior(ior::Arguments),
     Ping(ping::Arguments),
+    Bridge(bridge::Arguments),
     Bench(bench::Arguments),
     Ttcp(ttcp::Arguments),
     Soak(soak::Arguments),
@@ -79,6 +81,7 @@ fn run() -> Result<(), Failure> {
     match Arguments::try_parse_from(rest).unwrap_or_else(|error| wrong(&error)).command {
         Command::Demo(arguments) => demo::run(arguments, &told),
         Command::Ping(arguments) => ping::run(&arguments, &told),
+        Command::Bridge(arguments) => bridge::run(&arguments, &told),
         Command::Config(arguments) => config::run(&arguments, &told),
         Command::Idl(arguments) => told.none("idl").and_then(|()| idl::run(&arguments)),
         Command::Ior(arguments) => ior::run(&arguments, &told),

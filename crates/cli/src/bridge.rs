@@ -1,0 +1,157 @@
+//! `zorb bridge`: lets clients of one protocol domain call objects of another.
+
+use std::io::{Read, Write};
+use std::os::unix::net::UnixStream;
+use std::time::Duration;
+
+use clap::{Args, ValueEnum};
+use signal_hook::consts::{SIGHUP, SIGINT, SIGTERM};
+use zorb::policy::Policies;
+use zorb::{Orb, OrbBuilder, SystemException};
+use zorb_bridge::{Bridge, References, Settings};
+
+use crate::config::Told;
+use crate::failure::Failure;
+
+/// Pass requests on from one protocol domain to another: TCP outside, shared memory or Unix sockets inside, say.
+///
+/// Prints a reference for each target, in their order; clients that use it call the target through this process. Arguments
+/// and results pass undecoded, in any type and byte order. Only the targets, and objects to which they forward callers, can be
+/// reached. Serves until it is interrupted.
+#[derive(Debug, Args)]
+#[command(after_help = "\
+References in arguments and results pass as they are (--references pass): who
+receives one has to reach its object directly. With --references refuse a
+message that seems to hold one ends in NO_PERMISSION.
+
+Examples:
+  zorb bridge --listen tcp:0.0.0.0:9000 --to file:archive.ior
+  zorb bridge --to Names=corbaloc::host/NameService --inside tcp
+  zorb bridge --listen unix:/run/db.sock --to corbaloc::db.example/Db")]
+pub(crate) struct Arguments {
+    /// An object inside: IOR, corbaloc, corbaname or file URL. With NAME= it is also found by that key, as in
+    /// corbaloc::HOST:PORT/NAME. May be given several times.
+    #[arg(long, required = true, value_name = "[NAME=]REF")]
+    to: Vec<String>,
+
+    /// Where to listen, such as tcp:0.0.0.0:9000, unix:/path or shm:; may be given several times. Without it: TCP on every
+    /// interface and a free port, unless a setting says otherwise.
+    #[arg(long, value_name = "ENDPOINT")]
+    listen: Vec<String>,
+
+    /// By which transports to reach the targets, best first, such as shm,unix. Without it: as their references say.
+    #[arg(long, value_name = "NAMES", value_delimiter = ',')]
+    inside: Vec<String>,
+
+    /// What becomes of object references in arguments and results.
+    #[arg(long, value_enum, default_value_t = Passing::Pass)]
+    references: Passing,
+
+    /// The most objects that can be reached, with those to which targets forward.
+    #[arg(long, default_value_t = Settings::default().most_objects, value_name = "N")]
+    most_objects: usize,
+
+    /// Longest time for each call inside, in seconds.
+    #[arg(long, value_name = "SECONDS")]
+    timeout: Option<f64>,
+}
+
+#[derive(Clone, Copy, Debug, ValueEnum)]
+enum Passing {
+    /// They pass, and lead to where they lead.
+    Pass,
+    /// Messages that seem to hold one are refused.
+    Refuse,
+}
+
+/// How long calls in progress may take when it ends.
+const SHUTDOWN: Duration = Duration::from_secs(5);
+
+pub(crate) fn run(arguments: &Arguments, told: &Told) -> Result<(), Failure> {
+    let told = || told.apply(zorb::naming::install(Orb::builder()));
+    let mut outside = told()?;
+    if !arguments.listen.is_empty() {
+        outside = outside.listen_at(&arguments.listen);
+    }
+    let (outside, inside) = (outside.build(), inside(told()?, arguments)?.build());
+    outside.listen().map_err(|exception| Failure::new(format!("cannot listen: {exception}")))?;
+
+    let mut settings = Settings::default();
+    settings.most_objects = arguments.most_objects;
+    settings.references = match arguments.references {
+        Passing::Pass => References::Pass,
+        Passing::Refuse => References::Refuse,
+    };
+    let bridge = Bridge::between(&outside, &inside, settings).map_err(cannot)?;
+    let mut output = std::io::stdout().lock();
+    for to in &arguments.to {
+        let (name, reference) = named(to);
+        let exported = bridge.export(&crate::ping::object(&inside, reference)?).map_err(cannot)?;
+        if let Some(name) = name {
+            outside.bind_key(name, &exported);
+        }
+        writeln!(output, "{exported}")?;
+    }
+    output.flush()?;
+    drop(output);
+    wait_for_a_signal().map_err(|cause| Failure::new(format!("cannot wait for a signal: {cause}")))?;
+    outside.shutdown(true, SHUTDOWN);
+    inside.shutdown(true, SHUTDOWN);
+    Ok(())
+}
+
+fn inside(mut builder: OrbBuilder, arguments: &Arguments) -> Result<OrbBuilder, Failure> {
+    if !arguments.inside.is_empty() {
+        let known = builder.chosen().transports;
+        let unknown = arguments.inside.iter().find(|name| known.iter().all(|known| known.name != **name));
+        if let Some(unknown) = unknown {
+            let known: Vec<_> = known.iter().map(|known| known.name).collect();
+            let known = known.join(", ");
+            return Err(Failure::usage(format!(
+                "--inside: there is no transport {unknown}; there are {known}"
+            )));
+        }
+        builder = builder.prefer(&arguments.inside);
+    }
+    if let Some(seconds) = arguments.timeout {
+        let timeout = Duration::try_from_secs_f64(seconds)
+            .ok()
+            .filter(|timeout| !timeout.is_zero())
+            .ok_or_else(|| Failure::usage(format!("--timeout {seconds} is not a time above 0")))?;
+        let policies = Policies::new().call_timeout(timeout).or(&builder.chosen().policies);
+        builder = builder.policies(policies);
+    }
+    Ok(builder)
+}
+
+/// Takes a name off: what stands before the first `=`, if that is no part of a URL.
+fn named(to: &str) -> (Option<&str>, &str) {
+    match to.split_once('=') {
+        Some((name, reference)) if !name.contains(':') => (Some(name), reference),
+        _ => (None, to),
+    }
+}
+
+fn cannot(exception: SystemException) -> Failure {
+    Failure::new(format!("cannot bridge: {exception}"))
+}
+
+fn wait_for_a_signal() -> std::io::Result<()> {
+    let (mut here, there) = UnixStream::pair()?;
+    for signal in [SIGINT, SIGTERM, SIGHUP] {
+        signal_hook::low_level::pipe::register(signal, there.try_clone()?)?;
+    }
+    here.read_exact(&mut [0])
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn names_stand_before_references() {
+        assert_eq!(named("Names=corbaloc::h/N"), (Some("Names"), "corbaloc::h/N"));
+        assert_eq!(named("corbaloc::h/a=b"), (None, "corbaloc::h/a=b"));
+        assert_eq!(named("IOR:00"), (None, "IOR:00"));
+    }
+}
