@@ -9,7 +9,6 @@ use zorb_giop::{RequestHead, ResponseFlags, ServiceContexts, Target, begin_reque
 
 use super::failure::{Failure, Step};
 use crate::object::route::Candidate;
-use crate::object::undecoded::UndecodedRequest;
 use crate::transport::Channel;
 use crate::transport::gather::{Unsent, send_all, send_run};
 
@@ -21,8 +20,6 @@ pub(crate) struct Outgoing<'w, 'a> {
     pub(crate) operation: &'static str,
     pub(crate) response: ResponseFlags,
     pub(crate) arguments: &'w mut WriteArguments<'w, 'a>,
-    /// In place of the operation and its arguments: a request that nobody has decoded, and the code sets that it announces.
-    pub(crate) undecoded: Option<(&'w UndecodedRequest, Option<&'w ServiceContexts>)>,
 }
 
 /// Whom a message goes to, and by when.
@@ -87,9 +84,6 @@ pub(crate) fn compose<'a>(
     outgoing: &mut Outgoing<'_, 'a>,
     fragment_size: Option<usize>,
 ) -> Result<(), EncodeError> {
-    if let Some((undecoded, announces)) = outgoing.undecoded {
-        return undecoded.compose(message, form, target, announces);
-    }
     if let (Some(size), Version::V1_1) = (fragment_size, form.format.version) {
         message.fragment_every(size);
     }

@@ -16,6 +16,7 @@ use super::reactor::Reactor;
 use super::shared::{End, Reading, Shared, Ticket};
 use super::unsettled;
 use crate::object::route::Candidate;
+use crate::object::undecoded::UndecodedRequest;
 use crate::transport::{Carries, Channel, Endpoint, Transport};
 
 /// All connections of one ORB to one endpoint.
@@ -181,6 +182,7 @@ impl Pool {
         self: &Arc<Self>,
         course: &Course<'_>,
         outgoing: &mut Outgoing<'_, 'static>,
+        undecoded: Option<&UndecodedRequest>,
         connect_by: Instant,
         reactor: &Reactor,
     ) -> Result<Ticket, Failure> {
@@ -195,7 +197,7 @@ impl Pool {
                 shared.end(End::Unusable { step: Step::StartConnecting, kind: cause.kind() });
             }
         }
-        let mut ticket = shared.send_later(course, outgoing, reactor)?;
+        let mut ticket = shared.send_later(course, outgoing, undecoded, reactor)?;
         ticket.joined = !fresh;
         unsettled::sent(&shared, &course.candidate.target);
         reactor.deadline(course.deadline);

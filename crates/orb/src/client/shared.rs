@@ -19,6 +19,7 @@ use super::outbox::{Flushed, Outbox, Queued, Refused, Sender, Turn};
 use super::private::{TRUSTED_IDLE, closed};
 use super::reactor::Reactor;
 use super::slot::{Outcome, Slot};
+use crate::object::undecoded::UndecodedRequest;
 use crate::transport::{Armed, Channel, Endpoint, Received, Wanted};
 
 /// Reads of one connection before the reactor looks at the others: a flood on one must not starve the rest.
@@ -282,20 +283,26 @@ impl Shared {
         }
     }
 
-    /// Hands the message over without blocking; it leaves now or when the reactor can send it.
+    /// Hands the message over without blocking; it leaves now or when the reactor can send it. It is `undecoded`, if that is
+    /// given, and then `outgoing` writes no arguments.
     pub(crate) fn send_later(
         self: &Arc<Self>,
         course: &Course<'_>,
         outgoing: &mut Outgoing<'_, 'static>,
+        undecoded: Option<&UndecodedRequest>,
         reactor: &Reactor,
     ) -> Result<Ticket, Failure> {
         let (form, ticket) = self.enter(course, outgoing, Some(course.deadline))?;
         let largest = course.candidate.pool.largest_oneway();
         // A fragment that is lost would cost the whole message, and nobody would know. What is undecoded was cut by its sender.
-        let is_whole = largest.is_some() || outgoing.undecoded.is_some();
+        let is_whole = largest.is_some() || undecoded.is_some();
         let fragment_size = self.settings.fragment_size.filter(|_| !is_whole);
         let mut message = Encoder::new(form.format);
-        if let Err(error) = compose(&mut message, &form, course.target, outgoing, fragment_size) {
+        let composed = match undecoded {
+            Some(undecoded) => undecoded.compose(&mut message, &form, course),
+            None => compose(&mut message, &form, course.target, outgoing, fragment_size),
+        };
+        if let Err(error) = composed {
             return Err(self.leave(&ticket, Failure::Encode(error)));
         }
         if let Some(failure) = too_large(&message, largest) {

@@ -99,13 +99,16 @@ impl Flight {
             operation: self.journey.operation(),
             response: self.response,
             arguments: &mut arguments,
-            undecoded: self.undecoded.as_ref().map(|undecoded| {
-                (undecoded, course.candidate.code_sets.as_ref().map(|offer| &offer.contexts))
-            }),
         };
         let reactor = self.target.orb().reactor()?;
         let pool = &course.candidate.pool;
-        let ticket = pool.send_shared_later(&course, &mut outgoing, self.journey.connect_by(), reactor);
+        let ticket = pool.send_shared_later(
+            &course,
+            &mut outgoing,
+            self.undecoded.as_ref(),
+            self.journey.connect_by(),
+            reactor,
+        );
         self.target.orb().client().opened();
         ticket
     }

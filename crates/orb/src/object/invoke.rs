@@ -89,7 +89,7 @@ fn travel<'a>(
 ) -> Result<(), SystemException> {
     passed(Point::Begin);
     let mut journey = Journey::new(target, operation, response)?;
-    let mut outgoing = Outgoing { operation, response, arguments, undecoded: None };
+    let mut outgoing = Outgoing { operation, response, arguments };
     loop {
         let next = match attempt(target, &mut journey, &mut outgoing, read) {
             Ok(next) => next,

@@ -19,13 +19,12 @@ use std::time::{Duration, Instant};
 use bytes::Bytes;
 use zorb_cdr::{Body, CodeSets, Decoder, EncodeError, Encoder, Format, Octets, Segment, Version};
 use zorb_giop::{
-    Addressing, ContextId, ReplyStatus, RequestHead, ResponseFlags, ServiceContexts, Target,
-    write_undecoded_request,
+    Addressing, ContextId, ReplyStatus, RequestHead, ResponseFlags, ServiceContexts, write_undecoded_request,
 };
 
 use super::ObjectRef;
 use super::asynchronous::Flight;
-use crate::client::message::Form;
+use crate::client::message::{Course, Form};
 use crate::client::slot::{Outcome, Slot};
 use crate::exception::{Completion, SystemException};
 
@@ -91,8 +90,7 @@ impl UndecodedRequest {
         &self,
         message: &mut Encoder<'_>,
         form: &Form<'_>,
-        target: &Target,
-        announced: Option<&ServiceContexts>,
+        course: &Course<'_>,
     ) -> Result<(), EncodeError> {
         let version = self.version.min(form.format.version);
         let mut contexts = self.contexts.clone();
@@ -100,14 +98,14 @@ impl UndecodedRequest {
             if contexts.find(ContextId::CODE_SETS).is_some() {
                 contexts = without_code_sets(&contexts);
             }
-        } else if let Some(announced) = announced {
+        } else if let Some(offer) = &course.candidate.code_sets {
             // With every request, as GIOP allows: a server that reads them once may have been sent one of 1.0 first.
-            contexts = announced.iter().chain(&*without_code_sets(&contexts)).cloned().collect();
+            contexts = offer.contexts.iter().chain(&*without_code_sets(&contexts)).cloned().collect();
         }
         let head = RequestHead {
             id: form.id,
             response: self.response,
-            target: Addressing::from(target),
+            target: Addressing::from(course.target),
             operation: &self.operation,
             contexts: &contexts,
         };
