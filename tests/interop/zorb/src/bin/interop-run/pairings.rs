@@ -4,6 +4,7 @@ use std::fmt;
 use std::time::Duration;
 
 use zorb::{Interface, Orb};
+use zorb_bridge::Bridge;
 use zorb_interop::every::interop::Every;
 
 use super::Verdict;
@@ -17,6 +18,8 @@ pub(crate) struct Pairing {
     client: Peer,
     server: Peer,
     terms: Terms,
+    /// Through a bridge of zorb's: TCP outside, and where the server listens inside.
+    bridged: bool,
 }
 
 impl fmt::Display for Pairing {
@@ -25,6 +28,9 @@ impl fmt::Display for Pairing {
         write!(f, "{:>7} -> {:7} GIOP {giop} {text:6}", self.client, self.server)?;
         if at != "tcp" {
             write!(f, " over {at}")?;
+        }
+        if self.bridged {
+            write!(f, " bridged")?;
         }
         match fragment {
             0 => Ok(()),
@@ -42,7 +48,8 @@ pub(crate) fn all() -> Vec<Pairing> {
 
     let mut pairings = Vec::new();
     let mut add = |client, server, giop, text, fragment| {
-        pairings.push(Pairing { client, server, terms: Terms { giop, text, fragment, ..Terms::USUAL } });
+        let terms = Terms { giop, text, fragment, ..Terms::USUAL };
+        pairings.push(Pairing { client, server, terms, bridged: false });
     };
     for giop in ["1.0", "1.1", "1.2"] {
         // Text beyond Latin-1 needs a code set, which GIOP 1.0 does not name.
@@ -67,7 +74,19 @@ pub(crate) fn all() -> Vec<Pairing> {
     add(Jacorb, Zorb, "1.2", "latin1", SMALL);
     // Unix sockets are the same for every version; JacORB has none.
     for (client, server) in [(Zorb, Zorb), (Zorb, Omniorb), (Omniorb, Zorb)] {
-        pairings.push(Pairing { client, server, terms: Terms { text: "utf8", at: "unix", ..Terms::USUAL } });
+        let terms = Terms { text: "utf8", at: "unix", ..Terms::USUAL };
+        pairings.push(Pairing { client, server, terms, bridged: false });
+    }
+    // Every type in every position, by octets that the bridge does not decode.
+    for giop in ["1.0", "1.1", "1.2"] {
+        for (client, server) in [(Omniorb, Zorb), (Zorb, Omniorb), (Jacorb, Zorb)] {
+            let terms = Terms { giop, ..Terms::USUAL };
+            pairings.push(Pairing { client, server, terms, bridged: true });
+        }
+    }
+    for (client, server) in [(Zorb, Zorb), (Zorb, Omniorb), (Omniorb, Zorb)] {
+        let terms = Terms { text: "utf8", at: "unix", ..Terms::USUAL };
+        pairings.push(Pairing { client, server, terms, bridged: true });
     }
     pairings
 }
@@ -83,6 +102,17 @@ fn shut_down(reference: &str) -> Result<(), String> {
     let told = every.shutdown().map_err(|error| format!("shutdown: {error}"));
     orb.shutdown(true, Duration::from_secs(5));
     told
+}
+
+/// A bridge to the server of `reference`, and the reference that leads through it.
+fn bridged(reference: &str) -> Result<(String, Bridge), String> {
+    let (outside, inside) = (Orb::builder().listen("tcp:127.0.0.1:0").build(), Orb::builder().build());
+    let cannot = |error: zorb::SystemException| format!("bridge: {error}");
+    let bridge = Bridge::between(&outside, &inside, zorb_bridge::Settings::default()).map_err(cannot)?;
+    let target =
+        inside.string_to_object(reference).map_err(cannot)?.ok_or("the server's reference is nil")?;
+    let exported = bridge.export(&target).map_err(cannot)?;
+    Ok((exported.to_string(), bridge))
 }
 
 impl Pairing {
@@ -102,9 +132,14 @@ impl Pairing {
     fn lines(&self, workshop: &Workshop) -> Result<Vec<String>, String> {
         let run = self.to_string().replace(' ', "");
         let (server, reference) = workshop.serve(self.server, self.terms, &run)?;
-        let client = workshop.call(self.client, &reference, self.terms, &[], &run)?;
+        let (called, bridge) = match self.bridged {
+            true => bridged(&reference).map(|(text, bridge)| (text, Some(bridge)))?,
+            false => (reference.clone(), None),
+        };
+        let client = workshop.call(self.client, &called, self.terms, &[], &run)?;
         let output = client.output.clone();
         client.finish(RUN)?;
+        drop(bridge);
         shut_down(&reference)?;
         server.finish(END)?;
         let text = std::fs::read(&output).map_err(|error| format!("{}: {error}", output.display()))?;
