@@ -78,7 +78,7 @@ impl ObjectRef {
     /// Whether the reference leads to its own ORB: it names an endpoint where that listens, and a key of one of its adapters,
     /// under which an object may or may not be active.
     pub fn leads_here(&self) -> bool {
-        self.0.route.with_current(&self.0.orb, &self.0.ior, |destination, _| destination.local.is_some())
+        self.route().0.local.is_some()
     }
 
     /// Whether the object has the interface `id` (`_is_a`): by the reference's type id where that tells, else by asking.
