@@ -430,7 +430,8 @@ impl MiopListening {
                 Counts::add(&self.counts.rate);
                 continue;
             }
-            let (Some(from), Ok(packet)) = (received.from(), Packet::decode(&buffer[..received.octets])) else {
+            let (Some(from), Ok(packet)) = (received.from(), Packet::decode(&buffer[..received.octets]))
+            else {
                 Counts::add(&self.counts.malformed);
                 continue;
             };
