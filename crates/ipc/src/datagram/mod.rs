@@ -35,6 +35,7 @@ pub(crate) use family::Calls;
 pub use family::DatagramFamily;
 #[cfg(target_os = "linux")]
 pub(crate) use family::Report;
+#[cfg(target_os = "linux")]
 pub(crate) use sender::Origin;
 pub use sender::Sender;
 pub use unconnected::{DatagramSocket, Received};

@@ -68,7 +68,7 @@ pub struct Received<F: DatagramFamily> {
 }
 
 impl<F: DatagramFamily> Received<F> {
-    #[inline]
+    #[inline(always)]
     pub(crate) fn of(octets: usize, from: Origin<F>) -> Self {
         Self { octets, from }
     }
@@ -178,7 +178,7 @@ impl<F: DatagramFamily> DatagramSocket<F> {
     fn attempt(&self, into: &mut [u8], flags: RecvFlags) -> Result<Received<F>, Ended> {
         counts::enter();
         match take_from(self.as_fd(), into, flags) {
-            Ok((Length::Fits(octets), from)) => Ok(Received { octets, from }),
+            Ok((Length::Fits(octets), from)) => Ok(Received::of(octets, from)),
             Ok((Length::Cut(whole), _)) => Err(Ended::Cut(whole)),
             Err(errno) => Err(Ended::Os(errno)),
         }
