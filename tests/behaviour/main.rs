@@ -37,6 +37,7 @@ mod datagrams;
 mod deadlines;
 mod fixture;
 mod forwarding;
+mod four;
 mod futures;
 mod groups;
 mod nesting;

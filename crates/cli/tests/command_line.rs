@@ -236,6 +236,9 @@ fn the_demo_runs_whole_and_writes_pictures() {
     let table: Vec<&str> = shown.lines().skip_while(|line| !line.starts_with("operation")).collect();
     let words: Vec<&str> = table[0].split_whitespace().collect();
     assert_eq!(words, ["operation", "calls", "bytes", "median", "p99", "throughput"]);
+    let protocols = shown.lines().skip_while(|line| !line.starts_with("protocol")).skip(1);
+    let protocols: Vec<&str> = protocols.take(3).filter_map(|line| line.split(' ').next()).collect();
+    assert_eq!(protocols, ["shm", "unix", "tcp"], "{shown}");
     let operations = ["open", "store", "fetch", "render", "histogram", "images (attribute)", "discard"];
     for (line, operation) in table[1..].iter().zip(operations) {
         assert!(line.starts_with(operation), "{operation} in {line:?}");

@@ -215,7 +215,8 @@ impl Config {
     fn check_transports(&self, chosen: &Chosen) -> Result<(), ConfigError> {
         let known = || chosen.transports.iter().map(|transport| transport.name);
         let check = |origin: &Origin, name: &str| {
-            if known().any(|known| known == name) {
+            // The star: all that are not named.
+            if name == "*" || known().any(|known| known == name) {
                 return Ok(());
             }
             let all = known().collect::<Vec<_>>().join(", ");

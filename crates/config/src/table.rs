@@ -162,7 +162,7 @@ pub static SETTINGS: &[Setting] = &[
     Setting {
         key: "transports",
         kind: Kind::Transports,
-        what: "The transports that clients use, best first; without, all, in the order of each reference.",
+        what: "The transports that clients use, best first, * for all others; without, all, in the order of each reference.",
         spellings: &[spelt("clientTransportRule", "omniORB; \"* unix,tcp\" alone", rule)],
         get: |chosen| chosen.prefer.clone().map(Value::List),
         set: |builder, value| builder.prefer(value.list()),

@@ -9,7 +9,7 @@
 //!
 //! [`client`] and [`server`] are the two halves; the other files compute: the pictures ([`phantom`],
 //! or the user's in [`files`]), the window ([`window`]), the histogram ([`histogram`]), and what is
-//! printed ([`report`]).
+//! printed ([`report`], [`protocols`]).
 
 mod checksum;
 mod client;
@@ -18,6 +18,7 @@ mod histogram;
 mod idl;
 mod phantom;
 mod picture;
+mod protocols;
 mod report;
 mod server;
 mod window;
@@ -44,8 +45,8 @@ use picture::Picture;
 /// Watch two processes work on each other's objects: a medical image archive.
 ///
 /// A client process stores a study in a server process, fetches it back, has it rendered and counted, compares
-/// all that returns, and provokes two exceptions. A table tells what each operation cost, and another how
-/// close calls come to a bare socket. Without a subcommand both processes are started here.
+/// all that returns, and provokes two exceptions. Tables tell what each operation cost, how the protocols between the
+/// two compare, and how close calls come to a bare socket. Without a subcommand both processes are started here.
 #[derive(Debug, Args)]
 #[command(
     args_conflicts_with_subcommands = true,
@@ -141,6 +142,7 @@ fn both(arguments: &Work, told: &Told) -> Result<(), Failure> {
     let mut say = std::io::stdout();
     writeln!(say, "server    process {}; client process {}", server.process().id(), std::process::id())?;
     work(server.address(), "127.0.0.1:0", &pictures, &arguments.out, told)?;
+    protocols::compare(server.address(), &pictures, told, &mut say)?;
     drop(server);
     compare(&mut say)
 }
@@ -158,8 +160,9 @@ fn pictures(arguments: &Work) -> Result<Vec<Picture>, Failure> {
 }
 
 /// An ORB that listens where it was told: there, unless a setting says otherwise.
-fn orb(listen: &str, told: &Told) -> Result<Orb, Failure> {
+fn orb(listen: &str, within_machine: &[&str], told: &Told) -> Result<Orb, Failure> {
     let builder = zorb::naming::install(Orb::builder()).listen(format!("tcp:{listen}"));
+    let builder = within_machine.iter().fold(builder, |builder, endpoint| builder.listen(*endpoint));
     let orb = told.apply(builder)?.build();
     orb.listen().map_err(|exception| Failure::new(format!("cannot listen: {exception}")))?;
     Ok(orb)
@@ -169,7 +172,9 @@ fn orb(listen: &str, told: &Told) -> Result<Orb, Failure> {
 const SHUTDOWN: Duration = Duration::from_secs(5);
 
 fn serve(arguments: &ServeArguments, told: &Told) -> Result<(), Failure> {
-    let orb = orb(&arguments.listen, told)?;
+    // Whoever started it compares all protocols.
+    let within_machine: &[&str] = if arguments.child { &["unix:", "shm:"] } else { &[] };
+    let orb = orb(&arguments.listen, within_machine, told)?;
     let cannot =
         |exception: &dyn std::fmt::Display| Failure::new(format!("cannot activate the archive: {exception}"));
     let poa = orb.root_poa().map_err(|exception| cannot(&exception))?;
@@ -195,7 +200,7 @@ fn serve(arguments: &ServeArguments, told: &Told) -> Result<(), Failure> {
 }
 
 fn work(reference: &str, listen: &str, pictures: &[Picture], out: &Path, told: &Told) -> Result<(), Failure> {
-    let orb = orb(listen, told)?;
+    let orb = orb(listen, &[], told)?;
     let object = crate::ping::object(&orb, reference)?;
     let archive = imaging::Archive::narrow(&object)
         .map_err(|exception| Failure::new(format!("cannot reach the archive: {exception}")))?

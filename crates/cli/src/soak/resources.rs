@@ -35,6 +35,16 @@ impl Resources {
             && self.segments <= other.segments
     }
 
+    /// Both together.
+    pub(crate) fn and(self, more: Resources) -> Resources {
+        Resources {
+            descriptors: self.descriptors + more.descriptors,
+            threads: self.threads + more.threads,
+            segments: self.segments + more.segments,
+        }
+    }
+
+    /// The larger of each.
     pub(crate) fn most(self, other: Resources) -> Resources {
         Resources {
             descriptors: self.descriptors.max(other.descriptors),
