@@ -288,7 +288,9 @@ impl Destination {
         } else if let (Some(protocols), false) = (&self.protocols, self.not_allowed.is_empty()) {
             let known: Vec<_> = self.not_allowed.iter().map(Endpoint::to_string).collect();
             let known = known.join(", ");
-            format!("the reference leads to {known}, and this ORB's clients use only the transports {protocols}")
+            format!(
+                "the reference leads to {known}, and this ORB's clients use only the transports {protocols}"
+            )
         } else {
             format!("no transport of this ORB can use the reference's profiles ({})", tags.join(", "))
         };
