@@ -71,7 +71,7 @@ impl ServerRequest {
     /// good becomes one for this time where the request's GIOP version knows no other.
     ///
     /// A body that the request's version cannot carry as it is (its alignment is another, see
-    /// [`write_undecoded_reply`](zorb_giop::write_undecoded_reply)) is answered with `MARSHAL`.
+    /// [`write_undecoded_reply`]) is answered with `MARSHAL`.
     pub fn reply_undecoded(self, reply: &UndecodedReply) {
         self.send_undecoded(reply, Connection::send_whole);
     }
