@@ -78,6 +78,7 @@ const BULK: u64 = 300_000;
 const PAUSE_US: u64 = 2_000;
 
 /// Calls until told to stop, and has `tell` write down each.
+#[allow(clippy::too_many_arguments, reason = "what all callers share and what each has, in one call")]
 pub(crate) fn call(
     ledger: &Ledger,
     back: Option<&Ledger>,
@@ -124,7 +125,7 @@ pub(crate) fn call(
             std::thread::sleep(Duration::from_millis(2));
         }
         // Sometimes long enough for the connection to have rested.
-        let most = if started.elapsed().as_millis() % 7 == 0 { 3 * PAUSE_US } else { PAUSE_US };
+        let most = if started.elapsed().as_millis().is_multiple_of(7) { 3 * PAUSE_US } else { PAUSE_US };
         std::thread::sleep(Duration::from_micros(random.below(most)));
     }
 }
