@@ -176,13 +176,19 @@ impl Spoken {
                         response: request.response,
                         target,
                         operation,
+                        by_number: false,
                         contexts: &request.contexts,
                     },
                 )
                 .unwrap();
             }
             Head::Reply(reply) => {
-                let head = ReplyHead { id: reply.id, status: reply.status, contexts: &reply.contexts };
+                let head = ReplyHead {
+                    id: reply.id,
+                    status: reply.status,
+                    by_number: false,
+                    contexts: &reply.contexts,
+                };
                 begin_reply(&mut to, &head).unwrap();
             }
             Head::Locate(reply) => begin_locate_reply(&mut to, reply.id, reply.status),

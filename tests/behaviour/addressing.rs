@@ -31,7 +31,11 @@ fn play(
             let (status, body) = answer(&request);
             let mut reply = Encoder::new(Format::new(Version::V1_2));
             let contexts = ServiceContexts::new();
-            begin_reply(&mut reply, &ReplyHead { id: request.id, status, contexts: &contexts }).unwrap();
+            begin_reply(
+                &mut reply,
+                &ReplyHead { id: request.id, status, by_number: false, contexts: &contexts },
+            )
+            .unwrap();
             reply.write_octets(&body);
             finish(&mut reply).unwrap();
             stream.write_all(&reply.to_bytes()).unwrap();

@@ -31,7 +31,7 @@ impl ProbeServant for Listener {
 
 #[test]
 fn a_servant_sees_the_contexts_of_its_call_known_or_not() {
-    let at = Place::Tcp;
+    let at = Place::TCP;
     let orb = at.server().build();
     let poa = orb.root_poa().unwrap();
     let listener = Arc::new(Listener::default());

@@ -147,7 +147,7 @@ fn receive(socket: &UdpSocket) -> Vec<u8> {
 
 #[test]
 fn of_one_reference_calls_take_the_stream_and_oneways_the_datagrams_which_announce_their_code_sets() {
-    let (orb, text) = serve(Place::Tcp.server(), Arc::new(Servant::new(1)));
+    let (orb, text) = serve(Place::TCP.server(), Arc::new(Servant::new(1)));
     let ear = UdpSocket::bind("127.0.0.1:0").unwrap();
     // Fragments are not for datagrams, whatever the builder says.
     let client = Orb::builder().transport(Arc::new(Udp::new())).fragment_size(64).build();

@@ -2,6 +2,7 @@
 
 use std::sync::{Arc, LazyLock};
 
+use zorb::giop::{Giop, GiopLite, Messaging};
 use zorb::server::ThreadModel;
 use zorb::transport::Transport;
 use zorb::transport::memory::Memory;
@@ -22,9 +23,16 @@ pub(crate) fn models() -> [ThreadModel; 3] {
 /// What all that meet in this process share.
 static MEMORY: LazyLock<Arc<Memory>> = LazyLock::new(Arc::default);
 
-/// By which transport client and server meet.
+/// By which transport client and server meet, and what they speak there.
 #[derive(Clone, Copy, Debug)]
-pub(crate) enum Place {
+pub(crate) struct Place {
+    road: Road,
+    speech: Speech,
+}
+
+/// By which transport.
+#[derive(Clone, Copy, Debug)]
+pub(crate) enum Road {
     /// On a free port of the loopback interface.
     Tcp,
     /// At a new name.
@@ -37,7 +45,25 @@ pub(crate) enum Place {
     Ahead,
 }
 
+/// What is spoken: both ends know GIOP in any case, and prefer this.
+#[derive(Clone, Copy, Debug)]
+pub(crate) enum Speech {
+    Giop,
+    Lite,
+}
+
 impl Place {
+    /// What most ORBs have in common.
+    pub(crate) const TCP: Place = Place::new(Road::Tcp, Speech::Giop);
+
+    pub(crate) const fn new(road: Road, speech: Speech) -> Place {
+        Place { road, speech }
+    }
+
+    pub(crate) fn is_lite(self) -> bool {
+        matches!(self.speech, Speech::Lite)
+    }
+
     /// A builder of a server there, and nowhere else.
     pub(crate) fn server(self) -> OrbBuilder {
         self.client().listen(self.endpoint())
@@ -45,37 +71,45 @@ impl Place {
 
     /// Where such a server listens.
     pub(crate) fn endpoint(self) -> &'static str {
-        match self {
-            Place::Tcp | Place::Ahead => "tcp:127.0.0.1:0",
-            Place::Unix => "unix:",
-            Place::Shm => "shm:",
-            Place::Memory => "memory:",
+        match self.road {
+            Road::Tcp | Road::Ahead => "tcp:127.0.0.1:0",
+            Road::Unix => "unix:",
+            Road::Shm => "shm:",
+            Road::Memory => "memory:",
         }
     }
 
     /// A builder of an ORB that can reach it.
     pub(crate) fn client(self) -> OrbBuilder {
-        Orb::builder().transport(self.transport())
+        Orb::builder().transport(self.transport()).messagings(self.messagings())
+    }
+
+    /// What such ORBs speak.
+    pub(crate) fn messagings(self) -> Vec<Arc<dyn Messaging>> {
+        match self.speech {
+            Speech::Giop => vec![Arc::new(Giop)],
+            Speech::Lite => vec![Arc::new(GiopLite), Arc::new(Giop)],
+        }
     }
 
     /// The transport itself.
     pub(crate) fn transport(self) -> Arc<dyn Transport> {
-        match self {
-            Place::Tcp => Arc::new(Tcp::new()),
-            Place::Unix => Arc::new(Unix::new()),
-            Place::Shm => Arc::new(Shm::new()),
-            Place::Memory => MEMORY.clone(),
-            Place::Ahead => Arc::new(Ahead::new()),
+        match self.road {
+            Road::Tcp => Arc::new(Tcp::new()),
+            Road::Unix => Arc::new(Unix::new()),
+            Road::Shm => Arc::new(Shm::new()),
+            Road::Memory => MEMORY.clone(),
+            Road::Ahead => Arc::new(Ahead::new()),
         }
     }
 
     /// How its endpoints begin.
     pub(crate) fn prefix(self) -> &'static str {
-        match self {
-            Place::Tcp | Place::Ahead => "tcp:127.0.0.1:",
-            Place::Unix => "unix:/tmp/zorb-",
-            Place::Shm => "shm:/tmp/zorb-",
-            Place::Memory => "memory:",
+        match self.road {
+            Road::Tcp | Road::Ahead => "tcp:127.0.0.1:",
+            Road::Unix => "unix:/tmp/zorb-",
+            Road::Shm => "shm:/tmp/zorb-",
+            Road::Memory => "memory:",
         }
     }
 }

@@ -1,25 +1,32 @@
 //! The whole ORB, server and client, over every transport, under every threading model.
 //!
-//! A test that takes a [`Place`](fixture::Place) runs over each; a new transport joins by a line in `over!`.
+//! A test that takes a [`Place`](fixture::Place) runs over each, and with each messaging protocol; a new transport or protocol
+//! joins by a line in `over!`.
 
-/// Makes tests, one for each transport, of functions that take a place.
+/// Makes tests, one for each transport and messaging protocol, of functions that take a place.
 macro_rules! over {
     (between processes: $($test:ident),+ $(,)?) => {
-        over!(tcp, Tcp: $($test)+);
-        over!(unix, Unix: $($test)+);
-        over!(shm, Shm: $($test)+);
+        over!(tcp, Tcp, Giop: $($test)+);
+        over!(unix, Unix, Giop: $($test)+);
+        over!(shm, Shm, Giop: $($test)+);
+        over!(lite_tcp, Tcp, Lite: $($test)+);
+        over!(lite_unix, Unix, Lite: $($test)+);
+        over!(lite_shm, Shm, Lite: $($test)+);
     };
     ($($test:ident),+ $(,)?) => {
         over!(between processes: $($test),+);
-        over!(memory, Memory: $($test)+);
-        over!(ahead, Ahead: $($test)+);
+        over!(memory, Memory, Giop: $($test)+);
+        over!(ahead, Ahead, Giop: $($test)+);
+        over!(lite_memory, Memory, Lite: $($test)+);
+        over!(lite_ahead, Ahead, Lite: $($test)+);
     };
-    ($module:ident, $place:ident: $($test:ident)+) => {
+    ($module:ident, $road:ident, $speech:ident: $($test:ident)+) => {
         mod $module {
             $(
                 #[test]
                 fn $test() {
-                    super::$test(crate::fixture::Place::$place);
+                    use crate::fixture::{Place, Road, Speech};
+                    super::$test(Place::new(Road::$road, Speech::$speech));
                 }
             )+
         }
@@ -40,6 +47,7 @@ mod forwarding;
 mod four;
 mod futures;
 mod groups;
+mod messaging;
 mod nesting;
 mod order;
 mod processes;

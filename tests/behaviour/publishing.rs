@@ -30,7 +30,7 @@ fn a_wildcard_is_never_published() {
 
 #[test]
 fn host_and_port_are_the_builders_choice() {
-    let at = Place::Tcp;
+    let at = Place::TCP;
     let (orb, text) = serve(at.server().published_host("host.example"), Arc::new(Servant::new(1)));
     assert_eq!(published(&orb, &text).0, "host.example");
     let taken = std::net::TcpListener::bind("127.0.0.1:0").unwrap();
@@ -64,7 +64,7 @@ fn several_endpoints_are_all_listened_at_and_all_published() {
 
 #[test]
 fn initial_references_are_urls_objects_or_a_default() {
-    let at = Place::Tcp;
+    let at = Place::TCP;
     let (server, text) = serve(at.server(), Arc::new(Servant::new(1)));
     let object = server.string_to_object(&text).unwrap().unwrap();
     server.bind_key("Default", &object);

@@ -8,7 +8,7 @@ use std::collections::HashSet;
 /// A table that leads each name to its position, as `zorb_orb::rt::Operations` wants it.
 #[derive(Clone, PartialEq, Eq, Debug)]
 pub struct Table {
-    /// What the hash starts with.
+    /// How far the numbers are turned.
     pub seed: u64,
     /// What each bucket adds; as many as a power of two.
     pub displacements: Vec<u16>,
@@ -17,9 +17,14 @@ pub struct Table {
 }
 
 impl Table {
-    /// The table of `names`, which differ from each other; `None` if there are more than 65,535.
+    /// The table of `names`, which differ from each other; `None` if there are more than 65,535, or two that have the same
+    /// number, which no rotation tells apart.
     pub fn of(names: &[&str]) -> Option<Table> {
         if names.len() > usize::from(u16::MAX) {
+            return None;
+        }
+        let numbers: HashSet<u64> = names.iter().map(|name| number(name.as_bytes())).collect();
+        if numbers.len() != names.len() {
             return None;
         }
         if names.is_empty() {
@@ -44,9 +49,6 @@ impl Table {
 
     fn with(names: &[&str], seed: u64, size: usize) -> Option<Table> {
         let hashes: Vec<u64> = names.iter().map(|name| hash(name.as_bytes(), seed)).collect();
-        if hashes.iter().collect::<HashSet<_>>().len() != names.len() {
-            return None;
-        }
         let count = (size / NAMES_PER_BUCKET).max(1);
         let mut buckets = vec![Vec::new(); count];
         for (position, hash) in hashes.iter().enumerate() {
@@ -92,7 +94,12 @@ pub fn slot(hash: u64, displacement: u16, slots: usize) -> usize {
 
 /// See `zorb_orb::rt::operations::hash`.
 pub fn hash(name: &[u8], seed: u64) -> u64 {
-    let mut state = seed ^ (name.len() as u64).wrapping_mul(FIRST);
+    number(name).rotate_left(seed as u32)
+}
+
+/// See `zorb_giop::operation_number`.
+pub fn number(name: &[u8]) -> u64 {
+    let mut state = (name.len() as u64).wrapping_mul(FIRST);
     if let Some(last) = name.last_chunk::<8>() {
         for step in name[..name.len() - 1].chunks_exact(8) {
             state = mix(state ^ step.first_chunk().map_or(0, |step| u64::from_le_bytes(*step)));

@@ -25,7 +25,8 @@ pub struct Segment {
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Body {
     first: Segment,
-    later: Option<Arc<[Segment]>>,
+    /// Rare, so behind one pointer: a request in one piece then is no more than 128 octets, which compilers still copy in place.
+    later: Option<Arc<Vec<Segment>>>,
     /// The byte order of its primitives.
     pub order: ByteOrder,
 }
@@ -40,7 +41,7 @@ impl Body {
     pub fn many(segments: Vec<Segment>, order: ByteOrder) -> Self {
         let mut segments = segments.into_iter();
         match segments.next() {
-            Some(first) => Self { first, later: Some(segments.collect()), order },
+            Some(first) => Self { first, later: Some(Arc::new(segments.collect())), order },
             None => Self { order, ..Self::empty() },
         }
     }
@@ -59,7 +60,7 @@ impl Body {
     /// The segments after the first.
     #[inline]
     pub fn later(&self) -> &[Segment] {
-        self.later.as_deref().unwrap_or_default()
+        self.later.as_deref().map_or(&[], Vec::as_slice)
     }
 
     /// All segments, in order.

@@ -216,6 +216,12 @@ pub struct ServerCodeSets {
 }
 
 impl ServerCodeSets {
+    /// Of a connection by a messaging protocol that has these code sets and no contexts.
+    #[must_use]
+    pub fn fixed(code_sets: CodeSets) -> Self {
+        Self { announced: code_sets }
+    }
+
     /// The code sets for a request with these contexts and for its reply.
     ///
     /// # Errors

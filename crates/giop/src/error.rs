@@ -14,10 +14,19 @@ use crate::MessageType;
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 #[non_exhaustive]
 pub enum ProtocolError {
-    /// A header does not begin with `GIOP`.
+    /// A message begins neither with `GIOP` nor as one of another protocol that is known here.
     NotGiop {
         /// The four octets that stood there.
         found: [u8; 4],
+    },
+    /// A message of another protocol than GIOP that makes no sense.
+    NotUnderstood {
+        /// What the protocol is called.
+        protocol: &'static str,
+        /// The part of the message that was being read.
+        what: &'static str,
+        /// Where it stands, in octets from the start of the message.
+        at: usize,
     },
     /// A version that zorb does not speak.
     UnknownVersion {
@@ -97,7 +106,7 @@ impl ProtocolError {
             | Self::LimitExceeded { version, .. } => version,
             Self::UnknownByteOrder { .. } => Version::V1_0,
             Self::UnexpectedFragment { id: None } | Self::AlreadyFragmented { id: None } => Version::V1_1,
-            Self::NotGiop { .. } | Self::UnknownVersion { .. } => Version::V1_2,
+            Self::NotGiop { .. } | Self::NotUnderstood { .. } | Self::UnknownVersion { .. } => Version::V1_2,
             Self::UnexpectedFragment { .. } | Self::AlreadyFragmented { .. } => Version::V1_2,
         }
     }
@@ -108,6 +117,9 @@ impl fmt::Display for ProtocolError {
         match *self {
             Self::NotGiop { found } => {
                 write!(f, "not GIOP: a message begins with \"{}\"", found.escape_ascii())
+            }
+            Self::NotUnderstood { protocol, what, at } => {
+                write!(f, "malformed {protocol} message: {what} at octet {at}")
             }
             Self::UnknownVersion { found } => {
                 write!(f, "GIOP {}.{} is not one of 1.0, 1.1, 1.2", found.major, found.minor)

@@ -24,37 +24,79 @@
 
 mod buffer;
 mod cursor;
+mod giop;
 mod heads;
 mod reassembly;
 mod usual;
 
-use crate::header::{HEADER_SIZE, Header};
-use crate::{Limits, Message, MessageType, ProtocolError};
-use buffer::ReceiveBuffer;
-use cursor::Cursor;
-use reassembly::Reassembly;
+pub use buffer::ReceiveBuffer;
+pub(crate) use giop::GiopParser;
+
+use alloc::boxed::Box;
+use alloc::sync::Arc;
+
+use crate::messaging::{Parser, TELLING};
+use crate::{Limits, Message, Protocol, ProtocolError};
 
 /// The receiving half of a connection: give it what arrives, take the messages.
 pub struct Inbound {
     limits: Limits,
     buffer: ReceiveBuffer,
-    reassembly: Reassembly,
-    /// Octets of the message that the buffer begins with, as far as they are known: a header says.
-    expected: usize,
-    failed: Option<ProtocolError>,
+    reading: Reading,
+    protocol: Option<Protocol>,
+}
+
+/// What reads the connection. GIOP's parser is any other's equal, but lies here by value: its usual messages are then read
+/// where the caller wants them, which by a pointer to some parser takes a hundred instructions more.
+enum Reading {
+    Giop(GiopParser),
+    Other(Box<dyn Parser>),
+    /// Nothing yet: the first octets will tell which of these protocols the peer speaks.
+    Undecided(Arc<[Protocol]>),
+    /// Nothing any more.
+    Failed(ProtocolError),
+}
+
+impl Reading {
+    fn by(protocol: &Protocol) -> Self {
+        match protocol {
+            Protocol::Giop => Self::Giop(GiopParser::default()),
+            Protocol::Other(messaging) => Self::Other(messaging.parser()),
+        }
+    }
 }
 
 impl Inbound {
-    /// Waits for a first message. Allocates nothing before the first [`space`](Self::space).
+    /// Waits for a first message of GIOP. Allocates no buffer before the first [`space`](Self::space).
     #[must_use]
     pub fn new(limits: Limits) -> Self {
-        Self {
-            limits,
-            buffer: ReceiveBuffer::new(limits.receive_buffer, limits.first_grant),
-            reassembly: Reassembly::default(),
-            expected: HEADER_SIZE,
-            failed: None,
+        Self::of(Protocol::Giop, limits)
+    }
+
+    /// Waits for a first message of this protocol.
+    #[must_use]
+    pub fn of(protocol: Protocol, limits: Limits) -> Self {
+        Self::with(Reading::by(&protocol), Some(protocol), limits)
+    }
+
+    /// Waits for a first message of one of these protocols, and then takes those of the same one.
+    #[must_use]
+    pub fn one_of(protocols: Arc<[Protocol]>, limits: Limits) -> Self {
+        match &*protocols {
+            [only] => Self::of(only.clone(), limits),
+            _ => Self::with(Reading::Undecided(protocols), None, limits),
         }
+    }
+
+    fn with(reading: Reading, protocol: Option<Protocol>, limits: Limits) -> Self {
+        let buffer = ReceiveBuffer::new(limits.receive_buffer, limits.first_grant);
+        Self { limits, buffer, reading, protocol }
+    }
+
+    /// The protocol that the peer speaks, as soon as it is known.
+    #[must_use]
+    pub fn protocol(&self) -> Option<&Protocol> {
+        self.protocol.as_ref()
     }
 
     /// Memory for the next octets; never empty. Call [`next`](Self::next) until it gives `None` first.
@@ -65,10 +107,10 @@ impl Inbound {
     /// memory serves again.
     #[inline]
     pub fn space(&mut self) -> &mut [u8] {
-        if self.failed.is_some() {
+        if let Reading::Failed(_) = self.reading {
             self.buffer.discard();
         }
-        self.buffer.space(self.expected)
+        self.buffer.space()
     }
 
     /// Says that the first `n` octets of the last [`space`](Self::space) now hold what arrived. More than that space
@@ -87,15 +129,43 @@ impl Inbound {
     #[inline]
     #[allow(clippy::should_implement_trait, reason = "it is not an iterator: `None` means later, not never")]
     pub fn next(&mut self) -> Result<Option<Message>, ProtocolError> {
-        if let Some(error) = self.failed {
-            return Err(error);
+        if let Reading::Giop(_) = self.reading
+            && let Some(message) = usual::take(&mut self.buffer, &self.limits)
+        {
+            return Ok(Some(message));
         }
-        let message = self.advance();
+        self.next_anyway()
+    }
+
+    /// Whatever protocol it is, and whatever message.
+    #[inline(never)]
+    fn next_anyway(&mut self) -> Result<Option<Message>, ProtocolError> {
+        let message = match &mut self.reading {
+            Reading::Giop(parser) => parser.next(&mut self.buffer, &self.limits),
+            Reading::Other(parser) => parser.next(&mut self.buffer, &self.limits),
+            Reading::Undecided(_) => return self.decide(),
+            Reading::Failed(error) => return Err(*error),
+        };
         if let Err(error) = message {
-            self.failed = Some(error);
-            self.expected = HEADER_SIZE;
+            self.reading = Reading::Failed(error);
         }
         message
+    }
+
+    /// Looks which protocol the first octets are of.
+    #[cold]
+    fn decide(&mut self) -> Result<Option<Message>, ProtocolError> {
+        let Reading::Undecided(protocols) = &self.reading else { return Ok(None) };
+        let Some(&first) = self.buffer.unparsed().first_chunk() else { return Ok(None) };
+        let Some(protocol) = protocols.iter().find(|protocol| protocol.begins(first)) else {
+            let error = ProtocolError::NotGiop { found: first };
+            self.reading = Reading::Failed(error);
+            return Err(error);
+        };
+        let protocol = protocol.clone();
+        self.reading = Reading::by(&protocol);
+        self.protocol = Some(protocol);
+        self.next()
     }
 
     /// Whether a further complete message (or the rest of one in fragments) lies in the buffer, so that
@@ -103,22 +173,39 @@ impl Inbound {
     #[must_use]
     pub fn has_buffered(&self) -> bool {
         let octets = self.buffer.unparsed();
-        let header = octets.first_chunk().and_then(|octets| Header::parse(octets).ok());
-        self.failed.is_none() && header.is_some_and(|header| octets.len() >= header.total())
+        if octets.is_empty() {
+            return false;
+        }
+        let size = match &self.reading {
+            Reading::Giop(parser) => parser.size(octets),
+            Reading::Other(parser) => parser.size(octets),
+            Reading::Undecided(_) => Some(TELLING),
+            Reading::Failed(_) => None,
+        };
+        size.is_some_and(|size| octets.len() >= size)
     }
 
     /// Whether the peer owes us the rest of something: part of a message lies in the buffer, or not all fragments of one
     /// have come. Time for a deadline.
     #[must_use]
     pub fn is_incomplete(&self) -> bool {
-        !self.buffer.unparsed().is_empty() || !self.reassembly.is_empty()
+        !self.buffer.unparsed().is_empty()
+            || match &self.reading {
+                Reading::Giop(parser) => parser.is_incomplete(),
+                Reading::Other(parser) => parser.is_incomplete(),
+                Reading::Undecided(_) | Reading::Failed(_) => false,
+            }
     }
 
     /// Whether a part of the reply to request `id` has come, and not all of it. In GIOP 1.1, whose fragments name no
     /// request, that holds for every `id` while any message is incomplete.
     #[must_use]
     pub fn has_part_of_reply(&self, id: u32) -> bool {
-        self.reassembly.has_part_of_reply(id)
+        match &self.reading {
+            Reading::Giop(parser) => parser.has_part_of_reply(id),
+            Reading::Other(parser) => parser.has_part_of_reply(id),
+            Reading::Undecided(_) | Reading::Failed(_) => false,
+        }
     }
 
     /// Gives the receive buffer back, for a connection that waits for its peer. Of an incomplete message only what has
@@ -126,143 +213,13 @@ impl Inbound {
     pub fn release_memory(&mut self) {
         self.buffer.release();
     }
-
-    #[inline]
-    fn advance(&mut self) -> Result<Option<Message>, ProtocolError> {
-        if let Some(message) = usual::take(&mut self.buffer, &self.limits) {
-            self.expected = HEADER_SIZE;
-            return Ok(Some(message));
-        }
-        self.advance_generally()
-    }
-
-    /// Whatever message it is.
-    #[inline(never)]
-    fn advance_generally(&mut self) -> Result<Option<Message>, ProtocolError> {
-        while let Some(header) = self.complete()? {
-            let message = self.buffer.share(0, header.total());
-            self.buffer.take(header.total());
-            if header.more_fragments || header.message == MessageType::FRAGMENT {
-                if let Some((header, whole)) = self.reassembly.add(header, &message, &self.limits)? {
-                    return heads::decode(Cursor::over(&header, &whole), &self.limits);
-                }
-                continue;
-            }
-            let message = heads::decode(Cursor::new(&header, &message), &self.limits)?;
-            if let Some(Message::CancelRequest { id }) = message {
-                self.reassembly.cancel(id);
-            }
-            return Ok(message);
-        }
-        Ok(None)
-    }
-
-    /// The header of the message that the buffer begins with, if all of that is there.
-    fn complete(&mut self) -> Result<Option<Header>, ProtocolError> {
-        let octets = self.buffer.unparsed();
-        let Some(first) = octets.first_chunk() else { return Ok(None) };
-        let header = Header::parse(first)?;
-        let total = header.total();
-        if total > self.limits.max_message {
-            return Err(self.too_large(&header));
-        }
-        if octets.len() < total {
-            self.expected = total;
-            return Ok(None);
-        }
-        self.expected = HEADER_SIZE;
-        Ok(Some(header))
-    }
-
-    #[cold]
-    fn too_large(&self, header: &Header) -> ProtocolError {
-        let (found, allowed) = (header.total(), self.limits.max_message);
-        ProtocolError::LimitExceeded { limit: "max_message", found, allowed, version: header.version }
-    }
 }
 
 impl core::fmt::Debug for Inbound {
     fn fmt(&self, f: &mut core::fmt::Formatter<'_>) -> core::fmt::Result {
         f.debug_struct("Inbound")
             .field("unparsed", &self.buffer.unparsed().len())
-            .field("expected", &self.expected)
-            .field("failed", &self.failed)
+            .field("protocol", &self.protocol())
             .finish_non_exhaustive()
-    }
-}
-
-#[cfg(test)]
-mod tests {
-    use super::*;
-    use alloc::format;
-    use alloc::vec::Vec;
-    use zorb_cdr::{Encoder, Format, Version};
-
-    use crate::{
-        Addressing, ReplyHead, ReplyStatus, RequestHead, ResponseFlags, ServiceContexts, begin_reply,
-        begin_request, finish,
-    };
-
-    fn request(key: &[u8], operation: &str, body: &[u8]) -> Vec<u8> {
-        let mut to = Encoder::new(Format::new(Version::V1_2));
-        let head = RequestHead {
-            id: 7,
-            response: ResponseFlags::WITH_TARGET,
-            target: Addressing::ObjectKey(key),
-            operation,
-            contexts: &ServiceContexts::new(),
-        };
-        begin_request(&mut to, &head).unwrap();
-        to.write_octets(body);
-        finish(&mut to).unwrap();
-        to.into_buffer()
-    }
-
-    fn reply(body: &[u8]) -> Vec<u8> {
-        let mut to = Encoder::new(Format::new(Version::V1_2));
-        let head = ReplyHead { id: 7, status: ReplyStatus(3), contexts: &ServiceContexts::new() };
-        begin_reply(&mut to, &head).unwrap();
-        to.write_octets(body);
-        finish(&mut to).unwrap();
-        to.into_buffer()
-    }
-
-    /// What an inbound says of these octets, in the usual way where that can read them, and in the general way.
-    fn both_ways(octets: &[u8], limits: Limits) -> [Result<Option<Message>, ProtocolError>; 2] {
-        [Inbound::advance, Inbound::advance_generally].map(|advance| {
-            let mut inbound = Inbound::new(limits);
-            inbound.space()[..octets.len()].copy_from_slice(octets);
-            inbound.received(octets.len());
-            advance(&mut inbound)
-        })
-    }
-
-    #[test]
-    fn the_usual_way_says_what_the_general_way_says() {
-        let limits = Limits { max_operation: 9, max_message: 80, ..Limits::default() };
-        let mut read = 0;
-        for message in [
-            request(b"key", "ping", b""),
-            request(b"keys", "ping", b"12345"),
-            request(b"", "", b"1"),
-            request(b"key", "just_fit", b""),
-            request(b"key", "too_long_", b""),
-            request(b"key", "ping", &[7; 90]),
-            reply(b""),
-            reply(b"123456789"),
-        ] {
-            for at in 0..message.len() {
-                for octet in [message[at], 0, 1, 2, 3, 5, 0x7f, 0xff, message[at].wrapping_add(4)] {
-                    let mut mutated = message.clone();
-                    mutated[at] = octet;
-                    let [usual, general] = both_ways(&mutated, limits);
-                    read += usize::from(matches!(usual, Ok(Some(_))));
-                    assert_eq!(format!("{usual:?}"), format!("{general:?}"), "{octet:#x} at {at}");
-                }
-                let [usual, general] = both_ways(&message[..at], limits);
-                assert_eq!(format!("{usual:?}"), format!("{general:?}"), "the first {at}");
-            }
-        }
-        assert!(read > 100, "few of them were messages: {read}");
     }
 }

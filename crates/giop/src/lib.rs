@@ -20,11 +20,12 @@
 //! |---|---|
 //! | the twelve octets | `header.rs` |
 //! | octets → [`Message`]: framing, memory, fragments, heads | `inbound.rs` and `inbound/` |
+//! | messaging protocols: what they have in common, GIOP, GIOPlite | `messaging.rs`, `protocol.rs`, `giop.rs`, `lite.rs` |
 //! | what a message says once read | `message.rs`, `context.rs` |
 //! | values → messages, fragments | `outbound.rs` and `outbound/` |
 //! | code sets chosen, announced, remembered | [`code_sets`] |
 //! | request ids | `request_ids.rs` |
-//! | references as octets, as `IOR:` | `reference/ior.rs`, `reference/iiop.rs`, `reference/unix.rs`, `reference/udp.rs`, `reference/uipmc.rs` |
+//! | references as octets, as `IOR:` | `reference/ior.rs`, `reference/iiop.rs`, `reference/unix.rs`, `reference/udp.rs`, `reference/uipmc.rs`, `reference/messaging.rs` |
 //! | `corbaloc:`, `corbaname:`, `file:` | `reference/url.rs` |
 //! | a request in a datagram, multicast packets | `oneway.rs`, [`miop`] |
 //! | references explained | [`describe`] |
@@ -47,6 +48,7 @@
 //!     response: ResponseFlags::WITH_TARGET,
 //!     target: Addressing::ObjectKey(b"account"),
 //!     operation: "deposit",
+//!     by_number: false,
 //!     contexts: &ServiceContexts::new(),
 //! };
 //! zorb_giop::begin_request(&mut to, &head)?;
@@ -73,24 +75,31 @@ pub mod code_sets;
 mod context;
 mod error;
 pub mod fuzz;
+mod giop;
 mod header;
 mod inbound;
 mod limits;
+mod lite;
 mod message;
+mod messaging;
 pub mod miop;
 mod number;
 mod oneway;
 mod outbound;
+mod protocol;
 mod reference;
 mod request_ids;
 mod system_exception;
 
 pub use context::{ServiceContext, ServiceContexts};
 pub use error::ProtocolError;
+pub use giop::Giop;
 pub use header::{HEADER_SIZE, Header};
-pub use inbound::Inbound;
+pub use inbound::{Inbound, ReceiveBuffer};
 pub use limits::Limits;
+pub use lite::{GiopLite, operation_number};
 pub use message::{LocateReply, LocateRequest, Message, Reply, Request, Target};
+pub use messaging::{Messaging, Parser, TELLING};
 pub use number::{
     AddressingDisposition, ComponentTag, ContextId, LocateStatus, MessageType, MinorCodeVendor, OrbType,
     ProfileTag, ReplyStatus, ResponseFlags,
@@ -101,10 +110,11 @@ pub use outbound::{
     begin_reply, begin_request, close_connection, finish, fragments, message_error, write_cancel_request,
     write_undecoded_reply, write_undecoded_request,
 };
+pub use protocol::Protocol;
 pub use reference::{
     Corbaloc, CorbalocAddress, Corbaname, DEFAULT_PORT, Endpoint, GroupComponent, IiopProfile, Ior,
-    ObjectUrl, ReferenceError, TaggedComponent, TaggedProfile, UdpEndpoint, UiopProfile, UipmcProfile,
-    UnixEndpoint, UrlError, describe,
+    MessagingComponent, ObjectUrl, ReferenceError, TaggedComponent, TaggedProfile, UdpEndpoint, UiopProfile,
+    UipmcProfile, UnixEndpoint, UrlError, describe,
 };
 pub use request_ids::RequestIds;
 pub use system_exception::SystemExceptionBody;

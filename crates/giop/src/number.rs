@@ -256,6 +256,8 @@ wire_number! {
         OMNIORB_UNIX = 0x4154_5402 "omniORB Unix socket";
         /// zorb's shared memory: host name and path of the Unix socket that sets it up. Not registered; it spells `ZRB`.
         ZORB_SHM = 0x5a52_4201 "zorb shared memory";
+        /// zorb's: the messaging protocols that the server speaks beside GIOP. Not registered.
+        ZORB_MESSAGING = 0x5a52_4202 "zorb messaging protocols";
         /// TAO's further endpoints.
         TAO_ENDPOINTS = 0x5441_4f02 "TAO endpoints";
     }

@@ -319,7 +319,14 @@ mod tests {
                 let mut to = zorb_cdr::Encoder::new(Format::new(version));
                 let contexts = ServiceContexts::new();
                 let target = Addressing::ObjectKey(b"key");
-                let head = RequestHead { id: 1, response, target, operation: "note", contexts: &contexts };
+                let head = RequestHead {
+                    id: 1,
+                    response,
+                    target,
+                    operation: "note",
+                    by_number: false,
+                    contexts: &contexts,
+                };
                 begin_request(&mut to, &head).unwrap();
                 to.write_u32(7);
                 finish(&mut to).unwrap();

@@ -38,6 +38,9 @@ pub struct RequestHead<'h> {
     pub target: Addressing<'h>,
     /// The operation's name as on the wire (`_get_x` for an attribute).
     pub operation: &'h str,
+    /// The server has said that it knows the object's operations by number, so that a messaging protocol with numbers may
+    /// leave the name out.
+    pub by_number: bool,
     /// Service contexts.
     pub contexts: &'h ServiceContexts,
 }
@@ -49,6 +52,8 @@ pub struct ReplyHead<'h> {
     pub id: u32,
     /// What the body holds.
     pub status: ReplyStatus,
+    /// The object's operations may be called by number, where the messaging protocol has such.
+    pub by_number: bool,
     /// Service contexts.
     pub contexts: &'h ServiceContexts,
 }

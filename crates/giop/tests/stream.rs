@@ -23,7 +23,14 @@ fn request(version: Version, id: u32, body: &[u8]) -> Encoder<'_> {
     let mut to = Encoder::new(Format::new(version));
     let target = Addressing::ObjectKey(b"key");
     let contexts = &ServiceContexts::new();
-    let head = RequestHead { id, response: ResponseFlags::WITH_TARGET, target, operation: "op", contexts };
+    let head = RequestHead {
+        id,
+        response: ResponseFlags::WITH_TARGET,
+        target,
+        operation: "op",
+        by_number: false,
+        contexts,
+    };
     begin_request(&mut to, &head).unwrap();
     if version == Version::V1_1 {
         to.fragment_every(128);
@@ -203,7 +210,12 @@ fn fragments_of_many_requests_interleave() {
 #[test]
 fn giop_1_1_alignment_restarts_in_each_fragment() {
     let mut to = Encoder::new(Format::new(Version::V1_1));
-    let head = ReplyHead { id: 5, status: ReplyStatus::NO_EXCEPTION, contexts: &ServiceContexts::new() };
+    let head = ReplyHead {
+        id: 5,
+        status: ReplyStatus::NO_EXCEPTION,
+        by_number: false,
+        contexts: &ServiceContexts::new(),
+    };
     begin_reply(&mut to, &head).unwrap();
     to.fragment_every(64);
     let values: Vec<(u8, f64)> = (0..50u8).map(|n| (n, f64::from(n))).collect();

@@ -68,7 +68,11 @@ fn request(
     body: Option<u32>,
 ) -> Encoder<'static> {
     let mut to = encoder(version);
-    begin_request(&mut to, &RequestHead { id: 5, response, target, operation: "op", contexts }).unwrap();
+    begin_request(
+        &mut to,
+        &RequestHead { id: 5, response, target, operation: "op", by_number: false, contexts },
+    )
+    .unwrap();
     if let Some(body) = body {
         to.write_u32(body);
     }
@@ -140,7 +144,12 @@ fn replies_written() {
         (Version::V1_2, "47494f50 01020101 10000000  05000000 00000000 00000000 07000000"),
     ] {
         let mut to = encoder(version);
-        let head = ReplyHead { id: 5, status: ReplyStatus::NO_EXCEPTION, contexts: &ServiceContexts::new() };
+        let head = ReplyHead {
+            id: 5,
+            status: ReplyStatus::NO_EXCEPTION,
+            by_number: false,
+            contexts: &ServiceContexts::new(),
+        };
         begin_reply(&mut to, &head).unwrap();
         to.write_u32(7);
         finish(&mut to).unwrap();
@@ -184,6 +193,7 @@ fn names_that_cdr_cannot_carry_are_refused() {
         response: ResponseFlags::NONE,
         target: Addressing::ObjectKey(b""),
         operation: "a\0b",
+        by_number: false,
         contexts: &ServiceContexts::new(),
     };
     assert!(begin_request(&mut to, &head).is_err());
@@ -202,6 +212,7 @@ fn limits_on_heads_are_named() {
         response: ResponseFlags::NONE,
         target: Addressing::ObjectKey(b"key"),
         operation: &long,
+        by_number: false,
         contexts: &ServiceContexts::new(),
     };
     begin_request(&mut to, &head).unwrap();

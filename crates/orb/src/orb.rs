@@ -14,6 +14,7 @@ use std::time::Duration;
 
 use parking_lot::Mutex;
 use zorb_cdr::Version;
+use zorb_giop::{Messaging, Protocol};
 
 use crate::client::failure::{Failure, Step};
 use crate::client::reactor::Reactor;
@@ -42,6 +43,7 @@ pub(crate) struct Core {
     policies: Policies,
     giop_version: Version,
     transports: Vec<Arc<dyn Transport>>,
+    messagings: Arc<[Protocol]>,
     client: Client,
     pub(crate) server: Server,
     pub(crate) adapters: Adapters,
@@ -255,6 +257,11 @@ impl Orb {
         self.0.giop_version
     }
 
+    /// The messaging protocols that it speaks, best first.
+    pub(crate) fn messagings(&self) -> &[Protocol] {
+        &self.0.messagings
+    }
+
     pub(crate) fn transports(&self) -> &[Arc<dyn Transport>] {
         &self.0.transports
     }
@@ -316,6 +323,20 @@ impl OrbBuilder {
             Some(other) => *other = transport,
             None => self.transports.insert(0, transport),
         }
+        self
+    }
+
+    /// The messaging protocols that this ORB speaks, best first, as a client and as a server; default: [`Giop`](zorb_giop::Giop) alone. A client
+    /// speaks to each endpoint the first one that its reference names; GIOP is what every reference stands for. A server
+    /// tells by a connection's first octets what its client speaks. [`GiopLite`](zorb_giop::GiopLite) is the other one that
+    /// comes with zorb; a program may bring its own.
+    ///
+    /// Without GIOP an ORB serves no other ORB's clients, and reaches no other ORB's objects.
+    pub fn messagings<I>(mut self, messagings: I) -> Self
+    where
+        I: IntoIterator<Item = Arc<dyn Messaging>>,
+    {
+        self.server.messagings = server::Messagings(messagings.into_iter().map(Protocol::from).collect());
         self
     }
 
@@ -441,6 +462,7 @@ impl OrbBuilder {
             policies,
             giop_version: self.giop_version,
             transports: self.transports,
+            messagings: self.server.messagings.0.clone(),
             client: Client::new(self.client),
             server: Server::new(self.server),
             adapters: Adapters::new(),

@@ -52,7 +52,12 @@ pub(crate) fn there_and_back() -> Case {
 
         let mut to = Encoder::with_buffer(mem::take(&mut replies), Format::default());
         let contexts = ServiceContexts::new();
-        let head = ReplyHead { id: request.id, status: ReplyStatus::NO_EXCEPTION, contexts: &contexts };
+        let head = ReplyHead {
+            id: request.id,
+            status: ReplyStatus::NO_EXCEPTION,
+            by_number: false,
+            contexts: &contexts,
+        };
         begin_reply(&mut to, &head).expect("no contexts");
         finish(&mut to).expect("a small message");
         drop(request);
@@ -71,6 +76,7 @@ fn request<P: Encode>(memory: Vec<u8>, id: u32, payload: &P) -> Encoder<'_> {
         response: ResponseFlags::WITH_TARGET,
         target: Addressing::ObjectKey(black_box(KEY)),
         operation: black_box(OPERATION),
+        by_number: false,
         contexts: &ServiceContexts::new(),
     };
     begin_request(&mut to, &head).expect("a name and a key");

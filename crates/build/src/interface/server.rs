@@ -109,14 +109,14 @@ pub(super) fn dispatch(scope: &Scope<'_>, of: &Definition) -> TokenStream {
         }
     } else {
         quote! {
-            fn dispatch(servant: &Self::Servant, request: #rt::ServerRequest) {
+            fn dispatch(servant: &Self::Servant, mut request: #rt::ServerRequest) {
                 static OPERATIONS: #rt::Operations = #rt::Operations {
                     seed: #seed,
                     displacements: &[#(#displacements),*],
                     slots: &[#(#slots),*],
                     names: &[#(#wires),*],
                 };
-                match OPERATIONS.find(request.operation_bytes()) {
+                match request.find(&OPERATIONS) {
                     #(#arms,)*
                     _ => request.unknown_operation(),
                 }

@@ -26,20 +26,23 @@ const ALIGNMENT: usize = 8;
 /// that a mix of small and large calls keeps it, short enough that it is soon gone.
 const SMALL_READS_BEFORE_SHRINKING: u32 = 64;
 
-pub(super) struct ReceiveBuffer {
+/// What one connection has received and nobody has taken yet: a [`Parser`](crate::Parser) reads it from the front.
+pub struct ReceiveBuffer {
     memory: Memory,
     base: usize,
     start: usize,
     end: usize,
     ordinary: usize,
     first_grant: usize,
+    /// Octets of the message that is unparsed, as far as they are known.
+    expected: usize,
     /// Reads into a larger buffer than the ordinary one since a message needed it.
     small_reads: u32,
 }
 
 impl ReceiveBuffer {
     /// Allocates nothing until the first [`space`](Self::space).
-    pub(super) fn new(ordinary: usize, first_grant: usize) -> Self {
+    pub(crate) fn new(ordinary: usize, first_grant: usize) -> Self {
         Self {
             memory: Memory::new(),
             base: 0,
@@ -47,42 +50,63 @@ impl ReceiveBuffer {
             end: 0,
             ordinary: ordinary.max(64),
             first_grant: first_grant.max(64),
+            expected: 0,
             small_reads: 0,
         }
     }
 
     /// What was received and not yet taken.
     #[inline]
-    pub(super) fn unparsed(&self) -> &[u8] {
+    #[must_use]
+    pub fn unparsed(&self) -> &[u8] {
         &self.memory[self.start..self.end]
     }
 
     /// `n` octets of what is unparsed, from `at` on, to be kept.
+    ///
+    /// # Panics
+    /// There are not so many.
+    #[must_use]
+    pub fn share(&self, at: usize, n: usize) -> Octets {
+        let unparsed = self.end - self.start;
+        assert!(at <= unparsed && n <= unparsed - at, "{n} octets at {at} of {unparsed}");
+        self.part(at, n)
+    }
+
+    /// The same, of octets that the caller has looked at.
     #[inline]
-    pub(super) fn share(&self, at: usize, n: usize) -> Octets {
+    pub(crate) fn part(&self, at: usize, n: usize) -> Octets {
         self.memory.octets(self.start + at, n)
     }
 
-    /// Goes past `n` octets of what is unparsed, where the caller has seen them.
+    /// Goes past `n` octets of what is unparsed, where the caller has seen them: there must be so many.
     #[inline]
-    pub(super) fn take(&mut self, n: usize) {
+    pub fn take(&mut self, n: usize) {
         self.start += n;
         if n > self.ordinary {
             self.small_reads = 0;
+            // What a smaller one was expected to take, every memory has.
+            self.expected = 0;
         }
     }
 
-    /// Where the next octets go; never empty. `message` is the size of the message that `unparsed` begins with, as far
-    /// as it is known.
+    /// Says how many octets the message has that `unparsed` begins with: the next read may then take all of it into one
+    /// memory, once and no further than its end.
     #[inline]
-    pub(super) fn space(&mut self, message: usize) -> &mut [u8] {
+    pub fn expect(&mut self, message: usize) {
+        self.expected = message;
+    }
+
+    /// Where the next octets go; never empty.
+    #[inline]
+    pub(crate) fn space(&mut self) -> &mut [u8] {
         if self.start == self.end {
             self.start = self.base;
             self.end = self.base;
         }
         let is_usual = self.end == self.base && self.capacity() == self.ordinary;
         if !is_usual || self.memory.is_shared() {
-            self.prepare(message);
+            self.prepare(self.expected);
         }
         match self.memory.get_mut() {
             Some(memory) => &mut memory[self.end..],
@@ -92,20 +116,21 @@ impl ReceiveBuffer {
 
     /// Says that the first `n` octets of the last [`space`](Self::space) now hold what arrived.
     #[inline]
-    pub(super) fn received(&mut self, n: usize) {
+    pub(crate) fn received(&mut self, n: usize) {
         self.end = self.memory.len().min(self.end.saturating_add(n));
     }
 
     /// Forgets what is unparsed.
     pub(super) fn discard(&mut self) {
         self.start = self.end;
+        self.expected = 0;
     }
 
     /// Gives the memory back but for what lies in it.
     pub(super) fn release(&mut self) {
         let pending = self.end - self.start;
         if pending == 0 {
-            *self = Self::new(self.ordinary, self.first_grant);
+            *self = Self { expected: self.expected, ..Self::new(self.ordinary, self.first_grant) };
         } else if pending.saturating_mul(2) < self.capacity() {
             self.replace(pending);
         }
@@ -199,8 +224,14 @@ mod tests {
         octets
     }
 
+    /// Room for what is to come of a message of so many octets.
+    fn space(buffer: &mut ReceiveBuffer, message: usize) -> &mut [u8] {
+        buffer.expect(message);
+        buffer.space()
+    }
+
     fn put(buffer: &mut ReceiveBuffer, octets: &[u8], message: usize) -> *const u8 {
-        let space = buffer.space(message);
+        let space = space(buffer, message);
         space[..octets.len()].copy_from_slice(octets);
         let at = space.as_ptr();
         buffer.received(octets.len());
@@ -228,7 +259,7 @@ mod tests {
         buffer.release();
         assert!(buffer.capacity() <= 4 + ALIGNMENT, "{}", buffer.capacity());
         assert_eq!(buffer.unparsed(), b"part");
-        let space = buffer.space(12);
+        let space = space(&mut buffer, 12);
         assert!(space.len() >= 4096 - 4, "it goes on as before: {}", space.len());
         put(&mut buffer, b" and end", 12);
         assert_eq!((&held[..], buffer.unparsed()), (&b"whole, "[..], &b"part and end"[..]));
@@ -254,7 +285,7 @@ mod tests {
         let mut arrived = 0;
         let mut sizes = Vec::new();
         while arrived < total {
-            let space = buffer.space(total);
+            let space = space(&mut buffer, total);
             assert!(!space.is_empty());
             assert!(space.len() <= (3 * arrived).max(128) + ALIGNMENT, "{} after {arrived}", space.len());
             let n = space.len().min(total - arrived);
@@ -275,7 +306,7 @@ mod tests {
             let mut buffer = ReceiveBuffer::new(64, 4096);
             let mut kept = Vec::new();
             for turn in 0..5 {
-                let space = buffer.space(12);
+                let space = space(&mut buffer, 12);
                 assert!(space.len() >= 2000 || turn == 0, "one read takes the whole message");
                 if turn == 0 {
                     put(&mut buffer, &[1; 12], 12);
@@ -299,11 +330,11 @@ mod tests {
         let mut buffer = ReceiveBuffer::new(64, 4096);
         put(&mut buffer, &[1; 2000], 2000);
         drop(take(&mut buffer, 2000));
-        assert!(buffer.space(12).len() >= 2000);
+        assert!(space(&mut buffer, 12).len() >= 2000);
         for _ in 0..=SMALL_READS_BEFORE_SHRINKING {
             put(&mut buffer, b"small", 5);
             drop(take(&mut buffer, 5));
         }
-        assert!(buffer.space(12).len() < 100);
+        assert!(space(&mut buffer, 12).len() < 100);
     }
 }

@@ -59,7 +59,16 @@ fn request(
     let contexts = contexts(&mut from, version, limits)?;
     from.align_body(BODY_ALIGNMENT);
     let body = from.into_body();
-    Ok(Some(Message::Request(Request { version, id, response, target, operation, contexts, body })))
+    Ok(Some(Message::Request(Request {
+        version,
+        id,
+        response,
+        target,
+        operation,
+        numbered: false,
+        contexts,
+        body,
+    })))
 }
 
 fn request_before_1_2(
@@ -79,7 +88,16 @@ fn request_before_1_2(
     // The principal was deprecated by 1.2; no one may rely on it.
     from.octets("requesting principal")?;
     let body = from.into_body();
-    Ok(Some(Message::Request(Request { version, id, response, target, operation, contexts, body })))
+    Ok(Some(Message::Request(Request {
+        version,
+        id,
+        response,
+        target,
+        operation,
+        numbered: false,
+        contexts,
+        body,
+    })))
 }
 
 fn reply(mut from: Cursor<'_>, version: Version, limits: &Limits) -> Result<Option<Message>, ProtocolError> {
@@ -87,13 +105,27 @@ fn reply(mut from: Cursor<'_>, version: Version, limits: &Limits) -> Result<Opti
         let contexts = contexts(&mut from, version, limits)?;
         let id = from.u32("request id")?;
         let status = ReplyStatus(from.u32("reply status")?);
-        return Ok(Some(Message::Reply(Reply { version, id, status, contexts, body: from.into_body() })));
+        return Ok(Some(Message::Reply(Reply {
+            version,
+            id,
+            status,
+            by_number: false,
+            contexts,
+            body: from.into_body(),
+        })));
     }
     let id = from.u32("request id")?;
     let status = ReplyStatus(from.u32("reply status")?);
     let contexts = contexts(&mut from, version, limits)?;
     from.align_body(BODY_ALIGNMENT);
-    Ok(Some(Message::Reply(Reply { version, id, status, contexts, body: from.into_body() })))
+    Ok(Some(Message::Reply(Reply {
+        version,
+        id,
+        status,
+        by_number: false,
+        contexts,
+        body: from.into_body(),
+    })))
 }
 
 fn cancel_request(mut from: Cursor<'_>) -> Result<Option<Message>, ProtocolError> {

@@ -56,7 +56,14 @@ pub(super) fn take(buffer: &mut ReceiveBuffer, limits: &Limits) -> Option<Messag
     } else if [magic, kind] == REPLY && sixth == NONE {
         let (id, status) = (u32::from_ne_bytes(id), ReplyStatus(u32::from_ne_bytes(fifth)));
         let body = body(buffer, message, message.get(HEAD..)?);
-        Message::Reply(Reply { version: Version::V1_2, id, status, contexts: ServiceContexts::new(), body })
+        Message::Reply(Reply {
+            version: Version::V1_2,
+            id,
+            status,
+            by_number: false,
+            contexts: ServiceContexts::new(),
+            body,
+        })
     } else {
         return None;
     };
@@ -87,8 +94,9 @@ fn request(
         version: Version::V1_2,
         id: u32::from_ne_bytes(id),
         response: ResponseFlags(response),
-        target: Target::ObjectKey(buffer.share(key_at, key.len())),
-        operation: buffer.share(operation_at, name.len()),
+        target: Target::ObjectKey(buffer.part(key_at, key.len())),
+        operation: buffer.part(operation_at, name.len()),
+        numbered: false,
         contexts: ServiceContexts::new(),
         body: body(buffer, message, rest),
     })
@@ -110,6 +118,6 @@ fn body(buffer: &ReceiveBuffer, message: &[u8], rest: &[u8]) -> Body {
     if at >= message.len() {
         return Body::empty();
     }
-    let octets = buffer.share(at, message.len() - at);
+    let octets = buffer.part(at, message.len() - at);
     Body::one(Segment { octets, phase: 0 }, ByteOrder::NATIVE)
 }

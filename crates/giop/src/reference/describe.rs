@@ -197,6 +197,14 @@ fn nested_component(component: &TaggedComponent, nesting: u32) -> Value {
             to.add("path", Value::Text(from.read_string()?));
             Ok(())
         },
+        ComponentTag::ZORB_MESSAGING => |from, to| {
+            let names = list(from, 5, |from, to| {
+                to.add("name", Value::Text(from.read_string()?));
+                Ok(())
+            })?;
+            to.add("protocols", names);
+            Ok(())
+        },
         ComponentTag::TAO_ENDPOINTS => |from, to| {
             let endpoints = list(from, 9, |from, to| {
                 host_and_port(from, to)?;

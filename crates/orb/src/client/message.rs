@@ -5,7 +5,7 @@ use std::time::Instant;
 
 use zorb_cdr::copies::copied;
 use zorb_cdr::{CodeSets, EncodeError, Encoder, Format, Version};
-use zorb_giop::{RequestHead, ResponseFlags, ServiceContexts, Target, begin_request, finish, fragments};
+use zorb_giop::{Protocol, RequestHead, ResponseFlags, ServiceContexts, Target};
 
 use super::failure::{Failure, Step};
 use crate::object::route::Candidate;
@@ -51,13 +51,13 @@ impl Terms {
     pub(crate) fn next<'c>(&mut self, candidate: &'c Candidate) -> Form<'c> {
         static NO_CONTEXTS: ServiceContexts = ServiceContexts::new();
         self.last_id = self.last_id.wrapping_add(1);
-        let version = candidate.version;
+        let Format { version, code_sets } = candidate.format;
         // What was announced may be lost where nothing tells, so it is said every time.
         let announced = self.announced.filter(|_| candidate.pool.largest_oneway().is_none());
         let (code_sets, contexts) = match (announced, &candidate.code_sets) {
             (Some(announced), _) => (announced, &NO_CONTEXTS),
             (None, Some(offer)) if version > Version::V1_0 => (offer.code_sets, &offer.contexts),
-            (None, _) => (CodeSets::default(), &NO_CONTEXTS),
+            (None, _) => (code_sets, &NO_CONTEXTS),
         };
         Form { id: self.last_id, format: Format { version, code_sets }, contexts }
     }
@@ -80,23 +80,29 @@ impl Terms {
 pub(crate) fn compose<'a>(
     message: &mut Encoder<'a>,
     form: &Form<'_>,
-    target: &Target,
+    course: &Course<'_>,
     outgoing: &mut Outgoing<'_, 'a>,
     fragment_size: Option<usize>,
 ) -> Result<(), EncodeError> {
     if let (Some(size), Version::V1_1) = (fragment_size, form.format.version) {
         message.fragment_every(size);
     }
+    let messaging = course.candidate.pool.messaging();
+    let by_number = match messaging {
+        Protocol::Giop => false,
+        Protocol::Other(_) => course.candidate.is_by_number(),
+    };
     let head = RequestHead {
         id: form.id,
         response: outgoing.response,
-        target: target.into(),
+        target: course.target.into(),
         operation: outgoing.operation,
+        by_number,
         contexts: form.contexts,
     };
-    begin_request(message, &head)?;
+    messaging.begin_request(message, &head)?;
     (outgoing.arguments)(message)?;
-    finish(message)
+    messaging.finish(message)
 }
 
 /// Sends a composed message, whole or in fragments, on the calling thread.
@@ -108,7 +114,7 @@ pub(crate) fn send(
     course: &Course<'_>,
 ) -> Result<(), Box<Failure>> {
     let sent = match fragment_size {
-        Some(size) if message.len() > size => send_fragments(channel, message, size, course.deadline),
+        Some(size) if message.len() > size => send_fragments(channel, message, size, course),
         _ => match message.contiguous() {
             Some(octets) => send_run(channel, octets, course.deadline),
             None => send_all(channel, message.slices(), course.deadline),
@@ -134,25 +140,32 @@ fn send_fragments(
     channel: &dyn Channel,
     message: &Encoder<'_>,
     size: usize,
-    deadline: Instant,
+    course: &Course<'_>,
 ) -> Result<(), Unsent> {
+    let Some(fragments) = course.candidate.pool.messaging().fragments(message, size) else {
+        return send_all(channel, message.slices(), course.deadline);
+    };
     let mut before = 0;
-    for fragment in fragments(message, size) {
-        send_all(channel, fragment.slices(), deadline)
+    for fragment in fragments {
+        send_all(channel, fragment.slices(), course.deadline)
             .map_err(|unsent| Unsent { sent: before + unsent.sent, ..unsent })?;
         before += fragment.octets();
     }
     Ok(())
 }
 
-/// The same message as the octets of its fragments, for a queue that sends octets.
-pub(crate) fn fragmented(message: &Encoder<'_>, size: usize) -> Encoder<'static> {
+/// The same message as the octets of its fragments, for a queue that sends octets; `None`: the protocol has no fragments.
+pub(crate) fn fragmented(
+    messaging: &Protocol,
+    message: &Encoder<'_>,
+    size: usize,
+) -> Option<Encoder<'static>> {
     let mut octets = Encoder::new(message.format());
-    for fragment in fragments(message, size) {
+    for fragment in messaging.fragments(message, size)? {
         for slice in fragment.slices() {
             octets.write_octets(slice);
         }
     }
     copied(octets.len());
-    octets
+    Some(octets)
 }

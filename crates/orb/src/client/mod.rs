@@ -27,6 +27,7 @@ use std::time::{Duration, Instant};
 
 use parking_lot::{Mutex, MutexGuard};
 use zorb_cdr::CodeSets;
+use zorb_giop::Protocol;
 
 use crate::transport::{Endpoint, Spinners, Transport};
 use pool::Pool;
@@ -75,9 +76,9 @@ pub(crate) struct Client {
     owners: AtomicU64,
 }
 
-/// What is agreed holds for a whole connection, so calls that agree on other code sets, or on none, do not share one.
-/// References with connections of their own are told apart by their number.
-type ByEndpoint = HashMap<(Endpoint, Option<CodeSets>, Option<u64>), Arc<Pool>>;
+/// What is agreed holds for a whole connection, so calls by another messaging protocol, and those that agree on other code
+/// sets, or on none, do not share one. References with connections of their own are told apart by their number.
+type ByEndpoint = HashMap<(Endpoint, &'static str, Option<CodeSets>, Option<u64>), Arc<Pool>>;
 
 #[derive(Default)]
 struct Pools {
@@ -128,19 +129,23 @@ impl Client {
         self.owners.fetch_add(1, Ordering::Relaxed)
     }
 
-    /// The connections to one endpoint on which these code sets are agreed. References keep what they get, so this is no step
+    /// The connections to one endpoint by one messaging protocol on which these code sets are agreed. References keep what they get, so this is no step
     /// of a call.
     pub(crate) fn pool(
         &self,
         endpoint: &Endpoint,
         transport: &Arc<dyn Transport>,
+        messaging: &Protocol,
         code_sets: Option<CodeSets>,
         owner: Option<u64>,
     ) -> Arc<Pool> {
         self.pools
             .lock()
-            .entry((endpoint.clone(), code_sets, owner))
-            .or_insert_with(|| Pool::new(endpoint.clone(), transport.clone(), self.settings.clone()))
+            .entry((endpoint.clone(), messaging.name(), code_sets, owner))
+            .or_insert_with(|| {
+                let (endpoint, transport) = (endpoint.clone(), transport.clone());
+                Pool::new(endpoint, transport, messaging.clone(), self.settings.clone())
+            })
             .clone()
     }
 

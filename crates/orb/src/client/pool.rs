@@ -1,4 +1,4 @@
-//! The connections to one endpoint: the idle private ones, and the shared one.
+//! The connections to one endpoint that speak one protocol: the idle private ones, and the shared one.
 
 use std::sync::Arc;
 use std::sync::atomic::{AtomicUsize, Ordering};
@@ -6,7 +6,7 @@ use std::time::{Instant, SystemTime};
 use std::{io, mem};
 
 use parking_lot::{Mutex, MutexGuard};
-use zorb_giop::ResponseFlags;
+use zorb_giop::{Protocol, ResponseFlags};
 
 use super::Settings;
 use super::failure::{Failure, Step};
@@ -19,10 +19,11 @@ use crate::object::route::Candidate;
 use crate::object::undecoded::UndecodedRequest;
 use crate::transport::{Carries, Channel, Endpoint, Transport};
 
-/// All connections of one ORB to one endpoint.
+/// All connections of one ORB to one endpoint by one messaging protocol.
 pub(crate) struct Pool {
     endpoint: Endpoint,
     transport: Arc<dyn Transport>,
+    messaging: Protocol,
     settings: Arc<Settings>,
     /// Least recently used first. Taken from the end, so that what is not needed grows old and is closed.
     idle: Mutex<IdleConnections>,
@@ -66,6 +67,7 @@ impl Pool {
     pub(crate) fn new(
         endpoint: Endpoint,
         transport: Arc<dyn Transport>,
+        messaging: Protocol,
         settings: Arc<Settings>,
     ) -> Arc<Pool> {
         let largest_oneway = match transport.carries() {
@@ -75,6 +77,7 @@ impl Pool {
         Arc::new(Pool {
             endpoint,
             transport,
+            messaging,
             largest_oneway,
             settings,
             idle: Mutex::default(),
@@ -86,6 +89,12 @@ impl Pool {
 
     pub(crate) fn endpoint(&self) -> &Endpoint {
         &self.endpoint
+    }
+
+    /// What is spoken there.
+    #[inline]
+    pub(crate) fn messaging(&self) -> &Protocol {
+        &self.messaging
     }
 
     /// The largest message, where only oneways can be sent.
@@ -131,7 +140,7 @@ impl Pool {
         if let Some(spinners) = &self.settings.spinners {
             channel.spin(spinners);
         }
-        Ok(Some(Box::new(Private::new(channel, &self.settings, seat))))
+        Ok(Some(Box::new(Private::new(channel, &self.messaging, &self.settings, seat))))
     }
 
     /// A channel to the endpoint. How it went is kept.
@@ -220,7 +229,7 @@ impl Pool {
         {
             return (shared.clone(), false);
         }
-        let shared = Shared::connecting(self.endpoint.clone(), self.settings.clone());
+        let shared = Shared::connecting(self.endpoint.clone(), self.messaging.clone(), self.settings.clone());
         *current = Some(shared.clone());
         (shared, true)
     }

@@ -6,9 +6,8 @@ use std::mem;
 use std::sync::Arc;
 use std::time::{Duration, Instant};
 
-use bytes::Bytes;
 use zorb_cdr::{Encoder, Format, Version};
-use zorb_giop::{Inbound, Message, ProtocolError, Reply, message_error, write_cancel_request};
+use zorb_giop::{Inbound, Message, Protocol, ProtocolError, Reply};
 
 use super::Settings;
 use super::failure::{Failure, Step};
@@ -38,10 +37,15 @@ pub(crate) struct Private {
 }
 
 impl Private {
-    pub(crate) fn new(channel: Arc<dyn Channel>, settings: &Arc<Settings>, seat: Seat) -> Private {
+    pub(crate) fn new(
+        channel: Arc<dyn Channel>,
+        messaging: &Protocol,
+        settings: &Arc<Settings>,
+        seat: Seat,
+    ) -> Private {
         Private {
             channel,
-            inbound: Inbound::new(settings.message_limits),
+            inbound: Inbound::of(messaging.clone(), settings.message_limits),
             terms: Terms::default(),
             buffer: Vec::new(),
             answer: None,
@@ -80,7 +84,7 @@ impl Private {
         let form = self.terms.next(course.candidate);
         let fragment_size = self.settings.fragment_size;
         let mut message = Encoder::with_buffer(mem::take(&mut self.buffer), form.format);
-        compose(&mut message, &form, course.target, outgoing, fragment_size)
+        compose(&mut message, &form, course, outgoing, fragment_size)
             .map_err(|error| Box::new(Failure::Encode(error)))?;
         passed(Point::Composed);
         let sent = send(&*self.channel, &message, fragment_size, course);
@@ -90,7 +94,7 @@ impl Private {
         self.terms.sent(&form);
         let answered = self.await_reply(&form, course);
         if let Err(failure) = &answered {
-            self.say_why(failure, form.format.version);
+            self.say_why(failure, course, form.format.version);
         }
         answered
     }
@@ -135,7 +139,7 @@ impl Private {
                         passed(Point::Parsed);
                         return Ok(());
                     }
-                    Ok(Some(other)) => self.act_on(&other, form.id, course.candidate.version)?,
+                    Ok(Some(other)) => self.act_on(&other, form.id, course.candidate.format.version)?,
                     Ok(None) => break,
                     Err(error) => return Err(Failure::Protocol(error).into()),
                 }
@@ -165,14 +169,15 @@ impl Private {
     /// The request has left whole and its reply is no longer waited for: tells the server, if that can be said without
     /// waiting. The connection is closed after that.
     #[cold]
-    fn say_why(&self, failure: &Failure, version: Version) {
+    fn say_why(&self, failure: &Failure, course: &Course<'_>, version: Version) {
+        let messaging = course.candidate.pool.messaging();
         let octets = match failure {
             Failure::Timeout { .. } => {
                 let mut message = Encoder::new(Format { version, ..Format::default() });
-                write_cancel_request(&mut message, self.terms.last_id());
-                message.to_bytes()
+                messaging.cancel_request(&mut message, self.terms.last_id());
+                message.into_buffer()
             }
-            Failure::Protocol(error) => Bytes::copy_from_slice(&message_error(error.answer_version())),
+            Failure::Protocol(error) => messaging.message_error(error.answer_version()),
             _ => return,
         };
         let _ = self.channel.send_now(&[io::IoSlice::new(&octets)]);

@@ -10,7 +10,7 @@ use std::time::{Duration, Instant};
 
 use parking_lot::{Mutex, MutexGuard};
 use zorb_cdr::{Encoder, Format, Version};
-use zorb_giop::{Inbound, Message, ProtocolError, message_error};
+use zorb_giop::{Inbound, Message, Protocol, ProtocolError};
 
 use super::Settings;
 use super::failure::{Failure, Step};
@@ -94,6 +94,7 @@ impl End {
 /// The connection.
 pub(crate) struct Shared {
     endpoint: Endpoint,
+    messaging: Protocol,
     settings: Arc<Settings>,
     channel: OnceLock<Arc<dyn Channel>>,
     outbox: Outbox,
@@ -154,7 +155,11 @@ pub(crate) struct Ticket {
 
 impl Shared {
     /// A connection that is about to be opened; messages may be given to it at once.
-    pub(crate) fn connecting(endpoint: Endpoint, settings: Arc<Settings>) -> Arc<Shared> {
+    pub(crate) fn connecting(
+        endpoint: Endpoint,
+        messaging: Protocol,
+        settings: Arc<Settings>,
+    ) -> Arc<Shared> {
         Arc::new(Shared {
             endpoint,
             channel: OnceLock::new(),
@@ -166,7 +171,8 @@ impl Shared {
                 end: None,
                 last_used: Instant::now(),
             }),
-            inbound: Mutex::new(Inbound::new(settings.message_limits)),
+            inbound: Mutex::new(Inbound::of(messaging.clone(), settings.message_limits)),
+            messaging,
             settings,
             token: AtomicU64::new(0),
             wants_room: AtomicBool::new(false),
@@ -244,7 +250,7 @@ impl Shared {
         // A fragment that is lost would cost the whole message, and nobody would know.
         let fragment_size = self.settings.fragment_size.filter(|_| largest.is_none());
         let mut message = Encoder::new(form.format);
-        if let Err(error) = compose(&mut message, &form, course.target, outgoing, fragment_size) {
+        if let Err(error) = compose(&mut message, &form, course, outgoing, fragment_size) {
             return Err(self.leave(&ticket, Failure::Encode(error)));
         }
         if let Some(failure) = too_large(&message, largest) {
@@ -300,7 +306,7 @@ impl Shared {
         let mut message = Encoder::new(form.format);
         let composed = match undecoded {
             Some(undecoded) => undecoded.compose(&mut message, &form, course),
-            None => compose(&mut message, &form, course.target, outgoing, fragment_size),
+            None => compose(&mut message, &form, course, outgoing, fragment_size),
         };
         if let Err(error) = composed {
             return Err(self.leave(&ticket, Failure::Encode(error)));
@@ -309,7 +315,9 @@ impl Shared {
             return Err(self.leave(&ticket, failure));
         }
         let message = match fragment_size {
-            Some(size) if message.len() > size => fragmented(&message, size),
+            Some(size) if message.len() > size => {
+                fragmented(&self.messaging, &message, size).unwrap_or(message)
+            }
             _ => message,
         };
         let announces = !form.contexts.is_empty();
@@ -482,7 +490,7 @@ impl Shared {
     #[cold]
     fn say_why(&self, error: ProtocolError) -> End {
         if let Some(channel) = self.channel.get() {
-            let octets = message_error(error.answer_version());
+            let octets = self.messaging.message_error(error.answer_version());
             let now = Instant::now();
             let _ = self.outbox.in_turn(now, || channel.send_now(&[io::IoSlice::new(&octets)]).map(drop));
         }
@@ -559,7 +567,7 @@ impl Shared {
 
     fn send_cancel(self: &Arc<Self>, id: u32, version: Version, reactor: &Reactor) {
         let mut message = Encoder::new(Format { version, ..Format::default() });
-        zorb_giop::write_cancel_request(&mut message, id);
+        self.messaging.cancel_request(&mut message, id);
         if self.outbox.take(Queued { message, sent: 0, id: None, announces: false, notify: None }).is_ok() {
             self.flush(reactor);
         }

@@ -3,7 +3,7 @@
 use std::fmt;
 use std::time::SystemTime;
 
-use zorb_giop::{ComponentTag, IiopProfile, ProfileTag};
+use zorb_giop::{ComponentTag, IiopProfile, ProfileTag, Protocol};
 
 use super::ObjectRef;
 use super::route::{Candidate, Destination};
@@ -91,6 +91,10 @@ impl ObjectRef {
         for endpoint in &destination.not_allowed {
             all.push(passed(endpoint.to_string(), Verdict::NotAllowed(list.clone())));
         }
+        for (endpoint, spoken) in &destination.mute {
+            let reason = format!("{spoken} is not spoken there, and this ORB speaks nothing else");
+            all.push(passed(endpoint.to_string(), Verdict::Declined(reason)));
+        }
         self.unread(&destination, &mut all);
         all
     }
@@ -146,7 +150,10 @@ fn in_order(destination: &Destination, into: &mut Vec<Considered>) {
     for (before, index) in usable.enumerate() {
         let candidate: &Candidate = &destination.candidates[index];
         into.push(Considered {
-            endpoint: candidate.pool.endpoint().to_string(),
+            endpoint: match candidate.pool.messaging() {
+                Protocol::Giop => candidate.pool.endpoint().to_string(),
+                Protocol::Other(other) => format!("{} by {}", candidate.pool.endpoint(), other.name()),
+            },
             verdict: if before == 0 { Verdict::Used } else { Verdict::After(before) },
             unreached: candidate.pool.unreached().map(|unreached| (unreached.at, unreached.cause)),
         });

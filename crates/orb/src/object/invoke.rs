@@ -134,6 +134,7 @@ fn attempt<'a>(
     }
     let (reply, format) = connection.answer();
     let next = if is_for_the_caller(reply.status) {
+        course.candidate.note_by_number(reply.by_number);
         journey.prefer();
         read(journey, reply, format);
         passed(Point::Decoded);

@@ -1,11 +1,15 @@
 //! One call's way through candidates, forwards and retries: decides, and does no I/O. The blocking call and
 //! the future both travel by it.
 
+use std::collections::HashSet;
 use std::sync::Arc;
 use std::time::{Duration, Instant};
 
 use zorb_cdr::{Decode, Decoder, Format};
-use zorb_giop::{AddressingDisposition, Ior, Reply, ReplyStatus, ResponseFlags, SystemExceptionBody, Target};
+use zorb_giop::{
+    AddressingDisposition, Giop, Ior, Messaging, ProtocolError, Reply, ReplyStatus, ResponseFlags,
+    SystemExceptionBody, Target,
+};
 
 use super::ObjectRef;
 use super::route::{Candidate, Destination};
@@ -58,6 +62,15 @@ struct Detours {
     protocols: Option<Protocols>,
     /// Endpoints that were not reached, and why.
     unreached: Vec<String>,
+}
+
+/// What an attempt that failed has found unusable.
+#[derive(Clone, Copy, PartialEq, Eq)]
+enum Unreached {
+    /// The endpoint, by whatever protocol.
+    Endpoint,
+    /// The messaging protocol there.
+    Protocol,
 }
 
 /// What to do after one attempt.
@@ -149,7 +162,11 @@ impl Journey {
     pub(crate) fn connect_by(&self) -> Instant {
         let now = Instant::now();
         let left = self.connect_until().saturating_duration_since(now);
-        let untried = self.destination.candidates.len().saturating_sub(self.unreached).max(1);
+        let candidates = &self.destination.candidates;
+        let untried = (0..candidates.len().saturating_sub(self.unreached))
+            .map(|ahead| candidates[(self.candidate + ahead) % candidates.len()].pool.endpoint());
+        // Protocols of one endpoint stand or fall together.
+        let untried = untried.collect::<HashSet<_>>().len().max(1);
         // Who forwarded may have to be asked again.
         let untried = untried + usize::from(self.by_forward);
         now + left / u32::try_from(untried).unwrap_or(u32::MAX)
@@ -179,8 +196,14 @@ impl Journey {
                     unreached.push(format!("{endpoint}: {}", failure.reason()));
                 }
                 self.destination.avoid(self.waits, self.started.elapsed());
-                self.elsewhere(target)
+                self.elsewhere(target, Unreached::Endpoint)
                     .map_err(|()| self.all_failed(failure.into_exception(&endpoint, self.operation)))
+            }
+            // Answered in GIOP where something else was spoken: the server has understood nothing.
+            Failure::Protocol(ProtocolError::NotGiop { found }) if Giop.begins(found) => {
+                target.orb().check_alive()?;
+                self.candidate().note_unspoken();
+                self.elsewhere(target, Unreached::Protocol).map_err(|()| self.exception(failure))
             }
             failure => Err(self.exception(failure)),
         }
@@ -224,7 +247,8 @@ impl Journey {
     }
 
     /// The next candidate, or back from a forward that leads nowhere.
-    fn elsewhere(&mut self, target: &ObjectRef) -> Result<(), ()> {
+    fn elsewhere(&mut self, target: &ObjectRef, unreached: Unreached) -> Result<(), ()> {
+        let endpoint = self.candidate().pool.endpoint().clone();
         if Instant::now() >= self.connect_until() {
             if self.by_forward {
                 // The next call asks who forwarded.
@@ -236,7 +260,10 @@ impl Journey {
         self.unreached += 1;
         while self.unreached < count {
             self.candidate = (self.candidate + 1) % count;
-            if self.destination.can_use(self.candidate, self.waits) {
+            let is_same = *self.candidate().pool.endpoint() == endpoint;
+            if self.destination.can_use(self.candidate, self.waits)
+                && !(is_same && unreached == Unreached::Endpoint)
+            {
                 return Ok(());
             }
             self.unreached += 1;
@@ -279,6 +306,7 @@ impl Journey {
         format: Format,
     ) -> Result<Next<()>, SystemException> {
         self.prefer();
+        self.candidate().note_by_number(reply.by_number);
         match reply.status {
             status if is_for_the_caller(status) => Ok(Next::Done(())),
             ReplyStatus::SYSTEM_EXCEPTION => {

@@ -9,10 +9,11 @@ use std::time::{Duration, Instant};
 
 use bytes::Bytes;
 use parking_lot::{Mutex, MutexGuard};
-use zorb_cdr::{CodeSets, Version};
+use zorb_cdr::{CodeSets, Format};
 use zorb_giop::code_sets::{CodeSetComponent, encode_context};
 use zorb_giop::{
-    AddressingDisposition, ComponentTag, ContextId, Ior, ServiceContexts, TaggedComponent, Target,
+    AddressingDisposition, ComponentTag, ContextId, Giop, Ior, MessagingComponent, Protocol, ServiceContexts,
+    TaggedComponent, TaggedProfile, Target,
 };
 
 use crate::client::pool::Pool;
@@ -20,7 +21,7 @@ use crate::exception::{Minor, SystemException};
 use crate::orb::Orb;
 use crate::policy::Standing;
 use crate::protocols::Protocols;
-use crate::transport::Endpoint;
+use crate::transport::{Carries, Endpoint, Transport, Ways};
 use crate::upcall;
 
 /// Ways to one object that are kept; a reference may name more, which are left aside. 64: replicated objects name a handful,
@@ -40,13 +41,68 @@ const PAUSES: u32 = 16;
 /// One way to an object: an endpoint, and how to speak there.
 pub(crate) struct Candidate {
     pub(crate) pool: Arc<Pool>,
-    /// The GIOP version of requests: the profile's, at most this ORB's.
-    pub(crate) version: Version,
+    /// The form of requests. Its version is what the messaging protocol says, or else the profile's, at most this ORB's; its
+    /// code sets hold where none are announced.
+    pub(crate) format: Format,
     /// The object key.
     pub(crate) target: Target,
     /// Which profile of the reference it comes from.
     profile: u32,
     pub(crate) code_sets: Option<Offer>,
+    /// The last reply said that the object's operations may be called by number.
+    by_number: AtomicBool,
+    /// The server was found to speak GIOP and not this protocol.
+    unspoken: AtomicBool,
+}
+
+impl Candidate {
+    fn new(
+        orb: &Orb,
+        pool: Arc<Pool>,
+        code_sets: Option<Offer>,
+        (index, profile): (usize, &TaggedProfile),
+        ways: &Ways,
+    ) -> Candidate {
+        let version = ways.version.min(orb.giop_version());
+        let format = pool.messaging().format();
+        let target = match pool.largest_oneway() {
+            // Groups of objects have no key: their profile names them.
+            Some(_) if ways.object_key.is_empty() => Target::Profile(Box::new(profile.clone())),
+            _ => Target::ObjectKey(ways.object_key[..].into()),
+        };
+        Candidate {
+            pool,
+            format: format.unwrap_or(Format { version, code_sets: CodeSets::default() }),
+            target,
+            profile: u32::try_from(index).unwrap_or(u32::MAX),
+            code_sets,
+            by_number: AtomicBool::new(false),
+            unspoken: AtomicBool::new(false),
+        }
+    }
+
+    /// Its protocol is not spoken there, whatever the reference says: nothing is to be tried that may be lost.
+    pub(crate) fn note_unspoken(&self) {
+        self.unspoken.store(true, Ordering::Relaxed);
+    }
+
+    fn is_same_way(&self, other: &Candidate) -> bool {
+        Arc::ptr_eq(&self.pool, &other.pool) && self.target == other.target
+    }
+
+    /// Whether the server knows the object's operations by number, as far as it has said.
+    #[inline]
+    pub(crate) fn is_by_number(&self) -> bool {
+        self.by_number.load(Ordering::Relaxed)
+    }
+
+    /// The server has said so, or no longer does.
+    #[inline]
+    pub(crate) fn note_by_number(&self, by_number: bool) {
+        if self.is_by_number() != by_number {
+            self.by_number.store(by_number, Ordering::Relaxed);
+        }
+    }
 }
 
 /// What the first request on a connection announces.
@@ -63,6 +119,8 @@ pub(crate) struct Destination {
     protocols: Option<Protocols>,
     /// Where it could be reached by transports that they may not.
     pub(crate) not_allowed: Vec<Endpoint>,
+    /// Where nothing is spoken that this ORB speaks, and what it speaks.
+    pub(crate) mute: Vec<(Endpoint, String)>,
     /// The object's key, if it lives in this ORB.
     pub(crate) local: Option<Bytes>,
     /// For calls that wait for something to come back.
@@ -90,39 +148,36 @@ impl Destination {
         let mut local = None;
         let mut candidates: Vec<Candidate> = Vec::new();
         let mut named = 0;
+        let mut mute = Vec::new();
         for (index, profile) in ior.profiles.iter().enumerate() {
             for transport in orb.transports() {
                 let Some(ways) = transport.ways(profile, ior) else { continue };
-                for endpoint in ways.endpoints {
-                    if orb.adapters().owns(&ways.object_key) && orb.server().is_mine(&endpoint) {
+                for endpoint in &ways.endpoints {
+                    if orb.adapters().owns(&ways.object_key) && orb.server().is_mine(endpoint) {
                         local = Some(ways.object_key.clone());
                     }
                     if named == MOST_CANDIDATES {
                         continue;
                     }
                     named += 1;
-                    let code_sets = offer(&ways.components);
-                    let agreed = code_sets.as_ref().map(|offer| offer.code_sets);
-                    let pool = orb.client().pool(&endpoint, transport, agreed, owner);
-                    let target = match pool.largest_oneway() {
-                        // Groups of objects have no key: their profile names them.
-                        Some(_) if ways.object_key.is_empty() => Target::Profile(Box::new(profile.clone())),
-                        _ => Target::ObjectKey(ways.object_key[..].into()),
-                    };
-                    // What two profiles say of the same endpoint is one way.
-                    let is_known = candidates
-                        .iter()
-                        .any(|known| Arc::ptr_eq(&known.pool, &pool) && known.target == target);
-                    if is_known {
-                        continue;
+                    let mut is_mute = true;
+                    for messaging in spoken(orb, &**transport, &ways.components) {
+                        is_mute = false;
+                        let code_sets = offer(messaging, &ways.components);
+                        let agreed = code_sets.as_ref().map(|offer| offer.code_sets);
+                        let pool = orb.client().pool(endpoint, transport, messaging, agreed, owner);
+                        let candidate = Candidate::new(orb, pool, code_sets, (index, profile), &ways);
+                        // What two profiles say of the same endpoint is one way.
+                        if !candidates.iter().any(|known| known.is_same_way(&candidate)) {
+                            candidates.push(candidate);
+                        }
                     }
-                    candidates.push(Candidate {
-                        pool,
-                        version: ways.version.min(orb.giop_version()),
-                        target,
-                        profile: u32::try_from(index).unwrap_or(u32::MAX),
-                        code_sets,
-                    });
+                    if is_mute {
+                        mute.push((
+                            endpoint.clone(),
+                            orb.messagings().iter().map(|it| it.name()).collect::<Vec<_>>().join(", "),
+                        ));
+                    }
                 }
             }
         }
@@ -133,6 +188,7 @@ impl Destination {
             candidates,
             protocols: protocols.cloned(),
             not_allowed,
+            mute,
             local,
             leaning: Leaning::default(),
             leaning_oneway: Leaning::default(),
@@ -213,7 +269,9 @@ impl Destination {
     /// the best one again.
     #[cold]
     fn first_after_all(&self, index: usize, waits: bool, may_return: bool) -> Option<usize> {
-        let best = (0..self.candidates.len()).find(|&index| self.can_use(index, waits))?;
+        let usable = || (0..self.candidates.len()).filter(|&index| self.can_use(index, waits));
+        let spoken = |&index: &usize| !self.candidates[index].unspoken.load(Ordering::Relaxed);
+        let best = usable().find(spoken).or_else(|| usable().next())?;
         let index = index.min(self.candidates.len() - 1);
         if index <= best || !self.can_use(index, waits) {
             return Some(best);
@@ -291,6 +349,10 @@ impl Destination {
             format!(
                 "the reference leads to {known}, and this ORB's clients use only the transports {protocols}"
             )
+        } else if let [(endpoint, spoken), ..] = &self.mute[..] {
+            format!(
+                "the reference leads to {endpoint}, where {spoken} is not spoken, and this ORB speaks nothing else"
+            )
         } else {
             format!("no transport of this ORB can use the reference's profiles ({})", tags.join(", "))
         };
@@ -307,8 +369,27 @@ fn keep_allowed(list: &Protocols, candidates: &mut Vec<Candidate>) -> Vec<Endpoi
     others
 }
 
-/// Code sets by what the server publishes.
-fn offer(components: &[TaggedComponent]) -> Option<Offer> {
+/// Those of the ORB's messaging protocols that a server with these components speaks at an endpoint of the transport, in the
+/// ORB's order. GIOP is what a profile is about; what else there is it says. By datagrams nothing but GIOP is spoken.
+fn spoken<'o>(
+    orb: &'o Orb,
+    transport: &dyn Transport,
+    components: &[TaggedComponent],
+) -> impl Iterator<Item = &'o Protocol> {
+    let said = match transport.carries() {
+        Carries::Streams => MessagingComponent::find(components),
+        Carries::Oneways { .. } => MessagingComponent::default(),
+    };
+    orb.messagings()
+        .iter()
+        .filter(move |messaging| messaging.name() == Giop::NAME || said.names(messaging.name()))
+}
+
+/// Code sets by what the server publishes, where the messaging protocol does not fix them.
+fn offer(messaging: &Protocol, components: &[TaggedComponent]) -> Option<Offer> {
+    if messaging.format().is_some() {
+        return None;
+    }
     let published = components.iter().find(|component| component.tag == ComponentTag::CODE_SETS)?;
     let code_sets = CodeSetComponent::decode(published).ok()?.choose();
     let mut contexts = ServiceContexts::new();

@@ -17,9 +17,12 @@ use std::task::{Context, Poll, Wake};
 use std::time::{Duration, Instant};
 
 use bytes::Bytes;
-use zorb_cdr::{Body, CodeSets, Decoder, EncodeError, Encoder, Format, Octets, Segment, Version};
+use zorb_cdr::{
+    Body, CodeSets, Decoder, EncodeError, EncodeErrorKind, Encoder, Format, Octets, Segment, Version,
+};
 use zorb_giop::{
-    Addressing, ContextId, ReplyStatus, RequestHead, ResponseFlags, ServiceContexts, write_undecoded_request,
+    Addressing, ContextId, Protocol, ReplyStatus, RequestHead, ResponseFlags, ServiceContexts,
+    write_undecoded_request,
 };
 
 use super::ObjectRef;
@@ -92,6 +95,10 @@ impl UndecodedRequest {
         form: &Form<'_>,
         course: &Course<'_>,
     ) -> Result<(), EncodeError> {
+        if !matches!(course.candidate.pool.messaging(), Protocol::Giop) {
+            let what = EncodeErrorKind::Invalid("bodies that nobody decodes travel by GIOP alone");
+            return Err(EncodeError::new(what, "request"));
+        }
         let version = self.version.min(form.format.version);
         let mut contexts = self.contexts.clone();
         if version == Version::V1_0 {
@@ -107,6 +114,7 @@ impl UndecodedRequest {
             response: self.response,
             target: Addressing::from(course.target),
             operation: &self.operation,
+            by_number: false,
             contexts: &contexts,
         };
         write_undecoded_request(message, version, &head, &self.body)

@@ -20,6 +20,8 @@ pub struct Chosen {
     pub giop_version: Version,
     /// The transports in their order, each as it [describes](crate::transport::Transport::properties) itself.
     pub transports: Vec<ChosenTransport>,
+    /// The names of the messaging protocols, best first.
+    pub messagings: Vec<&'static str>,
     /// What [`OrbBuilder::prefer`] was given.
     pub prefer: Option<Vec<String>>,
     /// How waits look before they sleep.
@@ -70,6 +72,7 @@ impl OrbBuilder {
             transports: transports
                 .map(|it| ChosenTransport { name: it.name(), properties: it.properties() })
                 .collect(),
+            messagings: self.server.messagings.0.iter().map(|it| it.name()).collect(),
             prefer: self.preferred.clone(),
             spinning: self.spinning,
             listen: self.server.endpoints.clone(),

@@ -216,6 +216,11 @@ impl PoaPolicies {
         self.servant_retention == ServantRetention::Retain
     }
 
+    /// Whether something of the user's is told of each request's operation: a servant locator.
+    pub(crate) fn tells_operations(&self) -> bool {
+        self.request_processing == RequestProcessing::ServantManager && !self.retains()
+    }
+
     pub(crate) fn assigns_ids(&self) -> bool {
         self.id_assignment == IdAssignment::System
     }

@@ -121,6 +121,12 @@ impl Adapters {
                 }
                 return;
             }
+            if adapter.policies.tells_operations() {
+                if request.number().is_some() {
+                    return request.ask_back();
+                }
+                request.set_needs_name();
+            }
             let key = request.object_key();
             let range = Key::parse(key).id_range(key.len());
             match admit(&adapter).and_then(|active| {

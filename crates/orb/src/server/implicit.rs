@@ -1,6 +1,6 @@
 //! The operations that every object has without its IDL saying so (CORBA 3.4 part 1 §8.3, part 2 §9.4.2).
 
-use zorb_giop::Ior;
+use zorb_giop::{Ior, operation_number};
 
 use super::request::ServerRequest;
 use crate::exception::{Minor, SystemException};
@@ -30,6 +30,19 @@ impl Implicit {
             "_repository_id" => Implicit::RepositoryId,
             _ => return None,
         })
+    }
+
+    /// By the number that stands for the name in GIOPlite.
+    pub(super) fn numbered(number: u64) -> Option<Implicit> {
+        const NUMBERED: [(u64, Implicit); 6] = [
+            (operation_number(b"_is_a"), Implicit::IsA),
+            (operation_number(b"_non_existent"), Implicit::NonExistent),
+            (operation_number(b"_interface"), Implicit::Interface),
+            (operation_number(b"_component"), Implicit::Component),
+            (operation_number(b"_domain_managers"), Implicit::DomainManagers),
+            (operation_number(b"_repository_id"), Implicit::RepositoryId),
+        ];
+        NUMBERED.iter().find(|known| known.0 == number).map(|known| known.1)
     }
 
     /// Answers for an object that exists and has this interface.
@@ -70,6 +83,8 @@ mod tests {
     fn attributes_are_not_implicit() {
         assert_eq!(Implicit::named("_is_a"), Some(Implicit::IsA));
         assert_eq!(Implicit::named("_not_existent"), Some(Implicit::NonExistent));
+        assert_eq!(Implicit::numbered(operation_number(b"_interface")), Some(Implicit::Interface));
+        assert_eq!(Implicit::numbered(0), None);
         for name in ["_get_owner", "_set_owner", "deposit", "", "_"] {
             assert_eq!(Implicit::named(name), None, "{name}");
         }

@@ -33,9 +33,9 @@ use std::time::{Duration, Instant};
 use parking_lot::Mutex;
 use zorb_cdr::Encoder;
 use zorb_giop::code_sets::CodeSetComponent;
-use zorb_giop::{ComponentTag, OrbType, TaggedComponent, TaggedProfile};
+use zorb_giop::{ComponentTag, Giop, MessagingComponent, OrbType, TaggedComponent, TaggedProfile};
 
-pub(crate) use settings::Settings;
+pub(crate) use settings::{Messagings, Settings};
 pub use settings::{ServerLimits, ThreadModel};
 
 use crate::exception::{Kind, Minor, SystemException};
@@ -186,7 +186,8 @@ impl Listening {
         let acceptors = acceptors(settings, orb)?;
         let endpoints = acceptors.iter().map(|acceptor| acceptor.local()).collect();
         let host = settings.published_host.as_deref();
-        let publication = Publication::of(&acceptors, host, components()?).map_err(unwritable)?;
+        let publication =
+            Publication::of(&acceptors, host, components(&settings.messagings)?).map_err(unwritable)?;
         engine.start(acceptors).map_err(|error| failed("the server cannot start", &error))?;
         Ok(Listening { engine, endpoints, publication })
     }
@@ -222,16 +223,23 @@ fn failed(step: &str, error: &std::io::Error) -> SystemException {
     )
 }
 
-/// What every profile says of this ORB: its code sets (UTF-8, with ISO 8859-1 by conversion, and UTF-16), and who made it.
-fn components() -> Result<Vec<TaggedComponent>, SystemException> {
+/// What every profile says of this ORB: its code sets (UTF-8, with ISO 8859-1 by conversion, and UTF-16), who made it, and
+/// what it speaks beside GIOP.
+fn components(messagings: &Messagings) -> Result<Vec<TaggedComponent>, SystemException> {
     let orb_type = Encoder::encapsulated(|to| {
         to.write_u32(OrbType::ZORB.0);
         Ok(())
     });
-    Ok(vec![
+    let mut components = vec![
         CodeSetComponent::ours().encode().map_err(unwritable)?,
         TaggedComponent { tag: ComponentTag::ORB_TYPE, data: orb_type.map_err(unwritable)? },
-    ])
+    ];
+    let others = messagings.0.iter().map(|messaging| messaging.name()).filter(|name| *name != Giop::NAME);
+    let names: Vec<String> = others.map(String::from).collect();
+    if !names.is_empty() {
+        components.push(MessagingComponent { names }.encode().map_err(unwritable)?);
+    }
+    Ok(components)
 }
 
 /// What a reference should say cannot be written, such as a host's name outside ISO 8859-1.

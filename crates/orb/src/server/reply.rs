@@ -4,7 +4,7 @@ use std::cell::Cell;
 use std::sync::Arc;
 
 use zorb_cdr::{EncodeError, Encoder, Format, Version};
-use zorb_giop::{ReplyHead, ReplyStatus, ServiceContexts, begin_reply, finish};
+use zorb_giop::{ReplyHead, ReplyStatus, ServiceContexts};
 
 use super::connection::Connection;
 use crate::probes::{Point, passed};
@@ -27,18 +27,22 @@ pub(super) fn send<'r>(
     format: Format,
     id: u32,
     status: ReplyStatus,
+    by_number: bool,
     body: impl FnOnce(&mut Encoder<'r>) -> Result<(), EncodeError>,
 ) -> Result<(), EncodeError> {
     static NO_CONTEXTS: ServiceContexts = ServiceContexts::new();
     let mut message = Encoder::with_buffer(MEMORY.take(), format);
-    let composed = begin_reply(&mut message, &ReplyHead { id, status, contexts: &NO_CONTEXTS })
+    let messaging = connection.messaging();
+    let head = ReplyHead { id, status, by_number, contexts: &NO_CONTEXTS };
+    let composed = messaging
+        .begin_reply(&mut message, &head)
         .and_then(|()| {
             if let (Some(size), Version::V1_1) = (connection.fragment_size(), format.version) {
                 message.fragment_every(size);
             }
             body(&mut message)
         })
-        .and_then(|()| finish(&mut message));
+        .and_then(|()| messaging.finish(&mut message));
     if composed.is_ok() {
         passed(Point::Replied);
         connection.send(&message);

@@ -28,6 +28,7 @@ use crate::orb::Orb;
 use crate::poa::{Active, Poa};
 use crate::probes::{Point, passed};
 use crate::raised::{OperationError, Raised};
+use crate::rt::Operations;
 use crate::skeleton::{Interface, Skeleton};
 use crate::transport::Endpoint;
 
@@ -64,6 +65,12 @@ pub(super) struct Remote {
     active: Option<Active>,
     /// The object key that the one in the message stands for, where that is a plain one.
     meant: Option<Bytes>,
+    /// The operation's name, where the message has a number and the skeleton has found what that stands for.
+    found: Option<&'static &'static str>,
+    /// Numbers will do for the object's operations: its skeleton knows them, and nothing else has to.
+    by_number: bool,
+    /// Something else has to know the operation's name.
+    needs_name: bool,
 }
 
 static NO_CONTEXTS: ServiceContexts = ServiceContexts::new();
@@ -84,11 +91,12 @@ impl Call {
         self.orb.adapters().adapter(&self.orb, self.object_key())
     }
 
-    /// The operation's name on the wire.
+    /// The operation's name on the wire. Empty while the message names it by a number of which the skeleton has yet to say
+    /// what it stands for.
     #[inline]
     pub fn operation(&self) -> &str {
         match &self.origin {
-            Origin::Remote(remote) => remote.request.operation(),
+            Origin::Remote(remote) => remote.operation(),
             Origin::Local { operation, .. } => operation,
         }
     }
@@ -150,6 +158,22 @@ impl Remote {
     }
 
     #[inline]
+    fn operation(&self) -> &str {
+        self.found.copied().unwrap_or_else(|| self.request.operation())
+    }
+
+    #[inline(never)]
+    fn find_number(&mut self, operations: &'static Operations) -> Option<usize> {
+        let place = match self.found {
+            Some(name) => operations.find(name.as_bytes())?,
+            None => operations.find_number(self.request.operation_number()?)?,
+        };
+        self.found = operations.names.get(place);
+        self.by_number = !self.needs_name;
+        Some(place)
+    }
+
+    #[inline]
     fn identity(&self) -> usize {
         std::ptr::from_ref(self).addr()
     }
@@ -201,6 +225,9 @@ impl ServerRequest {
                 octets,
                 active: None,
                 meant: None,
+                found: None,
+                by_number: false,
+                needs_name: false,
             }),
             object_id: 0..0,
         };
@@ -242,10 +269,36 @@ impl ServerRequest {
         self.call().operation()
     }
 
-    /// Its octets, as they came: what generated code finds the operation by, since names that match are valid text.
+    /// Its octets, as they came. Empty where the message has a number in their place.
     #[inline]
     pub fn operation_bytes(&self) -> &[u8] {
         self.remote().map_or(&[], |remote| remote.request.operation_bytes())
+    }
+
+    /// The place of its operation among those of an interface, by the name or the number that it has.
+    #[inline(always)]
+    pub fn find(&mut self, operations: &'static Operations) -> Option<usize> {
+        let remote = self.remote_mut()?;
+        if remote.request.numbered {
+            return remote.find_number(operations);
+        }
+        let place = operations.find(&remote.request.operation);
+        remote.by_number = !remote.needs_name;
+        place
+    }
+
+    /// The operation's number, where the message has that in place of its name and nobody has said yet what it stands for.
+    #[inline]
+    pub(crate) fn number(&self) -> Option<u64> {
+        let remote = self.remote()?;
+        remote.request.operation_number().filter(|_| remote.found.is_none())
+    }
+
+    /// Not only the skeleton has to know the operation's name.
+    pub(crate) fn set_needs_name(&mut self) {
+        if let Some(remote) = self.remote_mut() {
+            remote.needs_name = true;
+        }
     }
 
     /// The context to hand to the servant.
@@ -373,6 +426,10 @@ impl ServerRequest {
     /// Answers that there is no such operation (`BAD_OPERATION`, OMG minor 2).
     #[cold]
     pub fn unknown_operation(self) {
+        if self.number().is_some() {
+            // Perhaps it is known by its name.
+            return self.ask_back();
+        }
         let detail = format!("no operation {:?}", self.operation());
         self.system_exception(SystemException::BadOperation(detail).minor(Minor::omg(2)));
     }
@@ -387,8 +444,11 @@ impl ServerRequest {
         self.answer(status, |message| to.ior().encode(message));
     }
 
-    /// Asks for the target in another form: the object key (1.2).
-    pub(super) fn ask_for_key(mut self) {
+    /// Asks for the request once more, with the object key (GIOP 1.2) or the operation's name (GIOPlite) that it lacks.
+    pub(crate) fn ask_back(mut self) {
+        if !self.expects_reply() {
+            tracing::warn!(peer = ?self.call().peer(), "a oneway was dropped: it lacks the name of its operation, or of its object");
+        }
         self.answer(ReplyStatus::NEEDS_ADDRESSING_MODE, |to| {
             to.write_u16(zorb_giop::AddressingDisposition::KEY_ADDR.0);
             Ok(())
@@ -402,7 +462,7 @@ impl ServerRequest {
             && !remote.owed
         {
             let (format, id) = (remote.format(), remote.request.id);
-            let _ = reply::send(&remote.connection, format, id, ReplyStatus::NO_EXCEPTION, |_| Ok(()));
+            let _ = reply::send(&remote.connection, format, id, ReplyStatus::NO_EXCEPTION, false, |_| Ok(()));
         }
     }
 
@@ -468,7 +528,9 @@ impl ServerRequest {
             return;
         }
         let id = remote.request.id;
-        if let Err(error) = reply::send(&remote.connection, remote.format(), id, status, body) {
+        if let Err(error) =
+            reply::send(&remote.connection, remote.format(), id, status, remote.by_number, body)
+        {
             remote.owed = true;
             self.answer_unwritable(&error);
         }
@@ -524,8 +586,12 @@ impl Drop for ServerRequest {
 /// Runs a request on its servant: the implicit operations here, all others by the skeleton.
 #[inline(always)]
 pub(crate) fn invoke(servant: &dyn Skeleton, request: ServerRequest) {
-    if request.operation_bytes().first() == Some(&b'_')
-        && let Some(implicit) = Implicit::named(request.operation())
+    let implicit = match request.operation_bytes() {
+        [b'_', ..] => Implicit::named(request.operation()),
+        [] => request.number().and_then(Implicit::numbered),
+        _ => None,
+    };
+    if let Some(implicit) = implicit
         && !servant.serves_implicit_operations()
     {
         return implicit.answer(servant.interface(), request);

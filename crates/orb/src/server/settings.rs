@@ -1,6 +1,9 @@
 //! What a server may be told: its threads, and what its clients may make it hold. Every limit is a value with a default.
 
+use std::sync::Arc;
 use std::time::Duration;
+
+use zorb_giop::Protocol;
 
 use crate::transport::Spinners;
 
@@ -17,6 +20,18 @@ pub(crate) struct Settings {
     pub(crate) message_limits: zorb_giop::Limits,
     /// How threads that read look for the next request before they sleep; `None`: they sleep at once.
     pub(crate) spinners: Option<Spinners>,
+    /// What clients may speak.
+    pub(crate) messagings: Messagings,
+}
+
+/// Messaging protocols in their order of preference.
+#[derive(Clone, Debug)]
+pub(crate) struct Messagings(pub(crate) Arc<[Protocol]>);
+
+impl Default for Messagings {
+    fn default() -> Self {
+        Messagings(Arc::new([Protocol::Giop]))
+    }
 }
 
 /// Which threads serve.

@@ -9,7 +9,7 @@
 use std::sync::Arc;
 
 use zorb_cdr::{BORROW_FROM, Encoder, Format, Version};
-use zorb_giop::{ReplyHead, ReplyStatus, ServiceContexts, write_undecoded_reply};
+use zorb_giop::{Protocol, ReplyHead, ReplyStatus, ServiceContexts, write_undecoded_reply};
 
 use super::connection::Connection;
 use super::request::ServerRequest;
@@ -39,12 +39,15 @@ impl ServerRequest {
     /// nobody waits for an answer to what is given here.
     ///
     /// # Errors
-    /// `BAD_OPERATION`: its operation's name is no text.
+    /// `BAD_OPERATION`: its operation's name is no text. `NO_IMPLEMENT`: it came by another messaging protocol than GIOP.
     pub fn undecoded(&mut self) -> Result<UndecodedRequest, SystemException> {
         let owed = self.expects_reply();
         let Some(remote) = self.remote_mut() else {
             return Err(SystemException::Internal("a collocated call has no message"));
         };
+        if !matches!(remote.connection.messaging(), Protocol::Giop) {
+            return Err(SystemException::NoImplement("bodies that nobody decodes travel by GIOP alone"));
+        }
         let request = &mut remote.request;
         let Ok(operation) = std::str::from_utf8(request.operation_bytes()) else {
             return Err(SystemException::BadOperation("the operation's name is not UTF-8"));
@@ -98,7 +101,7 @@ impl ServerRequest {
         };
         let contexts: &ServiceContexts = &reply.contexts;
         let mut message = Encoder::new(remote.format());
-        let head = ReplyHead { id: remote.request.id, status, contexts };
+        let head = ReplyHead { id: remote.request.id, status, by_number: false, contexts };
         match write_undecoded_reply(&mut message, version, &head, &reply.body) {
             Ok(()) => {
                 remote.owed = false;

@@ -5,8 +5,6 @@ use std::sync::Arc;
 use std::sync::atomic::Ordering;
 use std::time::Duration;
 
-use zorb_giop::{close_connection, message_error};
-
 use super::{CLOSING, Connection, DRAINING, ENDED, Farewell, OPEN, UNKNOWN};
 use crate::transport::Received;
 
@@ -44,8 +42,8 @@ impl Connection {
         let farewell = self.watch().farewell;
         let version = self.version();
         let octets = match farewell {
-            Farewell::Close => close_connection(version),
-            Farewell::Error(version) => message_error(version),
+            Farewell::Close => self.messaging().close_connection(version),
+            Farewell::Error(version) => self.messaging().message_error(version),
             Farewell::Silence => return self.end("closed by the client"),
         };
         self.send_parts(&mut [IoSlice::new(&octets)], octets.len());

@@ -16,14 +16,14 @@ mod closing;
 mod reading;
 
 use std::io::IoSlice;
-use std::sync::Arc;
 use std::sync::atomic::{AtomicBool, AtomicU8, AtomicU64, Ordering};
+use std::sync::{Arc, OnceLock};
 use std::time::Duration;
 
 use parking_lot::{Mutex, MutexGuard};
 use zorb_cdr::{Encoder, Version};
 use zorb_giop::code_sets::ServerCodeSets;
-use zorb_giop::{Inbound, fragments};
+use zorb_giop::{Inbound, Protocol};
 
 use super::cancel::Cancelled;
 use super::dispatch::Engine;
@@ -46,6 +46,8 @@ pub(crate) struct Connection {
     engine: Arc<Engine>,
     token: u64,
     channel: Arc<dyn Channel>,
+    /// What the client speaks, as soon as its first octets have told.
+    messaging: OnceLock<Protocol>,
     reading: Mutex<Reading>,
     watch: Mutex<Watch>,
     writing: Writing,
@@ -79,6 +81,8 @@ struct Times {
 pub(super) struct Reading {
     pub(super) inbound: Inbound,
     code_sets: ServerCodeSets,
+    /// [`Connection::messaging`] says what the client speaks.
+    is_told: bool,
     /// Each message stands for itself.
     one_way: bool,
     incomplete: bool,
@@ -120,10 +124,17 @@ pub(super) enum Next {
 
 impl Connection {
     pub(super) fn new(engine: Arc<Engine>, token: u64, channel: Arc<dyn Channel>) -> Arc<Connection> {
+        let (limits, one_way) = (engine.settings.message_limits, channel.is_one_way());
+        // What comes without a connection comes as GIOP.
+        let inbound = match one_way {
+            true => Inbound::new(limits),
+            false => Inbound::one_of(engine.settings.messagings.0.clone(), limits),
+        };
         let reading = Reading {
-            inbound: Inbound::new(engine.settings.message_limits),
+            inbound,
             code_sets: ServerCodeSets::default(),
-            one_way: channel.is_one_way(),
+            is_told: false,
+            one_way,
             incomplete: false,
             buffered: false,
             saturated: false,
@@ -132,6 +143,7 @@ impl Connection {
             engine,
             token,
             channel,
+            messaging: OnceLock::new(),
             reading: Mutex::new(reading),
             watch: Mutex::new(Watch { free: false, added: false, farewell: Farewell::Close }),
             writing: Writing::default(),
@@ -156,6 +168,12 @@ impl Connection {
 
     pub(super) fn channel(&self) -> &dyn Channel {
         &*self.channel
+    }
+
+    /// What the client speaks; before it has said a word, GIOP.
+    #[inline]
+    pub(super) fn messaging(&self) -> &Protocol {
+        self.messaging.get().unwrap_or(&Protocol::Giop)
     }
 
     pub(super) fn fragment_size(&self) -> Option<usize> {
@@ -405,7 +423,10 @@ impl Connection {
 
     #[cold]
     fn send_fragments(self: &Arc<Self>, message: &Encoder<'_>, size: usize) {
-        let pieces: Vec<_> = fragments(message, size).collect();
+        let Some(fragments) = self.messaging().fragments(message, size) else {
+            return self.send_whole(message);
+        };
+        let pieces: Vec<_> = fragments.collect();
         let mut parts: Vec<_> = pieces.iter().flat_map(|piece| piece.slices()).map(IoSlice::new).collect();
         let whole = pieces.iter().map(|piece| piece.octets()).sum();
         self.send_parts(&mut parts, whole);

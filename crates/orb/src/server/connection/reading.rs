@@ -5,7 +5,7 @@ use std::sync::atomic::Ordering;
 
 use zorb_cdr::{Encoder, Format, Version};
 use zorb_giop::code_sets::ServerCodeSets;
-use zorb_giop::{LocateRequest, LocateStatus, Message, begin_locate_reply, finish};
+use zorb_giop::{LocateRequest, LocateStatus, Message};
 
 use super::{Connection, Farewell, Next, Reading, ServerRequest, UNKNOWN};
 use crate::exception::{Minor, SystemException};
@@ -54,6 +54,17 @@ impl Connection {
         }
     }
 
+    /// The first request has come, and so it is known what the client speaks.
+    #[cold]
+    fn note_messaging(&self, reading: &mut Reading) {
+        let Some(messaging) = reading.inbound.protocol() else { return };
+        if let Some(format) = messaging.format() {
+            reading.code_sets = ServerCodeSets::fixed(format.code_sets);
+        }
+        let _ = self.messaging.set(messaging.clone());
+        reading.is_told = true;
+    }
+
     #[inline]
     fn note_version(&self, version: Version) {
         if self.minor.load(Ordering::Relaxed) != version.minor {
@@ -83,6 +94,16 @@ impl Connection {
         self.buffered.load(Ordering::Acquire)
     }
 
+    /// Whether all that was received are whole messages that were taken; no time is kept then.
+    #[inline]
+    pub(in crate::server) fn has_taken_all(&self, reading: &mut Reading) -> bool {
+        let incomplete = reading.inbound.is_incomplete();
+        if !incomplete && reading.incomplete {
+            self.note_progress(reading);
+        }
+        !incomplete
+    }
+
     /// Keeps the time of a message that is on its way.
     #[inline]
     pub(in crate::server) fn note_progress(&self, reading: &mut Reading) {
@@ -98,6 +119,9 @@ impl Connection {
     /// Takes a request in. `None`: it waits in the order of requests, or was refused.
     #[inline]
     fn admit(self: &Arc<Self>, reading: &mut Reading, mut request: ServerRequest) -> Option<ServerRequest> {
+        if !reading.is_told {
+            self.note_messaging(reading);
+        }
         let (version, octets, id) = request.particulars();
         self.note_version(version);
         let fits = self.flight.add(octets, &self.engine.settings.limits);
@@ -108,7 +132,7 @@ impl Connection {
         }
         let settled = request.settle(&mut reading.code_sets);
         if !request.names_its_object() {
-            request.ask_for_key();
+            request.ask_back();
             return None;
         }
         if let Err(exception) = settled {
@@ -176,18 +200,19 @@ impl Connection {
         let located = request.target.object_key().map(|key| self.engine.locate(&key));
         let mut reply = Encoder::new(Format::new(request.version));
         let has_permanent = request.version >= Version::V1_2;
+        let messaging = self.messaging();
         let written = match located {
             None if has_permanent => {
-                begin_locate_reply(&mut reply, request.id, LocateStatus::LOC_NEEDS_ADDRESSING_MODE);
+                messaging.begin_locate_reply(&mut reply, request.id, LocateStatus::LOC_NEEDS_ADDRESSING_MODE);
                 reply.write_u16(zorb_giop::AddressingDisposition::KEY_ADDR.0);
                 Ok(())
             }
             None | Some(Located::Unknown) => {
-                begin_locate_reply(&mut reply, request.id, LocateStatus::UNKNOWN_OBJECT);
+                messaging.begin_locate_reply(&mut reply, request.id, LocateStatus::UNKNOWN_OBJECT);
                 Ok(())
             }
             Some(Located::Here) => {
-                begin_locate_reply(&mut reply, request.id, LocateStatus::OBJECT_HERE);
+                messaging.begin_locate_reply(&mut reply, request.id, LocateStatus::OBJECT_HERE);
                 Ok(())
             }
             Some(Located::Forward(ref ior, permanent)) => {
@@ -195,11 +220,11 @@ impl Connection {
                     true => LocateStatus::OBJECT_FORWARD_PERM,
                     false => LocateStatus::OBJECT_FORWARD,
                 };
-                begin_locate_reply(&mut reply, request.id, status);
+                messaging.begin_locate_reply(&mut reply, request.id, status);
                 zorb_cdr::Encode::encode(ior, &mut reply)
             }
         };
-        match written.and_then(|()| finish(&mut reply)) {
+        match written.and_then(|()| messaging.finish(&mut reply)) {
             Ok(()) => self.send(&reply),
             Err(error) => tracing::warn!(peer = %self.peer(), %error, "a LocateReply cannot be written"),
         }

@@ -208,8 +208,7 @@ enum Behind {
 #[inline]
 fn hand_on(engine: &Arc<Engine>, connection: &Arc<Connection>, reading: &mut Reading) -> Behind {
     for _ in 1..BATCH {
-        if !reading.inbound.is_incomplete() {
-            connection.note_progress(reading);
+        if connection.has_taken_all(reading) {
             connection.note_buffered(reading, false);
             return Behind::Nothing;
         }

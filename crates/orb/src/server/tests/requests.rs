@@ -146,7 +146,8 @@ fn all_addressing_modes_are_understood() {
     let targets = [Addressing::Profile(&ior.profiles[0]), Addressing::Reference { selected: 0, ior: &ior }];
     for target in targets {
         let response = ResponseFlags::WITH_TARGET;
-        let head = RequestHead { id: 1, response, target, operation: "null", contexts: &contexts };
+        let head =
+            RequestHead { id: 1, response, target, operation: "null", by_number: false, contexts: &contexts };
         wire.send(&request_octets(Version::V1_2, &head, &nothing));
         assert_eq!(wire.reply(1).status, ReplyStatus::NO_EXCEPTION);
     }
@@ -157,6 +158,7 @@ fn all_addressing_modes_are_understood() {
         response: ResponseFlags::WITH_TARGET,
         target: Addressing::Profile(&other),
         operation: "null",
+        by_number: false,
         contexts: &contexts,
     };
     wire.send(&request_octets(Version::V1_2, &head, &nothing));
@@ -176,7 +178,8 @@ fn code_sets_announced_once_hold_for_the_connection() {
         let mut to = Encoder::new(utf_8);
         let target = Addressing::ObjectKey(b"object");
         let response = ResponseFlags::WITH_TARGET;
-        let head = RequestHead { id, response, target, operation: "text", contexts: &contexts };
+        let head =
+            RequestHead { id, response, target, operation: "text", by_number: false, contexts: &contexts };
         zorb_giop::begin_request(&mut to, &head).expect("a head");
         to.write_string("Ω 漢").expect("UTF-8");
         zorb_giop::finish(&mut to).expect("a size");
@@ -189,7 +192,8 @@ fn code_sets_announced_once_hold_for_the_connection() {
     contexts.push(ContextId::CODE_SETS, code_sets::encode_context(unknown));
     let target = Addressing::ObjectKey(b"object");
     let response = ResponseFlags::WITH_TARGET;
-    let head = RequestHead { id: 3, response, target, operation: "null", contexts: &contexts };
+    let head =
+        RequestHead { id: 3, response, target, operation: "null", by_number: false, contexts: &contexts };
     wire.send(&request_octets(Version::V1_2, &head, &nothing));
     assert_eq!(wire.exception(3).0, "CODESET_INCOMPATIBLE");
 }

@@ -1,0 +1,209 @@
+//! Messaging protocols: which one is spoken, what both ends agree on, and what happens where they no longer do.
+
+use std::io::{Read, Write};
+use std::net::{Shutdown, TcpListener, TcpStream};
+use std::sync::atomic::{AtomicBool, Ordering};
+use std::sync::{Arc, Mutex};
+
+use zorb::giop::{Giop, GiopLite, IiopProfile, Ior, Messaging};
+use zorb::poa::{
+    Cookie, Declined, ObjectId, Poa, PoaPolicies, Servant as AnyServant, ServantLocator, servant,
+};
+use zorb::{Interface, Kind, Orb};
+use zorb_tests::servant::Servant;
+use zorb_tests::testing::Probe;
+
+use crate::fixture::{Place, Road, Speech, probe, serve};
+
+const LITE: Place = Place::new(Road::Tcp, Speech::Lite);
+
+/// What clients send to a server, by connection: it stands in between, where its reference leads.
+struct Tap {
+    heard: Arc<Mutex<Vec<Vec<u8>>>>,
+    reference: String,
+}
+
+impl Tap {
+    fn before(text: &str) -> Tap {
+        let mut ior: Ior = text.parse().unwrap();
+        let mut profile = IiopProfile::decode(&ior.profiles[0]).unwrap();
+        let server = (profile.host.clone(), profile.port);
+        let listener = TcpListener::bind("127.0.0.1:0").unwrap();
+        profile.port = listener.local_addr().unwrap().port();
+        ior.profiles = vec![profile.encode().unwrap()];
+        let heard = Arc::new(Mutex::new(Vec::new()));
+        let tap = Tap { heard: heard.clone(), reference: ior.to_string() };
+        std::thread::spawn(move || {
+            for client in listener.incoming() {
+                let (Ok(client), Ok(server)) = (client, TcpStream::connect(server.clone())) else { return };
+                let index = {
+                    let mut heard = heard.lock().unwrap();
+                    heard.push(Vec::new());
+                    heard.len() - 1
+                };
+                let heard = heard.clone();
+                let (back, forth) = (client.try_clone().unwrap(), server.try_clone().unwrap());
+                let note = move |octets: &[u8]| heard.lock().unwrap()[index].extend_from_slice(octets);
+                std::thread::spawn(move || carry(client, forth, note));
+                std::thread::spawn(move || carry(server, back, |_| {}));
+            }
+        });
+        tap
+    }
+
+    fn heard(&self) -> Vec<Vec<u8>> {
+        self.heard.lock().unwrap().clone()
+    }
+}
+
+fn carry(mut from: TcpStream, mut to: TcpStream, note: impl Fn(&[u8])) {
+    let mut octets = [0; 4096];
+    while let Ok(count) = from.read(&mut octets) {
+        if count == 0 {
+            break;
+        }
+        note(&octets[..count]);
+        if to.write_all(&octets[..count]).is_err() {
+            break;
+        }
+    }
+    let _ = to.shutdown(Shutdown::Write);
+}
+
+fn only(messaging: impl Messaging + 'static) -> Vec<Arc<dyn Messaging>> {
+    vec![Arc::new(messaging)]
+}
+
+fn holds(octets: &[u8], part: &[u8]) -> bool {
+    octets.windows(part.len()).any(|window| window == part)
+}
+
+#[test]
+fn the_first_protocol_that_both_know_is_spoken() {
+    let both = || LITE.messagings();
+    let giop_first = || vec![Arc::new(Giop) as Arc<dyn Messaging>, Arc::new(GiopLite)];
+    for (client, server, spoken) in [
+        (both(), both(), b"zL"),
+        (both(), only(Giop), b"GI"),
+        (only(Giop), both(), b"GI"),
+        (giop_first(), both(), b"GI"),
+        (only(GiopLite), only(GiopLite), b"zL"),
+    ] {
+        let builder = Orb::builder().messagings(server).listen("tcp:127.0.0.1:0");
+        let (_server, text) = serve(builder, Arc::new(Servant::new(1)));
+        let tap = Tap::before(&text);
+        let client = Orb::builder().messagings(client).build();
+        let probe = probe(&client, &tap.reference);
+        assert_eq!(probe.greet("Zoë").unwrap(), "hello, Zoë");
+        probe.note(1).unwrap();
+        assert_eq!(probe.noted_async().wait().unwrap()[..], [1]);
+        assert!(probe.divide(1, 0).unwrap_err().to_string().contains("division by zero"));
+        assert!(probe.as_object().is_a("IDL:omg.org/CORBA/Object:1.0").unwrap());
+        for connection in tap.heard() {
+            assert_eq!(&connection[..2], spoken);
+        }
+    }
+}
+
+#[test]
+fn where_no_protocol_is_known_to_both_a_call_says_so() {
+    let (_server, text) = serve(Place::TCP.server(), Arc::new(Servant::new(1)));
+    let client = Orb::builder().messagings(only(GiopLite)).build();
+    let error = probe(&client, &text).nothing().unwrap_err();
+    assert_eq!(error.kind, Kind::InvObjref, "{error}");
+    assert!(error.detail().contains("giop-lite"), "{error}");
+
+    // A server that serves no GIOP tells a client that speaks nothing else.
+    let builder = Orb::builder().messagings(only(GiopLite)).listen("tcp:127.0.0.1:0");
+    let (_server, text) = serve(builder, Arc::new(Servant::new(1)));
+    let client = Place::TCP.client().build();
+    let error = probe(&client, &text).nothing().unwrap_err();
+    assert_eq!(error.kind, Kind::CommFailure, "{error}");
+}
+
+#[test]
+fn names_are_left_out_once_the_object_has_answered() {
+    let (_server, text) = serve(LITE.server(), Arc::new(Servant::new(1)));
+    let tap = Tap::before(&text);
+    let client = LITE.client().build();
+    let probe = probe(&client, &tap.reference);
+    probe.greet("first").unwrap();
+    let first = tap.heard()[0].len();
+    probe.greet("later").unwrap();
+    let both = &tap.heard()[0];
+    assert!(holds(&both[..first], b"greet"), "the first call has the name");
+    assert!(!holds(&both[first..], b"greet"), "the second has the number alone");
+    assert!(both.len() - first < first);
+}
+
+/// Servants of whose requests it is told, and which it wants to know the names of.
+struct Names {
+    servant: Arc<Servant>,
+    told: Mutex<Vec<String>>,
+    numbers_too: AtomicBool,
+}
+
+impl ServantLocator for Names {
+    fn preinvoke(&self, _: &Poa, _: &ObjectId, operation: &str) -> Result<(AnyServant, Cookie), Declined> {
+        self.told.lock().unwrap().push(operation.to_owned());
+        Ok((servant::<Probe>(self.servant.clone()), Box::new(())))
+    }
+
+    fn postinvoke(&self, _: &Poa, _: &ObjectId, operation: &str, _: Cookie, _: AnyServant) {
+        self.numbers_too.fetch_or(operation.is_empty(), Ordering::Relaxed);
+    }
+}
+
+#[test]
+fn a_servant_locator_is_always_told_the_name() {
+    let orb = LITE.server().build();
+    let root = orb.root_poa().unwrap();
+    let policies = PoaPolicies::new().user_ids().non_retain().servant_manager();
+    let poa = root.create_child("located", policies).unwrap();
+    let names = Arc::new(Names {
+        servant: Arc::new(Servant::new(1)),
+        told: Mutex::default(),
+        numbers_too: AtomicBool::new(false),
+    });
+    poa.set_servant_locator(names.clone()).unwrap();
+    poa.manager().activate().unwrap();
+    let reference = poa.create_reference_with_id::<Probe>("one").unwrap();
+    let client = LITE.client().build();
+    let probe = probe(&client, &reference.as_object().to_string());
+    for _ in 0..3 {
+        probe.nothing().unwrap();
+    }
+    probe.note(7).unwrap();
+    assert_eq!(probe.noted().unwrap()[..], [7]);
+    assert_eq!(*names.told.lock().unwrap(), ["nothing", "nothing", "nothing", "note", "noted"]);
+    assert!(!names.numbers_too.load(Ordering::Relaxed));
+}
+
+/// The server was replaced by one that knows GIOP alone, and clients have references of the earlier one.
+#[test]
+fn a_server_that_no_longer_speaks_it_is_spoken_to_in_giop() {
+    let (first, text) = serve(LITE.server(), Arc::new(Servant::new(1)));
+    let key = IiopProfile::decode(&text.parse::<Ior>().unwrap().profiles[0]).unwrap();
+    let client = LITE.client().build();
+    let probe = probe(&client, &text);
+    probe.nothing().unwrap();
+    first.shutdown(true, zorb_tests::servant::PATIENCE);
+    drop(first);
+    let servant = Arc::new(Servant::new(1));
+    let again = Orb::builder().listen(format!("tcp:127.0.0.1:{}", key.port)).build();
+    let object = {
+        let root = again.root_poa().unwrap();
+        root.manager().activate().unwrap();
+        root.activate::<Probe>(servant).unwrap()
+    };
+    again.bind_key("fixed", object.as_object());
+    // The same object by a key that outlives its server.
+    let mut ior: Ior = text.parse().unwrap();
+    let mut profile = key;
+    profile.object_key = bytes::Bytes::from_static(b"fixed");
+    ior.profiles = vec![profile.encode().unwrap()];
+    let fixed = crate::fixture::probe(&client, &ior.to_string());
+    assert_eq!(fixed.greet("again").unwrap(), "hello, again");
+    fixed.note(3).unwrap();
+    assert_eq!(fixed.noted().unwrap()[..], [3], "nothing was lost, and nothing came twice");
+}
