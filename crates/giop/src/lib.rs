@@ -110,7 +110,7 @@ pub use outbound::{
     begin_reply, begin_request, close_connection, finish, fragments, message_error, write_cancel_request,
     write_undecoded_reply, write_undecoded_request,
 };
-pub use protocol::Protocol;
+pub use protocol::{Protocol, Writer};
 pub use reference::{
     Corbaloc, CorbalocAddress, Corbaname, DEFAULT_PORT, Endpoint, GroupComponent, IiopProfile, Ior,
     MessagingComponent, ObjectUrl, ReferenceError, TaggedComponent, TaggedProfile, UdpEndpoint, UiopProfile,

@@ -42,15 +42,30 @@ impl Deref for Protocol {
 }
 
 impl Protocol {
+    /// To write messages by.
+    #[inline(always)]
+    pub fn writer(&self) -> Writer<'_> {
+        match self {
+            Self::Giop => Writer(None),
+            Self::Other(messaging) => Writer(Some(&**messaging)),
+        }
+    }
+}
+
+/// Writes messages by a protocol that was looked at once.
+#[derive(Clone, Copy, Debug)]
+pub struct Writer<'p>(Option<&'p dyn Messaging>);
+
+impl Writer<'_> {
     /// [`Messaging::begin_request`].
     ///
     /// # Errors
     /// A head that the protocol cannot carry.
     #[inline(always)]
-    pub fn begin_request(&self, to: &mut Encoder<'_>, head: &RequestHead<'_>) -> Result<(), EncodeError> {
-        match self {
-            Self::Giop => begin_request(to, head),
-            Self::Other(messaging) => messaging.begin_request(to, head),
+    pub fn begin_request(self, to: &mut Encoder<'_>, head: &RequestHead<'_>) -> Result<(), EncodeError> {
+        match self.0 {
+            None => begin_request(to, head),
+            Some(messaging) => messaging.begin_request(to, head),
         }
     }
 
@@ -59,10 +74,10 @@ impl Protocol {
     /// # Errors
     /// A head that the protocol cannot carry.
     #[inline(always)]
-    pub fn begin_reply(&self, to: &mut Encoder<'_>, head: &ReplyHead<'_>) -> Result<(), EncodeError> {
-        match self {
-            Self::Giop => begin_reply(to, head),
-            Self::Other(messaging) => messaging.begin_reply(to, head),
+    pub fn begin_reply(self, to: &mut Encoder<'_>, head: &ReplyHead<'_>) -> Result<(), EncodeError> {
+        match self.0 {
+            None => begin_reply(to, head),
+            Some(messaging) => messaging.begin_reply(to, head),
         }
     }
 
@@ -71,10 +86,10 @@ impl Protocol {
     /// # Errors
     /// The message is larger than the protocol can say.
     #[inline(always)]
-    pub fn finish(&self, to: &mut Encoder<'_>) -> Result<(), EncodeError> {
-        match self {
-            Self::Giop => finish(to),
-            Self::Other(messaging) => messaging.finish(to),
+    pub fn finish(self, to: &mut Encoder<'_>) -> Result<(), EncodeError> {
+        match self.0 {
+            None => finish(to),
+            Some(messaging) => messaging.finish(to),
         }
     }
 }

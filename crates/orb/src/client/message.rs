@@ -87,17 +87,13 @@ pub(crate) fn compose<'a>(
     if let (Some(size), Version::V1_1) = (fragment_size, form.format.version) {
         message.fragment_every(size);
     }
-    let messaging = course.candidate.pool.messaging();
-    let by_number = match messaging {
-        Protocol::Giop => false,
-        Protocol::Other(_) => course.candidate.is_by_number(),
-    };
+    let messaging = course.candidate.pool.messaging().writer();
     let head = RequestHead {
         id: form.id,
         response: outgoing.response,
         target: course.target.into(),
         operation: outgoing.operation,
-        by_number,
+        by_number: course.candidate.is_by_number(),
         contexts: form.contexts,
     };
     messaging.begin_request(message, &head)?;

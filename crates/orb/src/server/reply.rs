@@ -32,7 +32,7 @@ pub(super) fn send<'r>(
 ) -> Result<(), EncodeError> {
     static NO_CONTEXTS: ServiceContexts = ServiceContexts::new();
     let mut message = Encoder::with_buffer(MEMORY.take(), format);
-    let messaging = connection.messaging();
+    let messaging = connection.messaging().writer();
     let head = ReplyHead { id, status, by_number, contexts: &NO_CONTEXTS };
     let composed = messaging
         .begin_reply(&mut message, &head)
