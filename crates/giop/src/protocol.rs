@@ -57,6 +57,12 @@ impl Protocol {
 pub struct Writer<'p>(Option<&'p dyn Messaging>);
 
 impl Writer<'_> {
+    /// Whether it writes GIOP.
+    #[inline(always)]
+    pub fn is_giop(self) -> bool {
+        self.0.is_none()
+    }
+
     /// [`Messaging::begin_request`].
     ///
     /// # Errors

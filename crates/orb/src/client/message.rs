@@ -51,13 +51,13 @@ impl Terms {
     pub(crate) fn next<'c>(&mut self, candidate: &'c Candidate) -> Form<'c> {
         static NO_CONTEXTS: ServiceContexts = ServiceContexts::new();
         self.last_id = self.last_id.wrapping_add(1);
-        let Format { version, code_sets } = candidate.format;
+        let version = candidate.format.version;
         // What was announced may be lost where nothing tells, so it is said every time.
         let announced = self.announced.filter(|_| candidate.pool.largest_oneway().is_none());
         let (code_sets, contexts) = match (announced, &candidate.code_sets) {
             (Some(announced), _) => (announced, &NO_CONTEXTS),
             (None, Some(offer)) if version > Version::V1_0 => (offer.code_sets, &offer.contexts),
-            (None, _) => (code_sets, &NO_CONTEXTS),
+            (None, _) => (candidate.format.code_sets, &NO_CONTEXTS),
         };
         Form { id: self.last_id, format: Format { version, code_sets }, contexts }
     }
@@ -93,7 +93,7 @@ pub(crate) fn compose<'a>(
         response: outgoing.response,
         target: course.target.into(),
         operation: outgoing.operation,
-        by_number: course.candidate.is_by_number(),
+        by_number: !messaging.is_giop() && course.candidate.is_by_number(),
         contexts: form.contexts,
     };
     messaging.begin_request(message, &head)?;

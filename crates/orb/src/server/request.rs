@@ -52,15 +52,15 @@ enum Origin {
 pub(super) struct Remote {
     pub(super) connection: Arc<Connection>,
     pub(super) request: Request,
-    /// The object key, where the message named its target by a profile.
-    key: Option<Octets>,
+    /// The object key, where the message named its target by a profile. Rare, and so boxed: a call is moved once.
+    key: Option<Box<Octets>>,
     code_sets: CodeSets,
     /// The caller waits for a reply that has not been given.
     pub(super) owed: bool,
     /// The caller does not wait for its end: it holds a place in the order of requests.
     oneway: bool,
     /// Octets that count against the connection's limit.
-    octets: usize,
+    octets: u32,
     /// Dropped when the reply has been given.
     active: Option<Active>,
     /// The object key that the one in the message stands for, where that is a plain one.
@@ -187,7 +187,8 @@ impl Remote {
     #[inline]
     fn named_key(&self) -> &[u8] {
         match (&self.request.target, &self.key) {
-            (Target::ObjectKey(key), _) | (_, Some(key)) => key,
+            (Target::ObjectKey(key), _) => key,
+            (_, Some(key)) => key,
             _ => &[],
         }
     }
@@ -210,9 +211,9 @@ impl ServerRequest {
         let owed = request.response.0 & 3 == zorb_giop::ResponseFlags::WITH_TARGET.0;
         let key = match &request.target {
             Target::ObjectKey(_) => None,
-            target => target.object_key(),
+            target => target.object_key().map(Box::new),
         };
-        let octets = request.body.len();
+        let octets = u32::try_from(request.body.len()).unwrap_or(u32::MAX);
         let call = Call {
             orb,
             origin: Origin::Remote(Remote {
@@ -238,7 +239,7 @@ impl ServerRequest {
     /// What the connection keeps count of: the message's version, its octets of arguments, its id.
     #[inline]
     pub(super) fn particulars(&self) -> (Version, usize, u32) {
-        let head = |remote: &Remote| (remote.request.version, remote.octets, remote.request.id);
+        let head = |remote: &Remote| (remote.request.version, remote.octets as usize, remote.request.id);
         self.remote().map_or((Version::V1_0, 0, 0), head)
     }
 
@@ -578,7 +579,7 @@ impl Drop for ServerRequest {
         if let Some(remote) = self.remote_mut() {
             drop(remote.active.take());
             let ordered = remote.oneway.then(|| remote.named_key());
-            remote.connection.finished(remote.octets, ordered, remote.identity());
+            remote.connection.finished(remote.octets as usize, ordered, remote.identity());
         }
     }
 }

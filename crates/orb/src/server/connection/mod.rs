@@ -16,8 +16,8 @@ mod closing;
 mod reading;
 
 use std::io::IoSlice;
+use std::sync::Arc;
 use std::sync::atomic::{AtomicBool, AtomicU8, AtomicU64, Ordering};
-use std::sync::{Arc, OnceLock};
 use std::time::Duration;
 
 use parking_lot::{Mutex, MutexGuard};
@@ -38,6 +38,9 @@ const CLOSING: u8 = 1;
 const DRAINING: u8 = 2;
 const ENDED: u8 = 3;
 
+/// In place of an index.
+const GIOP: u8 = 0;
+
 /// No GIOP version: nothing was received yet.
 const UNKNOWN: u8 = u8::MAX;
 
@@ -46,8 +49,9 @@ pub(crate) struct Connection {
     engine: Arc<Engine>,
     token: u64,
     channel: Arc<dyn Channel>,
-    /// What the client speaks, as soon as its first octets have told.
-    messaging: OnceLock<Protocol>,
+    /// What the client speaks, as soon as its first octets have told: the index among the settings' protocols, plus one.
+    /// [`GIOP`]: nothing else.
+    messaging: AtomicU8,
     reading: Mutex<Reading>,
     watch: Mutex<Watch>,
     writing: Writing,
@@ -143,7 +147,7 @@ impl Connection {
             engine,
             token,
             channel,
-            messaging: OnceLock::new(),
+            messaging: AtomicU8::new(GIOP),
             reading: Mutex::new(reading),
             watch: Mutex::new(Watch { free: false, added: false, farewell: Farewell::Close }),
             writing: Writing::default(),
@@ -173,7 +177,10 @@ impl Connection {
     /// What the client speaks; before it has said a word, GIOP.
     #[inline]
     pub(super) fn messaging(&self) -> &Protocol {
-        self.messaging.get().unwrap_or(&Protocol::Giop)
+        match self.messaging.load(Ordering::Relaxed) {
+            GIOP => &Protocol::Giop,
+            other => &self.engine.settings.messagings.0[usize::from(other - 1)],
+        }
     }
 
     pub(super) fn fragment_size(&self) -> Option<usize> {

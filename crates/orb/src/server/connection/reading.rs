@@ -5,9 +5,9 @@ use std::sync::atomic::Ordering;
 
 use zorb_cdr::{Encoder, Format, Version};
 use zorb_giop::code_sets::ServerCodeSets;
-use zorb_giop::{LocateRequest, LocateStatus, Message};
+use zorb_giop::{LocateRequest, LocateStatus, Message, Protocol};
 
-use super::{Connection, Farewell, Next, Reading, ServerRequest, UNKNOWN};
+use super::{Connection, Farewell, GIOP, Next, Reading, ServerRequest, UNKNOWN};
 use crate::exception::{Minor, SystemException};
 use crate::poa::Located;
 
@@ -61,7 +61,11 @@ impl Connection {
         if let Some(format) = messaging.format() {
             reading.code_sets = ServerCodeSets::fixed(format.code_sets);
         }
-        let _ = self.messaging.set(messaging.clone());
+        if let Protocol::Other(_) = messaging {
+            let mut names = self.engine.settings.messagings.0.iter().map(|known| known.name());
+            let index = names.position(|name| name == messaging.name()).unwrap_or_default();
+            self.messaging.store(u8::try_from(index + 1).unwrap_or(GIOP), Ordering::Relaxed);
+        }
         reading.is_told = true;
     }
 
