@@ -6,6 +6,10 @@
 
 use std::fs;
 
+use zorb::cdr::{Encoder, Version};
+use zorb::giop::{
+    Addressing, GiopLite, Messaging, ReplyHead, ReplyStatus, RequestHead, ResponseFlags, ServiceContexts,
+};
 use zorb_tests::mutation::{Random, mutations, mutations_of_each};
 use zorb_tests::seeds;
 use zorb_tests::{root, vectors};
@@ -41,7 +45,33 @@ fn message_seeds() -> Vec<Vec<u8>> {
     let mut seeds = vectors::messages();
     seeds.extend(seeds::to_server(b"key").into_iter().map(|seed| seed.octets));
     seeds.extend(seeds::to_client(1).into_iter().map(|seed| seed.octets));
+    seeds.extend(lite_seeds());
     seeds
+}
+
+/// Of GIOPlite: a request by name, one by number, a reply, and what has no body.
+fn lite_seeds() -> Vec<Vec<u8>> {
+    let contexts = ServiceContexts::new();
+    let written = |write: &dyn Fn(&mut Encoder<'_>)| {
+        let mut to = Encoder::new(GiopLite.format().expect("it has one form"));
+        write(&mut to);
+        to.write_u32(7);
+        GiopLite.finish(&mut to).expect("a small message");
+        to.into_buffer()
+    };
+    let request = |by_number| {
+        let target = Addressing::ObjectKey(b"key");
+        let response = ResponseFlags::WITH_TARGET;
+        RequestHead { id: 1, response, target, operation: "echo", by_number, contexts: &contexts }
+    };
+    let reply = ReplyHead { id: 1, status: ReplyStatus::NO_EXCEPTION, by_number: true, contexts: &contexts };
+    let begun = "a head that can be written";
+    vec![
+        written(&|to| GiopLite.begin_request(to, &request(false)).expect(begun)),
+        written(&|to| GiopLite.begin_request(to, &request(true)).expect(begun)),
+        written(&|to| GiopLite.begin_reply(to, &reply).expect(begun)),
+        GiopLite.close_connection(Version::V1_2),
+    ]
 }
 
 fn reference_seeds() -> Vec<Vec<u8>> {

@@ -86,7 +86,7 @@ fn octets(body: &zorb::cdr::Body) -> Vec<u8> {
 
 #[test]
 fn requests_of_both_byte_orders_are_understood_behind_it() {
-    for at in [Place::Tcp, Place::Unix, Place::Shm] {
+    for at in [Place::TCP, Place::UNIX, Place::SHM] {
         let (_there, text) = serve(at.server(), Arc::new(Servant::new(1)));
         let joined = Joined::to(at);
         let key = key(&joined.export(&text));
@@ -107,7 +107,7 @@ fn requests_of_both_byte_orders_are_understood_behind_it() {
 #[test]
 fn bodies_contexts_and_exceptions_pass_octet_by_octet_in_both_byte_orders() {
     let (listener, text) = target();
-    let joined = Joined::to(Place::Tcp);
+    let joined = Joined::to(Place::TCP);
     let key = key(&joined.export(&text));
     let mut inside: Option<End> = None;
     for asks in DIALECTS {
@@ -149,7 +149,7 @@ fn bodies_contexts_and_exceptions_pass_octet_by_octet_in_both_byte_orders() {
 fn a_target_of_an_earlier_version_gets_requests_in_its_own() {
     for minor in [0, 1] {
         let (listener, text) = target();
-        let joined = Joined::to(Place::Tcp);
+        let joined = Joined::to(Place::TCP);
         let key = key(&joined.export(&text.replace("1.2@", &format!("1.{minor}@"))));
         let mut inside: Option<End> = None;
         for asks in DIALECTS {
@@ -192,9 +192,9 @@ fn a_target_of_an_earlier_version_gets_requests_in_its_own() {
 #[test]
 fn forwards_lead_to_objects_of_the_bridge() {
     let (listener, text) = target();
-    let (_there, elsewhere) = serve(Place::Unix.server(), Arc::new(Servant::new(1)));
+    let (_there, elsewhere) = serve(Place::UNIX.server(), Arc::new(Servant::new(1)));
     let elsewhere: Ior = elsewhere.parse().unwrap();
-    let joined = Joined::to(Place::Unix);
+    let joined = Joined::to(Place::UNIX);
     let first = joined.export(&text);
     let mut inside: Option<End> = None;
     for dialect in DIALECTS {
@@ -232,7 +232,7 @@ fn forwards_lead_to_objects_of_the_bridge() {
 #[test]
 fn keys_that_were_not_exported_lead_nowhere() {
     let (_listener, text) = target();
-    let joined = Joined::to(Place::Tcp);
+    let joined = Joined::to(Place::TCP);
     let key = key(&joined.export(&text));
     for at in 0..key.len() {
         let mut other = key.clone();
@@ -260,7 +260,7 @@ fn keys_that_were_not_exported_lead_nowhere() {
 #[test]
 fn who_gives_a_call_up_or_is_gone_gives_it_up_inside_too() {
     let (listener, text) = target();
-    let joined = Joined::to(Place::Tcp);
+    let joined = Joined::to(Place::TCP);
     let key = key(&joined.export(&text));
     let mut inside: Option<End> = None;
     for dialect in DIALECTS {
@@ -293,7 +293,7 @@ fn what_clients_announce_of_text_is_announced_inside() {
     use zorb::cdr::{CodeSet, CodeSets};
     use zorb::giop::code_sets::{decode_context, encode_context};
     let (listener, text) = target();
-    let joined = Joined::to(Place::Tcp);
+    let joined = Joined::to(Place::TCP);
     let key = key(&joined.export(&text));
     let latin = CodeSets { char: CodeSet::ISO_8859_1, wchar: Some(CodeSet::UTF_16) };
     // One connection inside for each.

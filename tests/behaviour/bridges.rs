@@ -30,7 +30,7 @@ impl Joined {
     }
 
     pub(crate) fn to(at: Place) -> Joined {
-        Joined::by(Place::Tcp.server(), at.client(), Settings::default())
+        Joined::by(Place::TCP.server(), at.client(), Settings::default())
     }
 
     /// The text of the reference to be used outside.
@@ -88,7 +88,7 @@ fn every_call_and_exception_passes_through_a_bridge(at: Place) {
 
 fn every_version_passes_and_text_with_it(at: Place) {
     for inside in [Version::V1_0, Version::V1_1, Version::V1_2] {
-        if matches!(at, Place::Shm) && inside == Version::V1_0 {
+        if matches!(at, Place::SHM) && inside == Version::V1_0 {
             // References of 1.0 have no place for shared memory.
             continue;
         }
@@ -159,7 +159,7 @@ fn calls_do_not_wait_for_each_other(at: Place) {
 fn two_bridges_in_a_row(at: Place) {
     let (_there, text) = serve(at.server(), Arc::new(Servant::new(1)));
     let near = Joined::to(at);
-    let far = Joined::to(Place::Tcp);
+    let far = Joined::to(Place::TCP);
     let text = far.export(&near.export(&text));
     let client = client().build();
     let probe = bound(&client, &text);
@@ -198,9 +198,9 @@ fn a_target_that_is_killed_leaves_exceptions_and_nobody_waiting(at: Place) {
 
 #[test]
 fn a_target_that_does_not_answer_is_given_up_by_the_insides_deadline() {
-    let (_there, text) = serve(Place::Tcp.server(), Arc::new(Servant::new(1)));
-    let inside = Place::Tcp.client().policies(Policies::new().call_timeout(Duration::from_millis(50)));
-    let joined = Joined::by(Place::Tcp.server(), inside, Settings::default());
+    let (_there, text) = serve(Place::TCP.server(), Arc::new(Servant::new(1)));
+    let inside = Place::TCP.client().policies(Policies::new().call_timeout(Duration::from_millis(50)));
+    let joined = Joined::by(Place::TCP.server(), inside, Settings::default());
     let text = joined.export(&text);
     let client = client().build();
     let late = bound(&client, &text).wait(400).unwrap_err();
@@ -210,7 +210,7 @@ fn a_target_that_does_not_answer_is_given_up_by_the_insides_deadline() {
 #[test]
 fn from_ipv4_to_ipv6() {
     let (_there, text) = serve(Orb::builder().listen("tcp:[::1]:0"), Arc::new(Servant::new(1)));
-    let joined = Joined::to(Place::Tcp);
+    let joined = Joined::to(Place::TCP);
     let text = joined.export(&text);
     let published: zorb::giop::Ior = text.parse().unwrap();
     assert_eq!(IiopProfile::decode(&published.profiles[0]).unwrap().host, "127.0.0.1");
@@ -221,7 +221,7 @@ fn from_ipv4_to_ipv6() {
 fn only_so_many_objects_each_known_once() {
     let mut settings = Settings::default();
     settings.most_objects = 2;
-    let joined = Joined::by(Place::Tcp.server(), Place::Tcp.client(), settings);
+    let joined = Joined::by(Place::TCP.server(), Place::TCP.client(), settings);
     let text = |key: &str| format!("corbaloc:iiop:1.2@127.0.0.1:9/{key}");
     let first = joined.export(&text("a"));
     assert_eq!(first, joined.export(&text("a")));
@@ -237,12 +237,12 @@ fn only_so_many_objects_each_known_once() {
 #[test]
 fn references_pass_or_are_refused() {
     for references in [References::Pass, References::Refuse] {
-        let (_there, text) = serve(Place::Tcp.server(), Arc::new(Servant::new(1)));
+        let (_there, text) = serve(Place::TCP.server(), Arc::new(Servant::new(1)));
         let mut settings = Settings::default();
         settings.references = references;
-        let joined = Joined::by(Place::Tcp.server(), Place::Tcp.client(), settings);
+        let joined = Joined::by(Place::TCP.server(), Place::TCP.client(), settings);
         let text = joined.export(&text);
-        let (here, mine) = serve(Place::Tcp.server(), Arc::new(Servant::new(1)));
+        let (here, mine) = serve(Place::TCP.server(), Arc::new(Servant::new(1)));
         let (probe, me) = (bound(&here, &text), bound(&here, &mine));
         assert_eq!(probe.descend(0, Some(&probe)).is_ok(), references == References::Pass);
         match (references, probe.descend(3, Some(&me))) {
@@ -259,7 +259,7 @@ fn references_pass_or_are_refused() {
 }
 
 over! {
-    between processes:
+    by giop between processes:
     every_call_and_exception_passes_through_a_bridge,
     every_version_passes_and_text_with_it,
     replies_in_fragments_pass,

@@ -24,14 +24,14 @@ pub(crate) fn models() -> [ThreadModel; 3] {
 static MEMORY: LazyLock<Arc<Memory>> = LazyLock::new(Arc::default);
 
 /// By which transport client and server meet, and what they speak there.
-#[derive(Clone, Copy, Debug)]
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) struct Place {
     road: Road,
     speech: Speech,
 }
 
 /// By which transport.
-#[derive(Clone, Copy, Debug)]
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) enum Road {
     /// On a free port of the loopback interface.
     Tcp,
@@ -46,7 +46,7 @@ pub(crate) enum Road {
 }
 
 /// What is spoken: both ends know GIOP in any case, and prefer this.
-#[derive(Clone, Copy, Debug)]
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) enum Speech {
     Giop,
     Lite,
@@ -55,6 +55,8 @@ pub(crate) enum Speech {
 impl Place {
     /// What most ORBs have in common.
     pub(crate) const TCP: Place = Place::new(Road::Tcp, Speech::Giop);
+    pub(crate) const UNIX: Place = Place::new(Road::Unix, Speech::Giop);
+    pub(crate) const SHM: Place = Place::new(Road::Shm, Speech::Giop);
 
     pub(crate) const fn new(road: Road, speech: Speech) -> Place {
         Place { road, speech }

@@ -5,10 +5,13 @@
 
 /// Makes tests, one for each transport and messaging protocol, of functions that take a place.
 macro_rules! over {
-    (between processes: $($test:ident),+ $(,)?) => {
+    (by giop between processes: $($test:ident),+ $(,)?) => {
         over!(tcp, Tcp, Giop: $($test)+);
         over!(unix, Unix, Giop: $($test)+);
         over!(shm, Shm, Giop: $($test)+);
+    };
+    (between processes: $($test:ident),+ $(,)?) => {
+        over!(by giop between processes: $($test),+);
         over!(lite_tcp, Tcp, Lite: $($test)+);
         over!(lite_unix, Unix, Lite: $($test)+);
         over!(lite_shm, Shm, Lite: $($test)+);

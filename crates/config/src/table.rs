@@ -6,6 +6,7 @@ use std::sync::Arc;
 use std::time::Duration;
 
 use zorb_orb::OrbBuilder;
+use zorb_orb::messaging::{Giop, GiopLite, Messaging};
 use zorb_orb::orb::Chosen;
 use zorb_orb::policy::{Policies, SyncScope};
 use zorb_orb::server::{ServerLimits, ThreadModel};
@@ -166,6 +167,17 @@ pub static SETTINGS: &[Setting] = &[
         spellings: &[spelt("clientTransportRule", "omniORB; \"* unix,tcp\" alone", rule)],
         get: |chosen| chosen.prefer.clone().map(Value::List),
         set: |builder, value| builder.prefer(value.list()),
+    },
+    Setting {
+        key: "messaging",
+        kind: Kind::Choice(&[Giop::NAME, GiopLite::NAME]),
+        what: "What is spoken where the other side knows it too; giop is spoken in any case.",
+        spellings: &[],
+        get: |chosen| chosen.messagings.first().map(|name| Value::Text((*name).to_owned())),
+        set: |builder, value| match value.text() {
+            GiopLite::NAME => builder.messagings([Arc::new(GiopLite) as Arc<dyn Messaging>, Arc::new(Giop)]),
+            _ => builder.messagings([Arc::new(Giop) as Arc<dyn Messaging>]),
+        },
     },
     Setting {
         key: "giop_version",

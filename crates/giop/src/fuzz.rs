@@ -2,17 +2,18 @@
 //! one-line cargo-fuzz targets for as long as one likes.
 
 use alloc::string::ToString;
+use alloc::sync::Arc;
 
 use zorb_cdr::{Decode, Decoder, Format};
 
 use crate::code_sets::{ClientCodeSets, ServerCodeSets};
 use crate::miop::{MiopLimits, Packet, Reassembled, Reassembly};
 use crate::{
-    Addressing, GroupComponent, IiopProfile, Inbound, Ior, Limits, Message, ObjectUrl, Oneway, UiopProfile,
-    UipmcProfile, UnixEndpoint,
+    Addressing, GiopLite, GroupComponent, IiopProfile, Inbound, Ior, Limits, Message, ObjectUrl, Oneway,
+    Protocol, UiopProfile, UipmcProfile, UnixEndpoint,
 };
 
-/// Receives the octets as one connection's stream and looks at all that comes out.
+/// Receives the octets as one connection's stream, of GIOP or GIOPlite, and looks at all that comes out.
 pub fn messages(octets: &[u8]) {
     // Limits small enough that a mutated length can reach them.
     let limits = Limits {
@@ -23,7 +24,8 @@ pub fn messages(octets: &[u8]) {
         first_grant: 1024,
         ..Limits::default()
     };
-    let mut inbound = Inbound::new(limits);
+    let protocols = [Protocol::Other(Arc::new(GiopLite)), Protocol::Giop];
+    let mut inbound = Inbound::one_of(Arc::new(protocols), limits);
     let mut rest = octets;
     while !rest.is_empty() {
         let space = inbound.space();
@@ -40,7 +42,7 @@ pub fn messages(octets: &[u8]) {
 fn look_at(message: &Message) {
     let (body, version) = match message {
         Message::Request(request) => {
-            let _ = (request.operation(), request.target.object_key());
+            let _ = (request.operation(), request.operation_number(), request.target.object_key());
             let _ = Addressing::from(&request.target);
             let _ = ServerCodeSets::default().for_request(&request.contexts);
             (&request.body, request.version)

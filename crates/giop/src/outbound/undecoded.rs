@@ -288,6 +288,7 @@ mod tests {
             response: ResponseFlags::WITH_TARGET,
             target: Addressing::ObjectKey(key),
             operation: "ping",
+            by_number: false,
             contexts,
         };
         let mut to = Encoder::new(Format::default());
@@ -337,7 +338,7 @@ mod tests {
                 for (context, phase) in (0..9).flat_map(|context| [0, 4].map(|phase| (context, phase))) {
                     let contexts = some_contexts(context);
                     let status = ReplyStatus::USER_EXCEPTION;
-                    let head = ReplyHead { id: 77, status, contexts: &contexts };
+                    let head = ReplyHead { id: 77, status, by_number: false, contexts: &contexts };
                     let mut to = Encoder::new(Format::default());
                     let sent = body(b"five!", phase, order);
                     let written = write_undecoded_reply(&mut to, version, &head, &sent);
@@ -392,6 +393,7 @@ mod tests {
             response: ResponseFlags::NONE,
             target: Addressing::ObjectKey(b"key"),
             operation: "put",
+            by_number: false,
             contexts: &ServiceContexts::new(),
         };
         let mut to = Encoder::new(Format::default());
