@@ -1,6 +1,7 @@
 //! What the back end cannot turn into Rust yet: reported by name and place, never dropped in silence.
 
-use std::collections::HashSet;
+use std::collections::hash_map::Entry;
+use std::collections::{HashMap, HashSet};
 
 use zorb_idl::model::{
     Constant, Definition, DefinitionKind, Direction, Feature, Interface, InterfaceFlavor, Operation, Type,
@@ -8,6 +9,7 @@ use zorb_idl::model::{
 };
 use zorb_idl::{Diagnostic, Diagnostics, Span};
 
+use crate::operations::number;
 use crate::plan::Plan;
 use crate::scope::WIDEST_TUPLE;
 
@@ -23,6 +25,32 @@ pub(crate) fn check(plan: &Plan<'_>) -> Diagnostics {
         checker.report("`import`", import.span);
     }
     plan.model.diagnose(checker.found)
+}
+
+/// What a feature's operations are called on the wire.
+fn wires(feature: &Feature) -> Vec<String> {
+    match feature {
+        Feature::Operation(it) => vec![it.name.clone()],
+        Feature::Attribute(it) => vec![format!("_get_{}", it.name), format!("_set_{}", it.name)],
+    }
+}
+
+/// Two operations that a number does not tell apart: in 64 bits none that anybody has seen.
+fn same_number(
+    wires: impl Iterator<Item = String>,
+    number: impl Fn(&[u8]) -> u64,
+) -> Option<(String, String)> {
+    let mut known = HashMap::new();
+    for wire in wires {
+        match known.entry(number(wire.as_bytes())) {
+            Entry::Vacant(free) => {
+                free.insert(wire);
+            }
+            Entry::Occupied(taken) if *taken.get() != wire => return Some((taken.remove(), wire)),
+            Entry::Occupied(_) => {}
+        }
+    }
+    None
 }
 
 struct Checker<'p> {
@@ -79,6 +107,11 @@ impl Checker<'_> {
                 &format!("an interface with more than {MOST_FEATURES} operations and attributes"),
                 of.span,
             );
+        }
+        let features = self.plan.model.all_features(of.id).map(|(_, feature)| feature);
+        if let Some((one, other)) = same_number(features.flat_map(wires), number) {
+            let what = format!("an interface whose operations `{one}` and `{other}` have the same number");
+            self.report(&what, of.span);
         }
         for base in self.plan.model.ancestors(of.id) {
             if let Some(what) = unmapped(&self.plan.model.definition(base).kind) {
@@ -153,5 +186,18 @@ fn unmapped(kind: &DefinitionKind) -> Option<&'static str> {
         | DefinitionKind::Enum(_)
         | DefinitionKind::Exception(_) => None,
         _ => Some("definition"),
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn operations_of_one_number_are_named() {
+        let names = || ["ping", "note", "ping", "_get_owner"].into_iter().map(str::to_owned);
+        assert_eq!(same_number(names(), number), None, "what is inherited twice is one");
+        let found = same_number(names(), |name| name.len() as u64);
+        assert_eq!(found, Some(("ping".to_owned(), "note".to_owned())));
     }
 }

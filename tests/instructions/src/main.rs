@@ -13,8 +13,10 @@ mod transfers;
 mod whole;
 
 use std::process::ExitCode;
+use std::sync::Arc;
 
 use zorb::Sequence;
+use zorb::giop::{GiopLite, Protocol};
 use zorb::probes::{self, Point};
 
 use whole::idl::BinStruct;
@@ -42,7 +44,8 @@ const CASES: &[(&str, Prepare)] = &[
     ("decode/null", || messages::decode(())),
     ("decode/1KiB-octets", || messages::decode(octets())),
     ("decode/100-structs", || messages::decode(structs())),
-    ("messages/null", messages::there_and_back),
+    ("messages/null", || messages::there_and_back(Protocol::Giop)),
+    ("messages/null-lite", || messages::there_and_back(Protocol::Other(Arc::new(GiopLite)))),
     ("call/1KiB-octets", || whole::octets(octets())),
     ("call/100-structs", || whole::structs(structs())),
     ("probe/on", probe),

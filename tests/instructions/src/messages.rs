@@ -5,8 +5,8 @@ use std::mem;
 
 use zorb::cdr::{Decode, Decoder, Encode, Encoder, Format};
 use zorb::giop::{
-    Addressing, Inbound, Limits, Message, ReplyHead, ReplyStatus, Request, RequestHead, ResponseFlags,
-    ServiceContexts, begin_reply, begin_request, finish,
+    Addressing, Inbound, Limits, Message, Protocol, ReplyHead, ReplyStatus, Request, RequestHead,
+    ResponseFlags, ServiceContexts, Writer, operation_number,
 };
 
 use crate::Case;
@@ -40,26 +40,23 @@ pub(crate) fn decode<P: Encode + Decode>(payload: P) -> Case {
     })
 }
 
-/// A null call's request and its reply: written, read, written, read.
-pub(crate) fn there_and_back() -> Case {
-    let (mut client, mut server) = (Inbound::new(Limits::default()), Inbound::new(Limits::default()));
+/// A null call's request and its reply: written, read, written, read. By `protocol`, with numbers for names where it has them.
+pub(crate) fn there_and_back(protocol: Protocol) -> Case {
+    let inbound = || Inbound::of(protocol.clone(), Limits::default());
+    let (mut client, mut server) = (inbound(), inbound());
     let (mut requests, mut replies) = (Vec::new(), Vec::new());
     Box::new(move |id| {
-        let to = request(mem::take(&mut requests), id, &());
+        let writer = protocol.writer();
+        let to = request_by(writer, mem::take(&mut requests), id, &());
         deliver(to.contiguous().expect("nothing was borrowed"), &mut server);
         requests = to.into_buffer();
         let request = received(&mut server);
 
         let mut to = Encoder::with_buffer(mem::take(&mut replies), Format::default());
-        let contexts = ServiceContexts::new();
-        let head = ReplyHead {
-            id: request.id,
-            status: ReplyStatus::NO_EXCEPTION,
-            by_number: false,
-            contexts: &contexts,
-        };
-        begin_reply(&mut to, &head).expect("no contexts");
-        finish(&mut to).expect("a small message");
+        let (status, contexts) = (ReplyStatus::NO_EXCEPTION, &ServiceContexts::new());
+        let head = ReplyHead { id: request.id, status, by_number: true, contexts };
+        writer.begin_reply(&mut to, &head).expect("no contexts");
+        writer.finish(&mut to).expect("a small message");
         drop(request);
         deliver(to.contiguous().expect("nothing was borrowed"), &mut client);
         replies = to.into_buffer();
@@ -70,26 +67,34 @@ pub(crate) fn there_and_back() -> Case {
 
 #[inline(always)]
 fn request<P: Encode>(memory: Vec<u8>, id: u32, payload: &P) -> Encoder<'_> {
+    request_by(Protocol::Giop.writer(), memory, id, payload)
+}
+
+#[inline(always)]
+fn request_by<'p, P: Encode>(writer: Writer<'_>, memory: Vec<u8>, id: u32, payload: &'p P) -> Encoder<'p> {
     let mut to = Encoder::with_buffer(memory, Format::default());
     let head = RequestHead {
         id,
         response: ResponseFlags::WITH_TARGET,
         target: Addressing::ObjectKey(black_box(KEY)),
         operation: black_box(OPERATION),
-        by_number: false,
+        by_number: true,
         contexts: &ServiceContexts::new(),
     };
-    begin_request(&mut to, &head).expect("a name and a key");
+    writer.begin_request(&mut to, &head).expect("a name and a key");
     payload.encode(&mut to).expect("any value");
-    finish(&mut to).expect("a small message");
+    writer.finish(&mut to).expect("a small message");
     to
 }
 
-/// The request that was delivered, of the operation that was called: compared as skeletons compare it, by its octets.
+/// The request that was delivered, of the operation that was called: compared as skeletons compare it, by its octets or by the number of its name.
 #[inline(always)]
 fn received(server: &mut Inbound) -> Request {
     let Ok(Some(Message::Request(request))) = server.next() else { panic!("a request was sent") };
-    assert_eq!(request.operation_bytes(), OPERATION.as_bytes());
+    match request.operation_number() {
+        None => assert_eq!(request.operation_bytes(), OPERATION.as_bytes()),
+        Some(number) => assert_eq!(number, operation_number(OPERATION.as_bytes())),
+    }
     request
 }
 

@@ -78,7 +78,7 @@ pub(super) fn dispatch(scope: &Scope<'_>, of: &Definition) -> TokenStream {
         .flat_map(|owner| plan.interface(*owner).calls.iter().map(|it| Call::new(scope, *owner, it)))
         .collect();
     let wires: Vec<&str> = calls.iter().map(|call| call.wire.as_str()).collect();
-    // More operations than a table can hold were reported.
+    // More operations than a table can hold were reported, and those that have the same number.
     let table = Table::of(&wires).unwrap_or(Table { seed: 0, displacements: Vec::new(), slots: Vec::new() });
     let seed = Literal::u64_unsuffixed(table.seed);
     let displacements = table.displacements.iter().map(|it| Literal::u16_unsuffixed(*it));

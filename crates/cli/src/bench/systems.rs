@@ -80,7 +80,7 @@ mod tests {
         assert_eq!(names.len(), all);
         assert!(
             local("none-such")
-                .is_err_and(|error| error.to_string().ends_with("there are raw, framed, ipc, zorb"))
+                .is_err_and(|error| error.to_string().ends_with("there are raw, framed, ipc, spin, zorb"))
         );
     }
 
@@ -89,7 +89,7 @@ mod tests {
         let found = versions(&["zorb", "tonic", "raw", "zorb"].map(str::to_owned)).unwrap();
         assert_eq!(found.iter().map(|version| version.name()).collect::<Vec<_>>(), ["raw", "zorb", "tonic"]);
         let Err(error) = versions(&["orbix".to_owned()]) else { panic!("orbix is none") };
-        assert!(error.to_string().contains("there are raw, framed, ipc, zorb, omniorb"), "{error}");
+        assert!(error.to_string().contains("there are raw, framed, ipc, spin, zorb, omniorb"), "{error}");
     }
 
     #[test]

@@ -192,7 +192,7 @@ impl Lane {
             passed.lives = 1;
         }
         // Connections that nobody uses are closed, and threads without work end.
-        let after = resources::settle(before.and(super::STANDING_SERVER), super::SETTLE, held)?;
+        let after = resources::settle(before.and(super::STANDING), super::SETTLE, held)?;
         passed.held = Some((before, after));
         peer.end()?;
         passed.account.add(Account::of(&told, &read(&path)?, Callers::Survived));
