@@ -27,6 +27,17 @@ fn hello() {
 }
 
 #[test]
+fn messaging() {
+    let expected = "\
+a client with text speaks text
+hello, world
+any other speaks GIOP
+hello, world
+";
+    assert_eq!(Process::start(env!("CARGO_BIN_EXE_messaging"), &[]).output(), expected);
+}
+
+#[test]
 fn bank() {
     let expected = "\
 Ada: 30 paid to Ada, 70 left
