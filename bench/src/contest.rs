@@ -116,6 +116,24 @@ impl<'a> Contest<'a> {
         Ok(())
     }
 
+    /// Ends those systems that take part in this event, and starts them anew: other processes, other memory.
+    ///
+    /// # Errors
+    ///
+    /// As for [`begin`](Contest::begin).
+    pub fn anew(&mut self) -> Result<(), BenchError> {
+        for at in 0..self.entrants.len() {
+            let entrant = &mut self.entrants[at];
+            if entrant.takes_part {
+                entrant.running = None;
+                let started = start(&entrant.entry, self.lab, &self.setting, self.placement);
+                let running = self.settle(at, started)?;
+                self.entrants[at].running = running;
+            }
+        }
+        Ok(())
+    }
+
     /// How many systems there are, running or not.
     pub fn len(&self) -> usize {
         self.entrants.len()

@@ -15,7 +15,7 @@
 //! | `side`, `group`, `function`, `cpu_s_per_gib`, `share` | profile | what a function takes of one side of a flood |
 //! | `side`, `system_calls`, `octets_copied`, `allocations`, `octets_allocated` | counts | of one call, on average |
 //! | `ratio_to_raw`, `ratio_low`, `ratio_high` | every row | to the floor, measured in turns; null where there is none |
-//! | `operations`, `position`, `objects`, `pick`, `lookup`, `style`, `iterations`, `callers`, `connections`, `queue`, `buffers`, `turns`, `stalled`, `link`, `study`, `phase` | where they apply | a scenario's parameters |
+//! | `operations`, `position`, `objects`, `pick`, `lookup`, `style`, `iterations`, `callers`, `connections`, `queue`, `buffers`, `turns`, `instances`, `stalled`, `link`, `study`, `phase` | where they apply | a scenario's parameters |
 //! | `command` | kept results | what repeats it |
 //!
 //! A new experiment chooses one of the [`Figures`], or adds a variant; a new parameter is a field of
@@ -213,6 +213,9 @@ pub struct Parameters {
     /// Turns of a system that had fewer than the others, because it stalled.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub turns: Option<u32>,
+    /// How often the systems were started anew, the ratio being the median of what each of these gave; absent: once.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub instances: Option<u32>,
     /// Turns that took five times the quickest one or longer.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub stalled: Option<u32>,

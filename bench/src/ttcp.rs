@@ -5,6 +5,11 @@
 //! it should be (`crate::flood`); connecting, filling the first buffers and agreeing on what is to come is before it.
 //! The time of each system's flood over that of the floor's in the same round gives a ratio.
 //!
+//! Where a process's buffers came to lie in memory stays with it as long as it lives, and makes floods of one and the same
+//! program several percent faster or slower. More floods of the same processes say nothing about that: where it matters,
+//! a plan has several *instances*. The systems are started anew for each, and the ratio is then the median of the
+//! instances' own ratios, with an interval that resamples instances.
+//!
 //! Processor time is taken from outside, of both processes, at the clock's beginning and end ([`crate::cpu`]).
 
 use std::time::Duration;
@@ -59,6 +64,8 @@ pub struct Plan {
     pub queue: Option<usize>,
     /// Floods of each system for each type and size.
     pub repeat: usize,
+    /// How many times the systems are started anew during those, at least once; no more often than there are floods.
+    pub instances: usize,
     /// Seeds the interval's resampling.
     pub seed: u64,
 }
@@ -75,6 +82,11 @@ impl Plan {
         let most = self.most.unwrap_or(u32::MAX).max(1);
         let count = self.total.div_ceil(one.buffer() as u64).clamp(1, most.into());
         Flood { count: count as u32, ..one }
+    }
+
+    /// Whose turn a round's flood is: the instances have about as many each.
+    fn instance(&self, round: usize) -> usize {
+        round * self.instances.clamp(1, self.repeat.max(1)) / self.repeat.max(1)
     }
 
     fn setting(&self) -> Setting {
@@ -143,10 +155,18 @@ fn measure(contest: &mut Contest, plan: &Plan, lab: &Lab, flood: Flood) -> Resul
         sides.push(Side::of(Flood { count: count.unwrap_or(flood.count), ..flood }));
     }
     for round in 0..plan.repeat {
+        let instance = plan.instance(round);
+        if round > 0 && instance != plan.instance(round - 1) {
+            contest.anew()?;
+            for at in 0..contest.len() {
+                contest.attempt(at, |client, _| settle(client, flood))?;
+            }
+        }
         for at in contest.order(round) {
             let side = &mut sides[at];
             if !side.has_stalled(plan)
-                && let Some(turn) = contest.attempt(at, |client, far| turn(client, far, side.flood))?
+                && let Some(turn) =
+                    contest.attempt(at, |client, far| turn(client, far, side.flood, instance))?
             {
                 side.turns.push(turn);
                 if side.has_stalled(plan) && round + 1 < plan.repeat {
@@ -183,7 +203,7 @@ fn measure(contest: &mut Contest, plan: &Plan, lab: &Lab, flood: Flood) -> Resul
 pub(crate) fn warm_up(client: &mut dyn Client, plan: &Plan, flood: Flood) -> Result<u32, BenchError> {
     let part = flood.count.div_ceil(WARM_UP_PART);
     let Some(longest) = plan.longest else {
-        return client.flood(Flood { count: part, ..flood }).map(|_| flood.count);
+        return settle(client, flood).map(|()| flood.count);
     };
     let longest = f64::from(longest) / 1e3;
     let mut seconds = |count: u32| Ok(client.flood(Flood { count, ..flood })?.confirmed.as_secs_f64());
@@ -206,15 +226,22 @@ pub(crate) fn warm_up(client: &mut dyn Client, plan: &Plan, flood: Flood) -> Res
     Ok(count.max(within(longest, each(first, third), flood.count)))
 }
 
+/// A part of a flood, whatever it takes.
+fn settle(client: &mut dyn Client, flood: Flood) -> Result<(), BenchError> {
+    client.flood(Flood { count: flood.count.div_ceil(WARM_UP_PART), ..flood }).map(drop)
+}
+
 /// One flood's times.
 struct Turn {
+    /// Which of the plan's instances it was.
+    instance: usize,
     confirmed: Duration,
     sent: Option<Duration>,
     sender: Option<Duration>,
     receiver: Option<Duration>,
 }
 
-fn turn(client: &mut dyn Client, far: &Far, flood: Flood) -> Result<Turn, BenchError> {
+fn turn(client: &mut dyn Client, far: &Far, flood: Flood, instance: usize) -> Result<Turn, BenchError> {
     let spent_by = |process: Option<u32>| process.and_then(Spent::of);
     let driver = client.process();
     let (receiver, sender, own) = (spent_by(far.process()), spent_by(driver), cpu::own());
@@ -222,6 +249,7 @@ fn turn(client: &mut dyn Client, far: &Far, flood: Flood) -> Result<Turn, BenchE
     let own = cpu::own().saturating_sub(own);
     let since = |before: Option<Spent>, process| Some(spent_by(process)?.since(&before?));
     Ok(Turn {
+        instance,
         confirmed: flooded.confirmed,
         sent: flooded.sent,
         sender: if driver.is_some() { since(sender, driver) } else { Some(own) },
@@ -253,6 +281,11 @@ impl Side {
         self.turns.iter().filter(|turn| turn.confirmed >= quickest * FAR_LONGER).count() as u32
     }
 
+    /// How many instances had turns.
+    fn instances(&self) -> usize {
+        self.turns.last().map_or(0, |turn| turn.instance + 1)
+    }
+
     /// Of each turn, in seconds.
     fn times_of_a_buffer(&self) -> Vec<f64> {
         self.turns.iter().map(|turn| turn.confirmed.as_secs_f64() / f64::from(self.flood.count)).collect()
@@ -282,19 +315,34 @@ impl Side {
         let what = (flood.element.name(), flood.octets);
         let mut row = Row::new("ttcp", system, (plan.transport, plan.pin), what, figures);
         row.parameters.queue = plan.queue;
+        row.parameters.instances = Some(plan.instances as u32).filter(|&instances| instances > 1);
         row
     }
 
     /// Enters the ratio of times to the floor's: with an interval if there are enough pairs.
     fn compare(&self, floor: &[f64], seed: u64, row: &mut Row) {
         let times = self.times_of_a_buffer();
-        let mut ratios: Vec<_> = times.iter().zip(floor).map(|(time, floor)| time / floor).collect();
+        let pairs = self.turns.iter().map(|turn| turn.instance).zip(times.iter().zip(floor));
+        let mut ratios =
+            of_instances(pairs.map(|(instance, (time, floor))| (instance, time / floor)), self.instances());
         if ratios.len() >= LEAST_PAIRS {
             row.set_ratio(Ratio::of_pairs(&ratios, seed));
         } else if !ratios.is_empty() {
             row.set_unresolved_ratio(median(&mut ratios));
         }
     }
+}
+
+/// The ratios of all turns, if there is one instance; otherwise the median of each one's.
+fn of_instances(ratios: impl Iterator<Item = (usize, f64)>, instances: usize) -> Vec<f64> {
+    let mut each = vec![Vec::new(); instances];
+    for (instance, ratio) in ratios {
+        each[instance].push(ratio);
+    }
+    if let [one] = &mut each[..] {
+        return std::mem::take(one);
+    }
+    each.iter_mut().filter(|ratios| !ratios.is_empty()).map(|ratios| median(ratios)).collect()
 }
 
 /// To five figures, which is below what any run resolves. Buffers of one octet have rates of a ten-thousandth.
@@ -306,15 +354,8 @@ fn rounded(value: f64) -> f64 {
 mod tests {
     use super::*;
 
-    #[test]
-    fn slow_rates_keep_their_figures() {
-        let texts = [0.000_512_345_6, 41.234_56, 985.970_1, 0.0].map(|rate| rounded(rate).to_string());
-        assert_eq!(texts, ["0.00051235", "41.235", "985.97", "0"]);
-    }
-
-    #[test]
-    fn a_flood_has_its_total_or_the_most_buffers() {
-        let plan = |most| Plan {
+    fn a_plan(most: Option<u32>) -> Plan {
+        Plan {
             transport: Transport::Tcp,
             pin: Pin::Split,
             elements: vec![Element::Octet],
@@ -324,9 +365,42 @@ mod tests {
             longest: None,
             queue: None,
             repeat: 1,
+            instances: 1,
             seed: 1,
+        }
+    }
+
+    #[test]
+    fn slow_rates_keep_their_figures() {
+        let texts = [0.000_512_345_6, 41.234_56, 985.970_1, 0.0].map(|rate| rounded(rate).to_string());
+        assert_eq!(texts, ["0.00051235", "41.235", "985.97", "0"]);
+    }
+
+    #[test]
+    fn of_one_instance_all_ratios_count_of_several_the_median_of_each() {
+        let ratios = |instances: &[usize]| {
+            let turns = instances.iter().copied().zip([1.0, 9.0, 2.0, 4.0, 6.0]);
+            of_instances(turns, instances.last().map_or(0, |last| last + 1))
         };
-        let count = |most, octets| plan(most).flood(Element::Octet, octets).count;
+        assert_eq!(ratios(&[0, 0, 0, 0, 0]), [1.0, 9.0, 2.0, 4.0, 6.0]);
+        assert_eq!(ratios(&[0, 0, 0, 1, 1]), [2.0, 5.0]);
+        assert_eq!(ratios(&[0, 1, 2, 3, 4]), [1.0, 9.0, 2.0, 4.0, 6.0]);
+        assert_eq!(ratios(&[]), [0.0; 0]);
+    }
+
+    #[test]
+    fn instances_have_about_as_many_rounds_each() {
+        let plan = |repeat, instances| Plan { repeat, instances, ..a_plan(None) };
+        let of = |plan: Plan| (0..plan.repeat).map(|round| plan.instance(round)).collect::<Vec<_>>();
+        assert_eq!(of(plan(7, 3)), [0, 0, 0, 1, 1, 2, 2]);
+        assert_eq!(of(plan(3, 1)), [0, 0, 0]);
+        assert_eq!(of(plan(3, 9)), [0, 1, 2], "never more than there are rounds");
+        assert_eq!(of(plan(3, 0)), [0, 0, 0]);
+    }
+
+    #[test]
+    fn a_flood_has_its_total_or_the_most_buffers() {
+        let count = |most, octets| a_plan(most).flood(Element::Octet, octets).count;
         assert_eq!([count(None, 1), count(None, 999), count(None, 1 << 20)], [10_000, 11, 1]);
         assert_eq!([count(Some(100), 1), count(Some(100), 999), count(Some(0), 999)], [100, 11, 1]);
     }

@@ -211,6 +211,7 @@ fn floods(elements: &[Element], buffers: Vec<usize>, total: u64, repeat: usize) 
         longest: Some(LONGEST),
         queue: None,
         repeat,
+        instances: 1,
         seed: 1,
     }
 }

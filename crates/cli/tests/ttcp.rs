@@ -71,6 +71,28 @@ fn strings_are_sent_where_they_are_asked_for_by_name() {
 }
 
 #[test]
+fn both_sides_are_started_anew_and_rows_and_titles_say_how_often() {
+    let peers = peers("anew", &[]);
+    let run = "ttcp run --versions raw,ipc --types octet --buffers 4K --total 64K --repeat 40 --instances 20 --pin same";
+    let words: Vec<_> = run.split_whitespace().collect();
+    let output = zorb(&peers, &[&words[..], &["--json"]].concat());
+    assert!(output.status.success(), "{}", text(&output.stderr));
+    let rows = rows(&output);
+    assert_eq!(rows.len(), 2);
+    for row in &rows {
+        assert_eq!((&row["instances"], row.get("turns")), (&20.into(), None), "{row}");
+        // Of twenty instances there is an interval.
+        assert!(row["ratio_low"].is_number(), "{row}");
+    }
+    let words = run.replace("20", "19");
+    let output = zorb(&peers, &words.split_whitespace().collect::<Vec<_>>());
+    let printed = text(&output.stdout);
+    let words: Vec<_> = printed.split_whitespace().collect();
+    assert!(words.join(" ").contains("40 of each, both sides started anew 19 times"), "{printed}");
+    assert!(printed.contains("not resolved"), "of nineteen there is none: {printed}");
+}
+
+#[test]
 fn twenty_pairs_have_an_interval_and_queues_are_told() {
     let peers = peers("none-either", &[]);
     let output = zorb(

@@ -159,6 +159,11 @@ struct Floods {
     #[arg(long, default_value_t = LEAST_PAIRS as u32, value_parser = clap::value_parser!(u32).range(1..), value_name = "N")]
     repeat: u32,
 
+    /// Start both sides anew so many times during those floods, since where buffers lie in memory stays with a process:
+    /// ratios are then medians of each start's own, and have an interval from 20 starts on.
+    #[arg(long, default_value_t = 1, value_parser = clap::value_parser!(u32).range(1..), value_name = "N")]
+    instances: u32,
+
     /// Seed of the interval's resampling.
     #[arg(long, default_value_t = 1, value_name = "N")]
     seed: u64,
@@ -259,6 +264,7 @@ impl Floods {
             longest: self.longest,
             queue: self.queue.map(|octets| octets.0 as usize),
             repeat: self.repeat as usize,
+            instances: self.instances as usize,
             seed: self.seed,
         }
     }
@@ -339,8 +345,12 @@ fn placed(lab: &Lab, place: &str) -> String {
 
 fn describe(plan: &Plan, place: &str) -> String {
     let queue = plan.queue.map(|size| format!(", socket queues of {}", octets(size))).unwrap_or_default();
+    let anew = match plan.instances {
+        1 => String::new(),
+        instances => format!(", both sides started anew {instances} times"),
+    };
     let text = format!(
-        "Floods of {} over {}, {place}{queue}; {} of each. Gbit/s until the receiver has confirmed every buffer; \
+        "Floods of {} over {}, {place}{queue}; {} of each{anew}. Gbit/s until the receiver has confirmed every buffer; \
          sender: until it had sent the last; CPU: processor seconds for each GiB.",
         octets(plan.total as usize),
         plan.transport.name(),
