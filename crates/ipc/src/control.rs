@@ -10,7 +10,7 @@
     reason = "lengths are `size_t` in some C libraries, `socklen_t` in others"
 )]
 
-use std::io;
+use std::io::{self, IoSlice, IoSliceMut};
 use std::mem::{MaybeUninit, zeroed};
 use std::os::fd::{AsRawFd, BorrowedFd, FromRawFd, OwnedFd};
 use std::slice;
@@ -20,7 +20,7 @@ use libc::{c_int, cmsghdr, iovec, msghdr, socklen_t};
 use rustix::event::PollFlags;
 use rustix::io::Errno;
 use rustix::net::addr::SocketAddrStorage;
-use rustix::net::{RecvFlags, ReturnFlags, SocketAddrAny};
+use rustix::net::{RecvFlags, ReturnFlags, SendFlags, SocketAddrAny};
 
 use crate::ready::attempt_by;
 use crate::{Error, Step, counts};
@@ -38,49 +38,35 @@ pub(crate) const fn room(length: usize) -> usize {
 
 /// Memory for what comes beside the octets.
 #[repr(C)]
-pub(crate) struct Space<const N: usize> {
+struct Space<const N: usize> {
     /// The kernel keeps headers apart by whole words, from where this memory begins.
     _align: [usize; 0],
     octets: [MaybeUninit<u8>; N],
-    /// How much of it the kernel used. It writes headers and what they announce, but not what lies between
-    /// them.
-    used: usize,
 }
 
-/// One thing of those.
+/// One thing that came beside the octets.
 pub(crate) struct Rider<'s> {
     pub(crate) level: c_int,
     pub(crate) kind: c_int,
     pub(crate) octets: &'s [u8],
 }
 
-/// A message that was received, less what is in the [`Space`].
+/// A message that was received, less what came beside it.
+#[derive(Clone, Copy)]
 pub(crate) struct Message {
     pub(crate) octets: usize,
     pub(crate) flags: ReturnFlags,
-    pub(crate) from: Option<SocketAddrAny>,
-    /// Whoever asks for something else beside the octets owns these too: none stays open by being overlooked.
-    pub(crate) descriptors: Vec<OwnedFd>,
-}
-
-impl<const N: usize> Space<N> {
-    pub(crate) fn new() -> Self {
-        Self { _align: [], octets: [MaybeUninit::uninit(); N], used: 0 }
-    }
-
-    pub(crate) fn riders(&self) -> Riders<'_> {
-        Riders { left: &self.octets[..self.used] }
-    }
 }
 
 /// What is in a [`Space`], one after the other.
-pub(crate) struct Riders<'s> {
+struct Riders<'s> {
     left: &'s [MaybeUninit<u8>],
 }
 
 impl<'s> Iterator for Riders<'s> {
     type Item = Rider<'s>;
 
+    #[inline]
     fn next(&mut self) -> Option<Rider<'s>> {
         if self.left.len() < HEADER {
             return None;
@@ -97,68 +83,202 @@ impl<'s> Iterator for Riders<'s> {
     }
 }
 
-/// Receives a message, and what comes beside it into `space`. One system call, unless a signal interrupts it.
+/// Receives a message, and shows what comes beside it, in up to `N` octets, to `beside`. One system call, unless a signal
+/// interrupts it. Not for Unix sockets: descriptors may come by those, which have to be taken
+/// ([`receive_passed`]).
+#[inline]
 pub(crate) fn receive<const N: usize>(
     fd: BorrowedFd<'_>,
     into: &mut [u8],
-    space: &mut Space<N>,
     flags: RecvFlags,
+    beside: impl FnMut(&Rider<'_>),
 ) -> Result<Message, Errno> {
-    space.used = 0;
+    receive_named::<N>(fd, into, flags, None, beside).map(|(message, _)| message)
+}
+
+/// The same, and whom it is from.
+pub(crate) fn receive_from<const N: usize>(
+    fd: BorrowedFd<'_>,
+    into: &mut [u8],
+    flags: RecvFlags,
+    beside: impl FnMut(&Rider<'_>),
+) -> Result<(Message, Option<SocketAddrAny>), Errno> {
     let mut from = MaybeUninit::<SocketAddrStorage>::uninit();
+    let (message, length) = receive_named::<N>(fd, into, flags, Some(&mut from), beside)?;
+    let whole = size_of::<libc::sa_family_t>()..=size_of::<SocketAddrStorage>();
+    // SAFETY: the kernel has written an address of that length, which holds at least its family.
+    let from = whole.contains(&(length as usize)).then(|| unsafe { SocketAddrAny::new(from, length) });
+    Ok((message, from))
+}
+
+#[inline]
+fn receive_named<const N: usize>(
+    fd: BorrowedFd<'_>,
+    into: &mut [u8],
+    flags: RecvFlags,
+    from: Option<&mut MaybeUninit<SocketAddrStorage>>,
+    mut beside: impl FnMut(&Rider<'_>),
+) -> Result<(Message, socklen_t), Errno> {
+    let mut space = Space::<N> { _align: [], octets: [MaybeUninit::uninit(); N] };
     let mut slice = iovec { iov_base: into.as_mut_ptr().cast(), iov_len: into.len() };
     // SAFETY: it consists of integers and of pointers that may be null.
     let mut message: msghdr = unsafe { zeroed() };
-    message.msg_name = from.as_mut_ptr().cast();
-    message.msg_namelen = size_of::<SocketAddrStorage>() as socklen_t;
+    if let Some(from) = from {
+        message.msg_name = from.as_mut_ptr().cast();
+        message.msg_namelen = size_of::<SocketAddrStorage>() as socklen_t;
+    }
     message.msg_iov = &mut slice;
     message.msg_iovlen = 1;
     message.msg_control = space.octets.as_mut_ptr().cast();
     message.msg_controllen = N as _;
-    let flags = (flags | RecvFlags::CMSG_CLOEXEC).bits() as c_int;
-    let octets = loop {
-        counts::enter();
-        // SAFETY: each pointer leads to memory that is ours to write, of the length beside it, and outlives
-        // the call; a call that fails writes none of the lengths.
-        let received = unsafe { libc::recvmsg(fd.as_raw_fd(), &mut message, flags) };
-        match usize::try_from(received) {
-            Ok(octets) => break octets,
-            Err(_) => match last_errno() {
-                Errno::INTR => {}
-                errno => return Err(errno),
-            },
-        }
-    };
-    space.used = (message.msg_controllen as usize).min(N);
-    let mut descriptors = Vec::new();
-    for rider in space.riders() {
-        let numbers = rider.octets.as_chunks::<4>().0.iter().map(|octets| c_int::from_ne_bytes(*octets));
-        // SAFETY: the kernel has just made them for this process, and this is the only time that anybody looks.
-        let owned = |number| unsafe { OwnedFd::from_raw_fd(number) };
-        match (rider.level, rider.kind) {
-            (libc::SOL_SOCKET, libc::SCM_RIGHTS) => descriptors.extend(numbers.map(owned)),
-            // In place of one that it could not make it gives an error's number, which is negative.
-            (libc::SOL_SOCKET, SCM_PIDFD) => numbers.filter(|n| *n >= 0).map(owned).for_each(drop),
-            _ => {}
-        }
-    }
-    let whole = size_of::<libc::sa_family_t>()..=size_of::<SocketAddrStorage>();
-    let named = whole.contains(&(message.msg_namelen as usize));
-    // SAFETY: the kernel has written an address of that length, which holds at least its family.
-    let from = named.then(|| unsafe { SocketAddrAny::new(from, message.msg_namelen) });
-    Ok(Message { octets, flags: ReturnFlags::from_bits_retain(message.msg_flags as u32), from, descriptors })
+    let octets = take(fd, &mut message, flags | RecvFlags::CMSG_CLOEXEC)?;
+    Riders { left: &space.octets[..(message.msg_controllen as usize).min(N)] }
+        .for_each(|rider| beside(&rider));
+    let flags = ReturnFlags::from_bits_retain(message.msg_flags as u32);
+    Ok((Message { octets, flags }, message.msg_namelen))
 }
 
-/// The same, waiting for a message until `deadline`. Errors are at [`Step::Receive`] and name nobody yet.
+/// Receives a message that descriptors may come with: whoever asks for something else beside the octets owns these too, so
+/// that none stays open by being overlooked. Waits for it until `deadline`. Errors are at [`Step::Receive`] and name
+/// nobody yet.
+#[inline]
+pub(crate) fn receive_passed<const N: usize>(
+    fd: BorrowedFd<'_>,
+    into: &mut [u8],
+    flags: RecvFlags,
+    deadline: Instant,
+    mut beside: impl FnMut(&Rider<'_>),
+) -> Result<(Message, Vec<OwnedFd>), Error> {
+    let mut descriptors = Vec::new();
+    let message = receive_by::<N>(fd, into, flags, deadline, |rider| match (rider.level, rider.kind) {
+        (libc::SOL_SOCKET, libc::SCM_RIGHTS) => descriptors.extend(owned(rider)),
+        // In place of one that it could not make the kernel gives an error's number, which is negative.
+        (libc::SOL_SOCKET, SCM_PIDFD) => owned(rider).for_each(drop),
+        _ => beside(rider),
+    })?;
+    Ok((message, descriptors))
+}
+
+/// Descriptors that have just come.
+#[inline]
+fn owned(rider: &Rider<'_>) -> impl Iterator<Item = OwnedFd> {
+    let numbers = rider.octets.as_chunks::<4>().0.iter().map(|octets| c_int::from_ne_bytes(*octets));
+    // SAFETY: the kernel has just made them for this process, and this is the only time that anybody looks.
+    numbers.filter(|number| *number >= 0).map(|number| unsafe { OwnedFd::from_raw_fd(number) })
+}
+
+/// [`receive`], waiting for a message until `deadline`. Errors are at [`Step::Receive`] and name nobody yet.
+#[inline]
 pub(crate) fn receive_by<const N: usize>(
     fd: BorrowedFd<'_>,
     into: &mut [u8],
-    space: &mut Space<N>,
     flags: RecvFlags,
     deadline: Instant,
+    mut beside: impl FnMut(&Rider<'_>),
 ) -> Result<Message, Error> {
     let flags = flags | RecvFlags::DONTWAIT;
-    attempt_by(fd, Step::Receive, PollFlags::IN, Some(deadline), || receive(fd, into, space, flags))
+    attempt_by(fd, Step::Receive, PollFlags::IN, Some(deadline), || {
+        receive::<N>(fd, into, flags, &mut beside)
+    })
+}
+
+/// Receives into several slices, one after the other. What may come beside the octets the kernel keeps from us, and
+/// closes. One system call, unless a signal interrupts it.
+#[inline]
+pub(crate) fn receive_scattered(
+    fd: BorrowedFd<'_>,
+    into: &mut [IoSliceMut<'_>],
+    flags: RecvFlags,
+) -> Result<usize, Errno> {
+    // SAFETY: it consists of integers and of pointers that may be null.
+    let mut message: msghdr = unsafe { zeroed() };
+    // Each is an `iovec`, as its documentation says, of memory that is ours to write.
+    message.msg_iov = into.as_mut_ptr().cast();
+    message.msg_iovlen = into.len() as _;
+    take(fd, &mut message, flags)
+}
+
+/// A message whose pointers lead to memory that is ours to write, of the lengths beside them.
+#[inline]
+fn take(fd: BorrowedFd<'_>, message: &mut msghdr, flags: RecvFlags) -> Result<usize, Errno> {
+    loop {
+        counts::enter();
+        // SAFETY: the memory outlives the call; a call that fails writes none of the lengths.
+        let received = unsafe { libc::recvmsg(fd.as_raw_fd(), message, flags.bits() as c_int) };
+        if let Some(octets) = done(received)? {
+            return Ok(octets);
+        }
+    }
+}
+
+/// Descriptors that may ride on one message (`SCM_MAX_FD`).
+pub(crate) const MOST_RIGHTS: usize = 253;
+
+/// Memory for one thing beside the octets: descriptors.
+#[repr(C)]
+struct Rights {
+    header: cmsghdr,
+    numbers: [MaybeUninit<c_int>; MOST_RIGHTS],
+}
+
+/// Sends the slices, and up to [`MOST_RIGHTS`] descriptors that ride on them; more are not sent. One system call, unless a
+/// signal interrupts it.
+#[inline(always)]
+pub(crate) fn send_riding(
+    fd: BorrowedFd<'_>,
+    slices: &[IoSlice<'_>],
+    descriptors: &[BorrowedFd<'_>],
+    flags: SendFlags,
+) -> Result<usize, Errno> {
+    const { assert!(std::mem::offset_of!(Rights, numbers) == HEADER && size_of::<BorrowedFd<'_>>() == 4) };
+    let mut rights = MaybeUninit::<Rights>::uninit();
+    // SAFETY: it consists of integers and of pointers that may be null.
+    let mut message: msghdr = unsafe { zeroed() };
+    // Each is an `iovec`, as its documentation says, of memory that is only read.
+    message.msg_iov = slices.as_ptr().cast_mut().cast();
+    message.msg_iovlen = slices.len() as _;
+    let count = descriptors.len().min(MOST_RIGHTS);
+    if count > 0 {
+        // SAFETY: a header of zeros is one; the memory has room for it, and behind it for so many numbers, which are what a
+        // borrowed descriptor consists of.
+        unsafe {
+            let mut header: cmsghdr = zeroed();
+            header.cmsg_len = (HEADER + 4 * count) as _;
+            header.cmsg_level = libc::SOL_SOCKET;
+            header.cmsg_type = libc::SCM_RIGHTS;
+            let place = rights.as_mut_ptr();
+            (&raw mut (*place).header).write(header);
+            let numbers = (&raw mut (*place).numbers).cast::<c_int>();
+            match count {
+                // The usual number.
+                1 => numbers.write(descriptors[0].as_raw_fd()),
+                _ => numbers.copy_from_nonoverlapping(descriptors.as_ptr().cast(), count),
+            }
+        }
+        message.msg_control = rights.as_mut_ptr().cast();
+        message.msg_controllen = room(4 * count) as _;
+    }
+    loop {
+        counts::enter();
+        // SAFETY: the message's pointers lead to memory of the lengths beside them, which is only read, outlives the call, and
+        // is initialised: of the last word beside the octets the kernel looks at no more than the header announces.
+        let sent = unsafe { libc::sendmsg(fd.as_raw_fd(), &message, flags.bits() as c_int) };
+        if let Some(octets) = done(sent)? {
+            return Ok(octets);
+        }
+    }
+}
+
+/// How many octets that was; `None`: a signal came before any.
+#[inline]
+fn done(octets: libc::ssize_t) -> Result<Option<usize>, Errno> {
+    match usize::try_from(octets) {
+        Ok(octets) => Ok(Some(octets)),
+        Err(_) => match last_errno() {
+            Errno::INTR => Ok(None),
+            errno => Err(errno),
+        },
+    }
 }
 
 /// What the last call of the C library in this thread failed with.
@@ -177,19 +297,21 @@ mod tests {
         let (one, other) =
             socketpair(AddressFamily::UNIX, SocketType::STREAM, SocketFlags::CLOEXEC, None).unwrap();
         send(&one, b"hello", SendFlags::empty()).unwrap();
-        let (mut into, mut space) = ([0; 8], Space::<64>::new());
-        let message = receive(other.as_fd(), &mut into, &mut space, RecvFlags::empty()).unwrap();
+        let (mut into, mut riders) = ([0; 8], 0);
+        let (message, descriptors) =
+            receive_passed::<64>(other.as_fd(), &mut into, RecvFlags::empty(), Instant::now(), |_| {
+                riders += 1
+            })
+            .unwrap();
         assert_eq!((message.octets, &into[..5]), (5, &b"hello"[..]));
-        assert_eq!((space.riders().count(), message.descriptors.len()), (0, 0));
+        assert_eq!((riders, descriptors.len()), (0, 0));
     }
 
     #[test]
     fn a_header_that_announces_more_than_there_is_ends_it() {
-        let mut space = Space::<{ room(8) }>::new();
-        space.octets.fill(MaybeUninit::new(0xff));
-        space.used = room(8);
-        assert!(space.riders().next().is_none());
+        let mut space = Space::<{ room(8) }> { _align: [], octets: [MaybeUninit::new(0xff); _] };
+        assert!(Riders { left: &space.octets }.next().is_none());
         space.octets.fill(MaybeUninit::new(0));
-        assert!(space.riders().next().is_none(), "shorter than a header");
+        assert!(Riders { left: &space.octets }.next().is_none(), "shorter than a header");
     }
 }

@@ -60,7 +60,23 @@ pub(crate) fn events_by(
 /// Attempts what would block (`EAGAIN`) again and again until it does not, at the latest until `deadline`
 /// (`None`: as long as it takes); once in any case. An attempt does not wait, and goes on by itself if a signal
 /// interrupts it. Errors are at `step` and name nobody yet.
+#[inline]
 pub(crate) fn attempt_by<T>(
+    fd: BorrowedFd<'_>,
+    step: Step,
+    what: PollFlags,
+    deadline: Option<Instant>,
+    mut attempt: impl FnMut() -> Result<T, Errno>,
+) -> Result<T, Error> {
+    match attempt() {
+        Ok(done) => Ok(done),
+        Err(Errno::AGAIN) => attempt_again(fd, step, what, deadline, attempt),
+        Err(errno) => Err(Error::os(step, errno)),
+    }
+}
+
+#[cold]
+fn attempt_again<T>(
     fd: BorrowedFd<'_>,
     step: Step,
     what: PollFlags,
@@ -69,14 +85,14 @@ pub(crate) fn attempt_by<T>(
 ) -> Result<T, Error> {
     let mut waiting = Waiting::new(what, deadline);
     loop {
-        match attempt() {
-            Err(Errno::AGAIN) => {}
-            done => return done.map_err(|errno| Error::os(step, errno)),
-        }
         match waiting.next(fd) {
             Ok(None) => return Err(Error::out_of_time(step)),
             Ok(Some(_)) => {}
             Err(errno) => return Err(Error::os(step, errno)),
+        }
+        match attempt() {
+            Err(Errno::AGAIN) => {}
+            done => return done.map_err(|errno| Error::os(step, errno)),
         }
     }
 }

@@ -6,11 +6,13 @@
 
 #![allow(unsafe_code, reason = "the floor is libc itself")]
 
+use std::collections::VecDeque;
 use std::io;
-use std::mem;
+use std::mem::{self, MaybeUninit};
 use std::net::SocketAddr;
-use std::os::fd::{AsRawFd, BorrowedFd};
+use std::os::fd::{AsRawFd, BorrowedFd, FromRawFd, OwnedFd};
 use std::ptr;
+use std::time::{Duration, SystemTime};
 
 /// Repeats a call that a signal has interrupted.
 #[inline]
@@ -194,4 +196,199 @@ pub(crate) fn splice(from: BorrowedFd<'_>, to: BorrowedFd<'_>, octets: usize) ->
     let (none, flags) = (ptr::null_mut(), libc::SPLICE_F_NONBLOCK | libc::SPLICE_F_MOVE);
     // SAFETY: no memory is named.
     resumed(|| unsafe { libc::splice(from.as_raw_fd(), none, to.as_raw_fd(), none, octets, flags) })
+}
+
+/// What `recvmsg` tells into `parts`, without waiting.
+fn receive_message(
+    from: BorrowedFd<'_>,
+    parts: &mut [libc::iovec],
+    beside: &mut [MaybeUninit<usize>],
+    flags: i32,
+) -> (usize, libc::msghdr) {
+    // SAFETY: a `msghdr` of zeros is an empty one.
+    let mut message: libc::msghdr = unsafe { mem::zeroed() };
+    message.msg_iov = parts.as_mut_ptr();
+    message.msg_iovlen = parts.len() as _;
+    message.msg_control = beside.as_mut_ptr().cast();
+    message.msg_controllen = size_of_val(beside) as _;
+    // SAFETY: the message names `parts`, which name memory of those lengths, and room for what comes beside it.
+    let octets =
+        resumed(|| unsafe { libc::recvmsg(from.as_raw_fd(), &mut message, flags | libc::MSG_DONTWAIT) });
+    (octets, message)
+}
+
+fn part(octets: &mut [u8]) -> libc::iovec {
+    libc::iovec { iov_base: octets.as_mut_ptr().cast(), iov_len: octets.len() }
+}
+
+#[inline]
+pub(crate) fn receive_scattered(from: BorrowedFd<'_>, into: [&mut [u8]; 2]) -> usize {
+    receive_message(from, &mut into.map(part), &mut [], 0).0
+}
+
+/// Room for what rides on a message, in words: as many descriptors as can, and credentials.
+const BESIDE: usize = 160;
+
+#[inline]
+pub(crate) fn send_passing(to: BorrowedFd<'_>, octets: &[u8], descriptor: BorrowedFd<'_>) -> usize {
+    let mut parts = [libc::iovec { iov_base: octets.as_ptr().cast_mut().cast(), iov_len: octets.len() }];
+    let mut beside = [MaybeUninit::<usize>::uninit(); 4];
+    // SAFETY: as above; the header lies at the beginning of room for it and for one descriptor.
+    unsafe {
+        let mut message: libc::msghdr = mem::zeroed();
+        message.msg_iov = parts.as_mut_ptr();
+        message.msg_iovlen = 1;
+        message.msg_control = beside.as_mut_ptr().cast();
+        message.msg_controllen = libc::CMSG_SPACE(4) as _;
+        let header = libc::CMSG_FIRSTHDR(&message);
+        (*header).cmsg_level = libc::SOL_SOCKET;
+        (*header).cmsg_type = libc::SCM_RIGHTS;
+        (*header).cmsg_len = libc::CMSG_LEN(4) as _;
+        libc::CMSG_DATA(header).cast::<i32>().write_unaligned(descriptor.as_raw_fd());
+        resumed(|| libc::sendmsg(to.as_raw_fd(), &message, libc::MSG_NOSIGNAL | libc::MSG_DONTWAIT))
+    }
+}
+
+/// All that came beside it, each in an owner's hands.
+#[inline]
+pub(crate) fn receive_passed(from: BorrowedFd<'_>, into: &mut [u8]) -> (usize, Vec<OwnedFd>) {
+    let mut beside = [MaybeUninit::uninit(); BESIDE];
+    let (octets, message) = receive_message(from, &mut [part(into)], &mut beside, libc::MSG_CMSG_CLOEXEC);
+    let mut descriptors = Vec::new();
+    // SAFETY: the kernel has written headers and what they announce; descriptors are ours, and looked at once.
+    unsafe {
+        let mut header = libc::CMSG_FIRSTHDR(&message);
+        while !header.is_null() {
+            if ((*header).cmsg_level, (*header).cmsg_type) == (libc::SOL_SOCKET, libc::SCM_RIGHTS) {
+                let count = ((*header).cmsg_len as usize - libc::CMSG_LEN(0) as usize) / 4;
+                for at in 0..count {
+                    let number = libc::CMSG_DATA(header).cast::<i32>().add(at).read_unaligned();
+                    descriptors.push(OwnedFd::from_raw_fd(number));
+                }
+            }
+            header = libc::CMSG_NXTHDR(&message, header);
+        }
+    }
+    (octets, descriptors)
+}
+
+/// And when the kernel received it.
+#[inline]
+pub(crate) fn receive_stamped(from: BorrowedFd<'_>, into: &mut [u8]) -> (usize, Option<SystemTime>) {
+    let mut beside = [MaybeUninit::uninit(); 8];
+    let (octets, message) = receive_message(from, &mut [part(into)], &mut beside, libc::MSG_TRUNC);
+    let mut at = None;
+    // SAFETY: the kernel has written headers and what they announce.
+    unsafe {
+        let mut header = libc::CMSG_FIRSTHDR(&message);
+        while !header.is_null() {
+            if ((*header).cmsg_level, (*header).cmsg_type) == (libc::SOL_SOCKET, libc::SCM_TIMESTAMPNS) {
+                let time = libc::CMSG_DATA(header).cast::<libc::timespec>().read_unaligned();
+                at = SystemTime::UNIX_EPOCH
+                    .checked_add(Duration::new(time.tv_sec as u64, time.tv_nsec as u32));
+            }
+            header = libc::CMSG_NXTHDR(&message, header);
+        }
+    }
+    (octets, at)
+}
+
+#[inline]
+pub(crate) fn tee(from: BorrowedFd<'_>, to: BorrowedFd<'_>, octets: usize) -> usize {
+    // SAFETY: no memory is named.
+    resumed(|| unsafe { libc::tee(from.as_raw_fd(), to.as_raw_fd(), octets, libc::SPLICE_F_NONBLOCK) })
+}
+
+/// Lends memory that never changes to a pipe.
+#[inline]
+pub(crate) fn lend(to: BorrowedFd<'_>, octets: &'static [u8]) -> usize {
+    let part = libc::iovec { iov_base: octets.as_ptr().cast_mut().cast(), iov_len: octets.len() };
+    // SAFETY: it is only read, and there for ever.
+    resumed(|| unsafe { libc::vmsplice(to.as_raw_fd(), &part, 1, libc::SPLICE_F_NONBLOCK) })
+}
+
+/// Gives pages to a pipe, and up.
+#[inline]
+pub(crate) fn gift(to: BorrowedFd<'_>, pages: *mut libc::c_void, octets: usize) {
+    let part = libc::iovec { iov_base: pages, iov_len: octets };
+    let flags = libc::SPLICE_F_NONBLOCK | libc::SPLICE_F_GIFT;
+    // SAFETY: the pages are mapped, and nobody's but the caller's, who gives them up.
+    let taken = resumed(|| unsafe { libc::vmsplice(to.as_raw_fd(), &part, 1, flags) });
+    assert!(taken == octets, "a pipe has room for a page");
+    // SAFETY: as before.
+    assert_eq!(unsafe { libc::munmap(pages, octets) }, 0);
+}
+
+#[inline]
+pub(crate) fn read_at(from: BorrowedFd<'_>, into: &mut [u8], at: u64) -> usize {
+    // SAFETY: `into` is memory of that length, and ours alone.
+    resumed(|| unsafe { libc::pread(from.as_raw_fd(), into.as_mut_ptr().cast(), into.len(), at as _) })
+}
+
+#[inline]
+pub(crate) fn write_at(to: BorrowedFd<'_>, octets: &[u8], at: u64) -> usize {
+    // SAFETY: `octets` is memory of that length, which is only read.
+    resumed(|| unsafe { libc::pwrite(to.as_raw_fd(), octets.as_ptr().cast(), octets.len(), at as _) })
+}
+
+#[inline]
+fn send_uncopied(to: BorrowedFd<'_>, octets: &[u8]) -> usize {
+    let flags = libc::MSG_NOSIGNAL | libc::MSG_DONTWAIT | libc::MSG_ZEROCOPY;
+    // SAFETY: the caller keeps the memory as it is until its completion.
+    resumed(|| unsafe { libc::send(to.as_raw_fd(), octets.as_ptr().cast(), octets.len(), flags) })
+}
+
+/// The calls that the kernel has done with, first and last, if it tells of any.
+#[inline]
+fn completed(from: BorrowedFd<'_>) -> Option<(u32, u32)> {
+    let mut beside = [MaybeUninit::<usize>::uninit(); 16];
+    // SAFETY: as for other messages; the kernel has written what it says that it has.
+    unsafe {
+        let mut message: libc::msghdr = mem::zeroed();
+        message.msg_control = beside.as_mut_ptr().cast();
+        message.msg_controllen = size_of_val(&beside) as _;
+        if libc::recvmsg(from.as_raw_fd(), &mut message, libc::MSG_ERRQUEUE | libc::MSG_DONTWAIT) < 0 {
+            assert_eq!(io::Error::last_os_error().kind(), io::ErrorKind::WouldBlock);
+            return None;
+        }
+        let header = libc::CMSG_FIRSTHDR(&message);
+        let error = libc::CMSG_DATA(header).cast::<libc::sock_extended_err>().read_unaligned();
+        assert_eq!(error.ee_origin, 5, "of sending without a copy (linux/errqueue.h)");
+        Some((error.ee_info, error.ee_data))
+    }
+}
+
+/// What a program notes that sends without a copy: the calls that the kernel has not done with, in their order.
+#[derive(Default)]
+pub(crate) struct Uncopied {
+    calls: VecDeque<(u32, bool, &'static [u8])>,
+    next: u32,
+}
+
+impl Uncopied {
+    #[inline]
+    pub(crate) fn send(&mut self, to: BorrowedFd<'_>, octets: &'static [u8]) -> usize {
+        self.note_completed(to);
+        let sent = send_uncopied(to, octets);
+        self.calls.push_back((self.next, false, octets));
+        self.next = self.next.wrapping_add(1);
+        sent
+    }
+
+    /// What was sent first, if the kernel has done with it.
+    #[inline]
+    pub(crate) fn completed(&mut self, from: BorrowedFd<'_>) -> Option<&'static [u8]> {
+        self.note_completed(from);
+        self.calls.pop_front_if(|call| call.1).map(|call| call.2)
+    }
+
+    /// All that the kernel tells of: what is left there would end each wait at once.
+    #[inline]
+    fn note_completed(&mut self, from: BorrowedFd<'_>) {
+        while let Some((first, last)) = completed(from) {
+            for call in &mut self.calls {
+                call.1 |= call.0.wrapping_sub(first) <= last.wrapping_sub(first);
+            }
+        }
+    }
 }

@@ -6,9 +6,11 @@
 //! left out: the pipe in memory, and `messages::carry`. The cases of handles do make system calls, of which callgrind
 //! counts nothing; what the other end of their connection does is left out too.
 
+mod beside;
 mod floor;
 mod handles;
 mod messages;
+mod stage;
 mod transfers;
 mod whole;
 
@@ -112,6 +114,31 @@ const CASES: &[(&str, Prepare)] = &[
     ("libc/pipe-all", transfers::floors_pipe_send_all),
     ("ipc/pipe-exact", transfers::pipe_receive_exact),
     ("libc/pipe-exact", transfers::floors_pipe_receive_exact),
+    ("ipc/receive-scattered", beside::receive_scattered),
+    ("libc/receive-scattered", beside::floors_receive_scattered),
+    ("ipc/by-receive-scattered", beside::receive_scattered_by),
+    ("ipc/send-passing", beside::send_passing),
+    ("libc/send-passing", beside::floors_send_passing),
+    ("ipc/receive-passed", beside::receive_passed),
+    ("libc/receive-passed", beside::floors_receive_passed),
+    ("ipc/receive-stamped", beside::receive_stamped),
+    ("libc/receive-stamped", beside::floors_receive_stamped),
+    ("ipc/multicast-send", beside::multicast_send),
+    ("libc/multicast-send", beside::floors_multicast_send),
+    ("ipc/broadcast-send", beside::broadcast_send),
+    ("libc/broadcast-send", beside::floors_broadcast_send),
+    ("ipc/tee", beside::tee),
+    ("libc/tee", beside::floors_tee),
+    ("ipc/send-static", beside::send_static),
+    ("libc/send-static", beside::floors_send_static),
+    ("ipc/gift", beside::gift),
+    ("libc/gift", beside::floors_gift),
+    ("ipc/send-uncopied", beside::send_uncopied),
+    ("libc/send-uncopied", beside::floors_send_uncopied),
+    ("ipc/read-at", beside::read_at),
+    ("libc/read-at", beside::floors_read_at),
+    ("ipc/write-at", beside::write_at),
+    ("libc/write-at", beside::floors_write_at),
     ("growth/1000-operations", whole::large),
     (MANY_OBJECTS, || whole::small(1_000_000)),
 ];

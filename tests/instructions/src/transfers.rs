@@ -5,59 +5,19 @@ use std::fs::File;
 use std::io::IoSlice;
 use std::mem;
 use std::os::fd::{AsFd, BorrowedFd};
-use std::process;
-use std::sync::atomic::{AtomicU32, Ordering::Relaxed};
-use std::time::{Duration, Instant};
+use std::time::Instant;
 
 use zorb_ipc::{
-    AcceptorOptions, ConnectedDatagramSocket, ConnectedUdpSocket, DatagramFamily, DatagramSocket,
-    EventCounter, ReceiveBatch, SendBatch, Sender, Seqpacket, SeqpacketAcceptor, SeqpacketAcceptorOptions,
-    SpliceStream, Udp, UdpSocket, UnixAcceptor, UnixAddress, UnixDatagram, UnixStream, pipe,
+    ConnectedDatagramSocket, ConnectedUdpSocket, DatagramFamily, DatagramSocket, EventCounter, ReceiveBatch,
+    SendBatch, Sender, Seqpacket, SeqpacketAcceptor, SeqpacketAcceptorOptions, SpliceStream, Udp, UdpSocket,
+    UnixDatagram, UnixStream, pipe,
 };
 
+use crate::stage::{LENGTH, OCTETS, after, before, connected, kept, name, soon, streams, udp};
 use crate::{Case, floor};
-
-const LENGTH: usize = 64;
-static OCTETS: [u8; LENGTH] = [0x5A; LENGTH];
 
 /// Of many datagrams at once.
 const MANY: usize = 16;
-
-/// Not counted: `run` knows the name.
-#[inline(never)]
-fn elsewhere(action: &mut dyn FnMut()) {
-    action();
-}
-
-fn soon() -> Instant {
-    Instant::now() + Duration::from_secs(3600)
-}
-
-fn name() -> UnixAddress {
-    static NEXT: AtomicU32 = AtomicU32::new(0);
-    let name = format!("zorb-transfers-{}-{}", process::id(), NEXT.fetch_add(1, Relaxed));
-    UnixAddress::abstract_name(name.as_bytes()).expect("a name")
-}
-
-/// A case of two things: one is done elsewhere, before or after the other, which is counted.
-fn after(mut first: impl FnMut() + 'static, mut counted: impl FnMut() + 'static) -> Case {
-    Box::new(move |_| {
-        elsewhere(&mut first);
-        counted();
-    })
-}
-
-fn before(mut counted: impl FnMut() + 'static, mut then: impl FnMut() + 'static) -> Case {
-    Box::new(move |_| {
-        counted();
-        elsewhere(&mut then);
-    })
-}
-
-/// What it is done with lives as long as the program, which ends soon.
-fn kept<T>(value: T) -> &'static T {
-    Box::leak(Box::new(value))
-}
 
 // ---- pipes
 
@@ -229,16 +189,6 @@ pub(crate) fn floors_message_receive() -> Case {
 }
 
 // ---- datagrams
-
-fn connected<F: DatagramFamily>(sockets: [DatagramSocket<F>; 2]) -> [&'static ConnectedDatagramSocket<F>; 2] {
-    let [one, other] = sockets;
-    let [at_one, at_other] = [&one, &other].map(|socket| socket.local().expect("it is bound").clone());
-    [one.connect(at_other), other.connect(at_one)].map(|end| kept(end.expect("a way")))
-}
-
-fn udp() -> [&'static ConnectedUdpSocket; 2] {
-    connected([(); 2].map(|()| UdpSocket::bind(([127, 0, 0, 1], 0).into()).expect("a free port")))
-}
 
 fn unix() -> [&'static ConnectedDatagramSocket<UnixDatagram>; 2] {
     connected([(); 2].map(|()| DatagramSocket::bind(name()).expect("our own name")))
@@ -425,13 +375,6 @@ fn empty() -> libc::mmsghdr {
 }
 
 // ---- streams
-
-fn streams() -> [UnixStream; 2] {
-    let name = name();
-    let acceptor = UnixAcceptor::bind(name.clone(), &AcceptorOptions::new()).expect("our own name");
-    let near = UnixStream::connect(name, soon()).expect("it listens");
-    [near, acceptor.accept_by(soon()).expect("a peer waits")]
-}
 
 fn stream_receives(counted: fn(&UnixStream, &mut [u8], Instant)) -> Case {
     let [near, far] = streams().map(kept);

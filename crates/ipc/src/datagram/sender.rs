@@ -97,6 +97,12 @@ impl<F: DatagramFamily> Sender<F> {
         Origin::of(from).sender()
     }
 
+    /// An address that is sent to again and again, in the kernel's form. `None`: it is none of the family's, or longer than any
+    /// sender's.
+    pub(crate) fn to(address: &impl SocketAddrArg) -> Option<Self> {
+        Self::of(Some(address.as_any()))
+    }
+
     /// The address, decoded.
     #[inline]
     pub fn address(&self) -> F::Address {

@@ -8,7 +8,6 @@ use std::ptr::{self, NonNull};
 
 use rustix::io::Errno;
 use rustix::mm::{Advice, MapFlags, ProtFlags, madvise, mmap, mmap_anonymous, munmap};
-use rustix::param::page_size;
 
 /// Mapped memory that begins at a page, unmapped when this is dropped. To touch it is up to who holds this,
 /// and unsafe.
@@ -79,8 +78,9 @@ impl Mapping {
 
     /// Unmaps the pages of the first so many octets, and says how many octets more than that are gone with
     /// the last one of them.
-    pub(crate) fn give_up_front(&mut self, octets: usize) -> usize {
-        let gone = octets.next_multiple_of(page_size()).min(self.octets);
+    pub(crate) fn give_up_front(&mut self, octets: usize, page: usize) -> usize {
+        // A power of two.
+        let gone = (octets.saturating_add(page - 1) & !(page - 1)).min(self.octets);
         self.unmap(gone);
         self.octets -= gone;
         // SAFETY: what is left begins so many octets further, or is empty; the end of a mapping is a valid

@@ -3,12 +3,14 @@
 use std::os::fd::{AsFd, BorrowedFd};
 use std::time::{Duration, Instant, SystemTime};
 
+use rustix::event::PollFlags;
 use rustix::net::RecvFlags;
 
 use super::{Give, Read, SocketFact, SocketOption, failed, named, raw};
-use crate::control::{self, Space, room};
+use crate::control::{self, Rider, room};
 use crate::datagram::Origin;
-use crate::{ConnectedDatagramSocket, DatagramFamily, DatagramSocket, Error, Received, Stream, Tcp};
+use crate::ready::attempt_by;
+use crate::{ConnectedDatagramSocket, DatagramFamily, DatagramSocket, Error, Received, Step, Stream, Tcp};
 
 /// Whether the kernel notes when it receives (`SO_TIMESTAMPNS`, socket(7)), which the calls for [`Stamped`]
 /// then tell. Default: no. A clock is read for each packet of the machine while any socket has this.
@@ -60,10 +62,13 @@ impl Stream<Tcp> {
     /// # Errors
     /// As [`receive_by`](Self::receive_by).
     pub fn receive_stamped_by(&self, into: &mut [u8], deadline: Instant) -> Result<Stamped<usize>, Error> {
-        let mut space = Space::<BESIDE>::new();
-        let message = control::receive_by(self.as_fd(), into, &mut space, RecvFlags::empty(), deadline);
+        let mut at = None;
+        let message =
+            control::receive_by::<BESIDE>(self.as_fd(), into, RecvFlags::empty(), deadline, |rider| {
+                note(&mut at, rider)
+            });
         let message = message.map_err(|error| self.naming(error))?;
-        Ok(Stamped { received: message.octets, at: time(&space) })
+        Ok(Stamped { received: message.octets, at })
     }
 }
 
@@ -78,11 +83,12 @@ impl<F: DatagramFamily> DatagramSocket<F> {
         into: &mut [u8],
         deadline: Instant,
     ) -> Result<Stamped<Received<F>>, Error> {
-        let mut space = Space::<BESIDE>::new();
-        let message = control::receive_by(self.as_fd(), into, &mut space, RecvFlags::TRUNC, deadline)?;
+        let (mut at, flags) = (None, RecvFlags::TRUNC | RecvFlags::DONTWAIT);
+        let (message, from) = attempt_by(self.as_fd(), Step::Receive, PollFlags::IN, Some(deadline), || {
+            control::receive_from::<BESIDE>(self.as_fd(), into, flags, |rider| note(&mut at, rider))
+        })?;
         let octets = whole(message.octets, into.len())?;
-        let received = Received::of(octets, Origin::of(message.from));
-        Ok(Stamped { received, at: time(&space) })
+        Ok(Stamped { received: Received::of(octets, Origin::of(from)), at })
     }
 }
 
@@ -93,10 +99,13 @@ impl<F: DatagramFamily> ConnectedDatagramSocket<F> {
     /// # Errors
     /// As [`receive_by`](Self::receive_by).
     pub fn receive_stamped_by(&self, into: &mut [u8], deadline: Instant) -> Result<Stamped<usize>, Error> {
-        let mut space = Space::<BESIDE>::new();
-        let message = control::receive_by(self.as_fd(), into, &mut space, RecvFlags::TRUNC, deadline);
+        let mut at = None;
+        let message =
+            control::receive_by::<BESIDE>(self.as_fd(), into, RecvFlags::TRUNC, deadline, |rider| {
+                note(&mut at, rider)
+            });
         let octets = message.and_then(|message| whole(message.octets, into.len()));
-        Ok(Stamped { received: octets.map_err(|error| named(error, self))?, at: time(&space) })
+        Ok(Stamped { received: octets.map_err(|error| named(error, self))?, at })
     }
 }
 
@@ -105,16 +114,26 @@ fn whole(length: usize, room: usize) -> Result<usize, Error> {
     if length <= room { Ok(length) } else { Err(Error::truncated(length, room)) }
 }
 
-fn time<const N: usize>(space: &Space<N>) -> Option<SystemTime> {
-    let mut riders = space.riders();
-    let stamp = riders.find(|r| (r.level, r.kind) == (libc::SOL_SOCKET, libc::SCM_TIMESTAMPNS))?;
-    let (seconds, nanoseconds) = stamp.octets.split_at(stamp.octets.len() / 2);
+fn note(at: &mut Option<SystemTime>, rider: &Rider<'_>) {
+    if (rider.level, rider.kind) == (libc::SOL_SOCKET, libc::SCM_TIMESTAMPNS) {
+        *at = time(rider.octets);
+    }
+}
+
+/// `struct timespec`.
+fn time(octets: &[u8]) -> Option<SystemTime> {
+    if let &[seconds, nanoseconds] = octets.as_chunks::<8>().0 {
+        // Nothing is as frequent.
+        let (seconds, nanoseconds) = (i64::from_ne_bytes(seconds), i64::from_ne_bytes(nanoseconds));
+        let (seconds, nanoseconds) = (u64::try_from(seconds).ok()?, u32::try_from(nanoseconds).ok()?);
+        return SystemTime::UNIX_EPOCH.checked_add(Duration::new(seconds, nanoseconds));
+    }
+    let (seconds, nanoseconds) = octets.split_at(octets.len() / 2);
     let seconds = u64::try_from(word(seconds)?).ok()?;
     let nanoseconds = u32::try_from(word(nanoseconds)?).ok()?;
     SystemTime::UNIX_EPOCH.checked_add(Duration::new(seconds, nanoseconds))
 }
 
-/// Of 64 bits, or of 32 where the C library still counts time in them.
 fn word(octets: &[u8]) -> Option<i64> {
     let long = || octets.try_into().ok().map(i64::from_ne_bytes);
     let short = || octets.try_into().ok().map(i32::from_ne_bytes).map(i64::from);

@@ -67,6 +67,7 @@ impl End {
     }
 
     /// Attempts it until it does not block, as [`attempt_by`] says.
+    #[inline]
     pub(super) fn attempt_by<T>(
         &self,
         step: Step,

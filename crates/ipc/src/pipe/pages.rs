@@ -93,22 +93,40 @@ impl PipeWriter {
     /// # Errors
     /// At [`Step::Send`]: [`Error::is_timeout`], [`Error::is_connection_reset`]; `pages` is what was not
     /// taken, and [`Error::transferred`] how many octets were.
+    #[inline]
     pub fn gift(&self, pages: &mut Pages, deadline: Instant) -> Result<(), Error> {
-        let mut total = 0;
+        let page = page_size();
+        // Usually there is room for all.
+        if !pages.is_empty() && pages.len() & (page - 1) == 0 {
+            let taken = self.take_front(pages, pages.len());
+            if taken == Ok(pages.len()) {
+                pages.memory.give_up_front(pages.len(), page);
+                return Ok(());
+            }
+            return self.gift_on(pages, Some(taken), deadline);
+        }
+        self.gift_on(pages, None, deadline)
+    }
+
+    /// Goes on with what a first attempt of all of it has given, if there was one.
+    #[cold]
+    #[inline(never)]
+    fn gift_on(
+        &self,
+        pages: &mut Pages,
+        mut first: Option<Result<usize, Errno>>,
+        deadline: Instant,
+    ) -> Result<(), Error> {
+        let (mut total, page) = (0, page_size());
         while !pages.is_empty() {
-            let whole = pages.len() - pages.len() % page_size();
-            // Only whole pages are a gift; what is left over in the end is taken, too, but not kept by the
-            // reader.
-            let (piece, flags) = match whole {
-                0 => (&pages[..], SpliceFlags::NONBLOCK),
-                _ => (&pages[..whole], SpliceFlags::NONBLOCK.union(SpliceFlags::GIFT)),
+            let whole = match pages.len() & !(page - 1) {
+                // What is left over in the end.
+                0 => pages.len(),
+                whole => whole,
             };
-            // SAFETY: this is the end that writes, so the kernel only reads the memory. What it takes is
-            // given up below, before anybody can write to it again, and never reused: the addresses are
-            // unmapped. It begins at a page.
-            let give = || resumed(|| unsafe { vmsplice(self, &[IoSliceRaw::from_slice(piece)], flags) });
-            let taken = self.attempt_by(deadline, give).map_err(|error| error.with_transferred(total))?;
-            let lost = pages.memory.give_up_front(taken);
+            let attempt = || first.take().unwrap_or_else(|| self.take_front(pages, whole));
+            let taken = self.attempt_by(deadline, attempt).map_err(|error| error.with_transferred(total))?;
+            let lost = pages.memory.give_up_front(taken, page);
             total += taken;
             if lost > 0 {
                 // The kernel takes pages by the piece; a part of one it could not be made to take again.
@@ -118,21 +136,56 @@ impl PipeWriter {
         Ok(())
     }
 
+    /// Lets the kernel take so many octets of the front, or as many of these as there is room for. What it has taken must
+    /// be given up before anybody can write to it.
+    #[inline]
+    fn take_front(&self, pages: &Pages, octets: usize) -> Result<usize, Errno> {
+        let piece = &pages[..octets];
+        // Only whole pages are a gift; what is left over is taken, too, but not kept by the reader.
+        let flags = match octets & (page_size() - 1) {
+            0 => SpliceFlags::NONBLOCK.union(SpliceFlags::GIFT),
+            _ => SpliceFlags::NONBLOCK,
+        };
+        // SAFETY: this is the end that writes, so the kernel only reads the memory. What it takes both callers
+        // give up, before anybody can write to it again, and it is never reused: the addresses are unmapped. It
+        // begins at a page.
+        resumed(|| unsafe { vmsplice(self, &[IoSliceRaw::from_slice(piece)], flags) })
+    }
+
     /// Sends octets that are there for good, by `deadline`, without copying them: the pipe refers to this
     /// program's own memory.
     ///
     /// # Errors
     /// At [`Step::Send`]: [`Error::is_timeout`], [`Error::is_connection_reset`], with [`Error::transferred`].
+    #[inline]
     pub fn send_static(&self, octets: &'static [u8], deadline: Instant) -> Result<(), Error> {
-        let mut sent = 0;
+        match self.lend(octets) {
+            Ok(taken) if taken == octets.len() => Ok(()),
+            first => self.send_static_on(octets, first, deadline),
+        }
+    }
+
+    /// Goes on with what a first attempt of all of it has given.
+    #[cold]
+    #[inline(never)]
+    fn send_static_on(
+        &self,
+        octets: &'static [u8],
+        first: Result<usize, Errno>,
+        deadline: Instant,
+    ) -> Result<(), Error> {
+        let (mut sent, mut first) = (0, Some(first));
         while sent < octets.len() {
-            let piece = &octets[sent..];
-            // SAFETY: this is the end that writes, so the kernel only reads the memory, which nobody changes
-            // or frees: it is borrowed for ever. It is no gift.
-            let give = || unsafe { vmsplice(self, &[IoSliceRaw::from_slice(piece)], SpliceFlags::NONBLOCK) };
-            let taken = self.attempt_by(deadline, || resumed(give));
-            sent += taken.map_err(|error| error.with_transferred(sent))?;
+            let attempt = || first.take().unwrap_or_else(|| self.lend(&octets[sent..]));
+            sent += self.attempt_by(deadline, attempt).map_err(|error| error.with_transferred(sent))?;
         }
         Ok(())
+    }
+
+    #[inline]
+    fn lend(&self, octets: &'static [u8]) -> Result<usize, Errno> {
+        // SAFETY: this is the end that writes, so the kernel only reads the memory, which nobody changes or frees:
+        // it is borrowed for ever. It is no gift.
+        resumed(|| unsafe { vmsplice(self, &[IoSliceRaw::from_slice(octets)], SpliceFlags::NONBLOCK) })
     }
 }

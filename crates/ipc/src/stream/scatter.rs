@@ -6,13 +6,13 @@ use std::time::Instant;
 
 use rustix::event::PollFlags;
 use rustix::io::Errno;
-use rustix::net::{RecvAncillaryBuffer, RecvFlags, recvmsg};
+use rustix::net::RecvFlags;
 
 use super::StreamFamily;
 use super::stream::{MOST_SLICES, Stream};
 use crate::error::ENDED;
-use crate::ready::{attempt_by, resumed};
-use crate::{Error, Step};
+use crate::ready::attempt_by;
+use crate::{Error, Step, control};
 
 impl<F: StreamFamily> Stream<F> {
     /// Receives what is there into the slices, without waiting. 0: the peer has ended its direction (or the slices are
@@ -77,10 +77,7 @@ impl<F: StreamFamily> Stream<F> {
     #[inline]
     fn scattered(&self, into: &mut [IoSliceMut<'_>]) -> Result<usize, Errno> {
         let most = into.len().min(MOST_SLICES);
-        // Without room for what may come beside the octets the kernel keeps descriptors from us, and closes them.
-        let mut nothing = RecvAncillaryBuffer::default();
-        resumed(|| recvmsg(self.as_fd(), &mut into[..most], &mut nothing, RecvFlags::DONTWAIT))
-            .map(|received| received.bytes)
+        control::receive_scattered(self.as_fd(), &mut into[..most], RecvFlags::DONTWAIT)
     }
 }
 

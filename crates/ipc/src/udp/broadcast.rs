@@ -10,7 +10,7 @@ use rustix::io::Errno;
 use rustix::net::sockopt;
 
 use super::{Udp, UdpSocket};
-use crate::datagram::Received;
+use crate::datagram::{Received, Sender};
 use crate::{Address, Error, Interface, Step, interfaces};
 
 /// A socket that sends to everybody on the network of one interface, and receives what they answer to it. It
@@ -38,6 +38,8 @@ use crate::{Address, Error, Interface, Step, interfaces};
 pub struct BroadcastSocket {
     socket: UdpSocket,
     to: SocketAddr,
+    /// The same, as the kernel wants it.
+    form: Sender<Udp>,
 }
 
 impl BroadcastSocket {
@@ -97,7 +99,9 @@ impl BroadcastSocket {
         let to = (to, port).into();
         let allowed = sockopt::set_socket_broadcast(&socket, true);
         allowed.map_err(|errno| Error::os(Step::Configure, errno).with(Address::Udp(to)))?;
-        Ok(Self { socket, to })
+        let form = Sender::to(&to)
+            .ok_or_else(|| Error::os(Step::Open, Errno::AFNOSUPPORT).with(Address::Udp(to)))?;
+        Ok(Self { socket, to, form })
     }
 
     /// Where it sends to.
@@ -117,7 +121,7 @@ impl BroadcastSocket {
     /// # Errors
     /// At [`Step::Send`], naming the address: [`Error::is_too_large`], [`Error::is_unreachable`].
     pub fn send(&self, slices: &[IoSlice<'_>]) -> Result<(), Error> {
-        self.socket.send_to(slices, &self.to)
+        self.socket.reply(slices, &self.form)
     }
 
     /// Sends the slices as one datagram to everybody if there is room.
@@ -125,7 +129,7 @@ impl BroadcastSocket {
     /// # Errors
     /// As [`send`](Self::send), and [`Error::is_would_block`].
     pub fn send_now(&self, slices: &[IoSlice<'_>]) -> Result<(), Error> {
-        self.socket.send_to_now(slices, &self.to)
+        self.socket.reply_now(slices, &self.form)
     }
 
     /// Sends the slices as one datagram to everybody, and waits for room until `deadline`.
@@ -133,7 +137,7 @@ impl BroadcastSocket {
     /// # Errors
     /// As [`send`](Self::send), and [`Error::is_timeout`].
     pub fn send_by(&self, slices: &[IoSlice<'_>], deadline: Instant) -> Result<(), Error> {
-        self.socket.send_to_by(slices, &self.to, deadline)
+        self.socket.reply_by(slices, &self.form, deadline)
     }
 
     // ---- receiving ----

@@ -11,7 +11,7 @@ use rustix::net::sockopt;
 
 use super::receiver::index;
 use super::{Udp, UdpSocket};
-use crate::datagram::Received;
+use crate::datagram::{Received, Sender};
 use crate::{Address, Error, MulticastGroup, Step, counts};
 
 /// A socket that sends to one multicast group, by the group's interface, and receives what its members answer
@@ -23,7 +23,7 @@ use crate::{Address, Error, MulticastGroup, Step, counts};
 pub struct MulticastSender {
     socket: UdpSocket,
     group: MulticastGroup,
-    to: SocketAddr,
+    to: Sender<Udp>,
 }
 
 impl MulticastSender {
@@ -56,7 +56,9 @@ impl MulticastSender {
             index => sockopt::set_ipv6_multicast_if(&socket, index),
         }
         .map_err(configured)?;
-        Ok(Self { socket, group, to: group.address() })
+        let to =
+            Sender::to(&group.address()).ok_or_else(|| named(Error::os(Step::Open, Errno::AFNOSUPPORT)))?;
+        Ok(Self { socket, group, to })
     }
 
     /// Whom it sends to.
@@ -107,7 +109,7 @@ impl MulticastSender {
     /// At [`Step::Send`], naming the group: [`Error::is_too_large`], [`Error::is_unreachable`] if no route
     /// leads to groups.
     pub fn send(&self, slices: &[IoSlice<'_>]) -> Result<(), Error> {
-        self.socket.send_to(slices, &self.to).map_err(|error| self.named(error))
+        self.socket.reply(slices, &self.to).map_err(|error| self.named(error))
     }
 
     /// Sends the slices as one datagram to the group if there is room.
@@ -115,7 +117,7 @@ impl MulticastSender {
     /// # Errors
     /// As [`send`](Self::send), and [`Error::is_would_block`].
     pub fn send_now(&self, slices: &[IoSlice<'_>]) -> Result<(), Error> {
-        self.socket.send_to_now(slices, &self.to).map_err(|error| self.named(error))
+        self.socket.reply_now(slices, &self.to).map_err(|error| self.named(error))
     }
 
     /// Sends the slices as one datagram to the group, and waits for room until `deadline`.
@@ -123,7 +125,7 @@ impl MulticastSender {
     /// # Errors
     /// As [`send`](Self::send), and [`Error::is_timeout`].
     pub fn send_by(&self, slices: &[IoSlice<'_>], deadline: Instant) -> Result<(), Error> {
-        self.socket.send_to_by(slices, &self.to, deadline).map_err(|error| self.named(error))
+        self.socket.reply_by(slices, &self.to, deadline).map_err(|error| self.named(error))
     }
 
     // ---- receiving ----

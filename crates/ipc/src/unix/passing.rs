@@ -1,22 +1,22 @@
 //! Descriptors on their way to another process: they ride on octets of a Unix stream.
 
 use std::io::IoSlice;
-use std::mem::MaybeUninit;
 use std::os::fd::{AsFd, BorrowedFd, OwnedFd, RawFd};
 use std::time::Instant;
 
-use rustix::cmsg_space;
 use rustix::event::PollFlags;
 use rustix::io::Errno;
-use rustix::net::{RecvFlags, ReturnFlags, SendAncillaryBuffer, SendAncillaryMessage, SendFlags, sendmsg};
+use rustix::net::{RecvFlags, ReturnFlags, SendFlags};
 
 use super::{Credentials, UnixStream, credentials};
-use crate::control::{self, Space, room};
-use crate::ready::{attempt_by, resumed};
+use crate::control::{self, room};
+use crate::ready::attempt_by;
 use crate::{Error, Step};
 
 /// The most that the kernel takes with one message (`SCM_MAX_FD`).
-pub(super) const AT_ONCE: usize = 253;
+pub(super) use crate::control::MOST_RIGHTS as AT_ONCE;
+
+const AT_ONE_GO: SendFlags = SendFlags::NOSIGNAL.union(SendFlags::DONTWAIT);
 
 /// Octets of all that can come with one message: descriptors, credentials, and what somebody may have asked for
 /// by the stream's descriptor: the sender's process as a descriptor, a security label, times.
@@ -44,7 +44,27 @@ impl UnixStream {
     /// # Errors
     /// At [`Step::Send`]: [`Error::is_timeout`], [`Error::is_connection_reset`], with [`Error::transferred`]; an invalid argument, of
     /// which nothing is sent, if there are fewer octets than it takes; [`Error::is_too_many_in_flight`].
+    #[inline]
     pub fn send_passing(
+        &self,
+        octets: &[u8],
+        descriptors: &[BorrowedFd<'_>],
+        deadline: Instant,
+    ) -> Result<(), Error> {
+        if octets.is_empty() || descriptors.len() > AT_ONCE {
+            return self.send_groups(octets, descriptors, deadline);
+        }
+        match control::send_riding(self.as_fd(), &[IoSlice::new(octets)], descriptors, AT_ONE_GO) {
+            Ok(sent) if sent == octets.len() => Ok(()),
+            Ok(sent) => self.send_unaccompanied(octets, sent, deadline),
+            Err(Errno::AGAIN) => self.send_groups(octets, descriptors, deadline),
+            Err(errno) => Err(self.failed(Step::Send, errno)),
+        }
+    }
+
+    #[cold]
+    #[inline(never)]
+    fn send_groups(
         &self,
         octets: &[u8],
         descriptors: &[BorrowedFd<'_>],
@@ -64,14 +84,20 @@ impl UnixStream {
                     // To send nothing more would find out whether the peer is still there.
                     return Ok(());
                 }
-                let mut rest = [IoSlice::new(&riding[sent..])];
-                return self.send_all(&mut rest, deadline).map_err(|error| {
-                    let transferred = at + sent + error.transferred();
-                    error.with_transferred(transferred)
-                });
+                return self.send_unaccompanied(octets, at + sent, deadline);
             }
         }
         self.send_all(&mut [IoSlice::new(octets)], deadline)
+    }
+
+    /// What is left of octets whose descriptors have gone.
+    #[cold]
+    #[inline(never)]
+    fn send_unaccompanied(&self, octets: &[u8], sent: usize, deadline: Instant) -> Result<(), Error> {
+        self.send_all(&mut [IoSlice::new(&octets[sent..])], deadline).map_err(|error| {
+            let transferred = sent + error.transferred();
+            error.with_transferred(transferred)
+        })
     }
 
     /// Sends at least one octet, with all of the descriptors.
@@ -81,15 +107,8 @@ impl UnixStream {
         descriptors: &[BorrowedFd<'_>],
         deadline: Instant,
     ) -> Result<usize, Error> {
-        let mut space = [MaybeUninit::uninit(); cmsg_space!(ScmRights(AT_ONCE))];
-        let flags = SendFlags::NOSIGNAL | SendFlags::DONTWAIT;
         let sent = attempt_by(self.as_fd(), Step::Send, PollFlags::OUT, Some(deadline), || {
-            resumed(|| {
-                let mut riding = SendAncillaryBuffer::new(&mut space);
-                // There is space for as many.
-                riding.push(SendAncillaryMessage::ScmRights(descriptors));
-                sendmsg(self, &[IoSlice::new(octets)], &mut riding, flags)
-            })
+            control::send_riding(self.as_fd(), &[IoSlice::new(octets)], descriptors, AT_ONE_GO)
         });
         sent.map_err(|error| self.naming(error))
     }
@@ -104,17 +123,20 @@ impl UnixStream {
     /// At [`Step::Receive`]: [`Error::is_timeout`], [`Error::is_connection_reset`]; [`Error::is_descriptors_exhausted`] if this process could not
     /// take all of them. [`Error::transferred`] octets of `into` are then valid; descriptors that did arrive have been
     /// closed again, the others by the kernel: none is left open anywhere.
+    #[inline]
     pub fn receive_passed(&self, into: &mut [u8], deadline: Instant) -> Result<Passed, Error> {
-        let mut space = Space::<BESIDE>::new();
-        let message = control::receive_by(self.as_fd(), into, &mut space, RecvFlags::empty(), deadline);
-        let message = message.map_err(|error| self.naming(error))?;
+        let mut credentials = None;
+        let received =
+            control::receive_passed::<BESIDE>(self.as_fd(), into, RecvFlags::empty(), deadline, |rider| {
+                credentials = credentials.or_else(|| Credentials::riding(rider));
+            });
+        let (message, descriptors) = received.map_err(|error| self.naming(error))?;
         if message.flags.contains(ReturnFlags::CTRUNC) {
             // There is space for all that can come: what the kernel left out it could not make.
             return Err(self.failed(Step::Receive, Errno::MFILE).with_transferred(message.octets));
         }
         // With an end come the kernel's own, which are nobody's.
-        let mut riders = space.riders().filter(|_| message.octets > 0);
-        let credentials = riders.find_map(|rider| Credentials::riding(&rider));
-        Ok(Passed { octets: message.octets, descriptors: message.descriptors, credentials })
+        let credentials = credentials.filter(|_| message.octets > 0);
+        Ok(Passed { octets: message.octets, descriptors, credentials })
     }
 }

@@ -46,7 +46,7 @@ use rustix::event::PollFlags;
 use rustix::io::Errno;
 use rustix::net::{RecvFlags, SendFlags, recv, send};
 
-use crate::control::{self, Space, room};
+use crate::control::{self, room};
 use crate::options::raw;
 use crate::ready::{Waiting, resumed};
 use crate::{Error, Refused, Step, TcpStream};
@@ -307,13 +307,14 @@ impl<B: StableOctets> ZeroCopyStream<B> {
 
     /// Receives all completions that are there.
     fn note_completions(&mut self) -> Result<(), Error> {
-        let mut space = Space::<BESIDE>::new();
         let flags = RecvFlags::ERRQUEUE | RecvFlags::DONTWAIT;
         loop {
-            match control::receive(self.stream.as_fd(), &mut [], &mut space, flags) {
-                Ok(_) => {
-                    space.riders().filter_map(|rider| Range::of(&rider)).for_each(|range| self.note(range))
-                }
+            let mut range = None;
+            let one = control::receive::<BESIDE>(self.stream.as_fd(), &mut [], flags, |rider| {
+                range = range.or_else(|| Range::of(rider));
+            });
+            match one {
+                Ok(_) => range.into_iter().for_each(|range| self.note(range)),
                 Err(Errno::AGAIN) => return Ok(()),
                 Err(errno) => return Err(self.stream.failed(Step::Send, errno)),
             }

@@ -1,20 +1,18 @@
 //! Descriptors on their way to another process: they ride on a message.
 
 use std::io::IoSlice;
-use std::mem::MaybeUninit;
 use std::os::fd::{AsFd, BorrowedFd};
 use std::time::Instant;
 
-use rustix::cmsg_space;
 use rustix::io::Errno;
-use rustix::net::{RecvFlags, ReturnFlags, SendAncillaryBuffer, SendAncillaryMessage, SendFlags, sendmsg};
+use rustix::net::{RecvFlags, ReturnFlags, SendFlags};
 
 use super::Seqpacket;
-use crate::control::{self, Space};
+use crate::control;
 use crate::datagram::{MOST_SLICES, send_until, with_fewer};
 use crate::unix::credentials::{Credentials, groups_of_peer};
 use crate::unix::passing::{AT_ONCE, BESIDE, Passed};
-use crate::{Error, Step, counts};
+use crate::{Error, Step};
 
 impl Seqpacket {
     /// Sends the slices as one message by `deadline`, and descriptors with it, at most 253, as the kernel
@@ -40,21 +38,10 @@ impl Seqpacket {
         if slices.len() > MOST_SLICES {
             return with_fewer(slices, |few| self.send_riding(few, descriptors));
         }
-        let mut space = [MaybeUninit::uninit(); cmsg_space!(ScmRights(AT_ONCE))];
-        loop {
-            let mut riding = SendAncillaryBuffer::new(&mut space);
-            if !descriptors.is_empty() {
-                // There is space for as many.
-                riding.push(SendAncillaryMessage::ScmRights(descriptors));
-            }
-            counts::enter();
-            match sendmsg(self, slices, &mut riding, SendFlags::NOSIGNAL | SendFlags::DONTWAIT) {
-                // A message goes whole.
-                Ok(_) => return Ok(()),
-                Err(Errno::INTR) => {}
-                Err(errno) => return Err(self.failed(Step::Send, errno)),
-            }
-        }
+        let flags = SendFlags::NOSIGNAL | SendFlags::DONTWAIT;
+        // A message goes whole.
+        let sent = control::send_riding(self.as_fd(), slices, descriptors, flags);
+        sent.map(drop).map_err(|errno| self.failed(Step::Send, errno))
     }
 
     /// Receives the next message, with the descriptors that ride on it, and waits for it until `deadline`. 0
@@ -70,13 +57,16 @@ impl Seqpacket {
     /// again: none is left open.
     pub fn receive_passed(&self, into: &mut [u8], deadline: Instant) -> Result<Passed, Error> {
         let room = into.len();
-        let mut space = Space::<BESIDE>::new();
-        let message = loop {
-            let message = control::receive_by(self.as_fd(), into, &mut space, RecvFlags::TRUNC, deadline);
-            let message = message.map_err(|error| self.naming(error))?;
+        let mut credentials = None;
+        let (message, descriptors) = loop {
+            let received =
+                control::receive_passed::<BESIDE>(self.as_fd(), into, RecvFlags::TRUNC, deadline, |rider| {
+                    credentials = Credentials::riding(rider).or(credentials);
+                });
+            let (message, descriptors) = received.map_err(|error| self.naming(error))?;
             // What rides on a message without octets is closed again.
             if message.octets > 0 || self.has_ended() {
-                break message;
+                break (message, descriptors);
             }
             if Instant::now() >= deadline {
                 return Err(self.naming(Error::out_of_time(Step::Receive)));
@@ -90,9 +80,8 @@ impl Seqpacket {
             return Err(self.failed(Step::Receive, Errno::MFILE).with_transferred(message.octets));
         }
         // With an end come the kernel's own, which are nobody's.
-        let mut riders = space.riders().filter(|_| message.octets > 0);
-        let credentials = riders.find_map(|rider| Credentials::riding(&rider));
-        Ok(Passed { octets: message.octets, descriptors: message.descriptors, credentials })
+        let credentials = credentials.filter(|_| message.octets > 0);
+        Ok(Passed { octets: message.octets, descriptors, credentials })
     }
 
     /// Who is at the other end, as [`UnixStream::peer_credentials`](crate::UnixStream::peer_credentials) tells.
