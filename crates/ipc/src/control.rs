@@ -22,7 +22,7 @@ use rustix::io::Errno;
 use rustix::net::addr::SocketAddrStorage;
 use rustix::net::{RecvFlags, ReturnFlags, SendFlags, SocketAddrAny};
 
-use crate::ready::attempt_by;
+use crate::ready::{Waiting, attempt_by};
 use crate::{Error, Step, counts};
 
 /// A descriptor of the sender's process, which somebody may have asked for by the socket's descriptor
@@ -141,7 +141,7 @@ fn receive_named<const N: usize>(
 /// Receives a message that descriptors may come with: whoever asks for something else beside the octets owns these too, so
 /// that none stays open by being overlooked. Waits for it until `deadline`. Errors are at [`Step::Receive`] and name
 /// nobody yet.
-#[inline]
+#[inline(always)]
 pub(crate) fn receive_passed<const N: usize>(
     fd: BorrowedFd<'_>,
     into: &mut [u8],
@@ -150,13 +150,36 @@ pub(crate) fn receive_passed<const N: usize>(
     mut beside: impl FnMut(&Rider<'_>),
 ) -> Result<(Message, Vec<OwnedFd>), Error> {
     let mut descriptors = Vec::new();
-    let message = receive_by::<N>(fd, into, flags, deadline, |rider| match (rider.level, rider.kind) {
-        (libc::SOL_SOCKET, libc::SCM_RIGHTS) => descriptors.extend(owned(rider)),
+    let mut sort = |rider: &Rider<'_>| match (rider.level, rider.kind) {
+        (libc::SOL_SOCKET, libc::SCM_RIGHTS) => {
+            owned(rider).for_each(|descriptor| descriptors.push(descriptor))
+        }
         // In place of one that it could not make the kernel gives an error's number, which is negative.
         (libc::SOL_SOCKET, SCM_PIDFD) => owned(rider).for_each(drop),
         _ => beside(rider),
-    })?;
+    };
+    let mut waiting = Waiting::new(PollFlags::IN, Some(deadline));
+    let message = loop {
+        match receive::<N>(fd, into, flags | RecvFlags::DONTWAIT, &mut sort) {
+            Ok(message) => break message,
+            Err(errno) => not_yet(fd, errno, &mut waiting)?,
+        }
+    };
     Ok((message, descriptors))
+}
+
+/// Waits, if that is what the error asks for.
+#[cold]
+#[inline(never)]
+fn not_yet(fd: BorrowedFd<'_>, errno: Errno, waiting: &mut Waiting) -> Result<(), Error> {
+    if errno != Errno::AGAIN {
+        return Err(Error::os(Step::Receive, errno));
+    }
+    match waiting.next(fd) {
+        Ok(Some(_)) => Ok(()),
+        Ok(None) => Err(Error::out_of_time(Step::Receive)),
+        Err(errno) => Err(Error::os(Step::Receive, errno)),
+    }
 }
 
 /// Descriptors that have just come.
@@ -282,6 +305,7 @@ fn done(octets: libc::ssize_t) -> Result<Option<usize>, Errno> {
 }
 
 /// What the last call of the C library in this thread failed with.
+#[inline]
 pub(crate) fn last_errno() -> Errno {
     Errno::from_io_error(&io::Error::last_os_error()).unwrap_or(Errno::IO)
 }

@@ -88,11 +88,19 @@ fn passed(counted: fn(&UnixStream, &mut [u8], Instant) -> Vec<OwnedFd>) -> Case 
 }
 
 pub(crate) fn receive_passed() -> Case {
-    passed(|near, into, deadline| near.receive_passed(into, deadline).expect("octets").descriptors)
+    passed(|near, into, deadline| {
+        let passed = near.receive_passed(into, deadline).expect("octets");
+        assert_eq!((passed.octets, passed.credentials), (LENGTH, None));
+        passed.descriptors
+    })
 }
 
 pub(crate) fn floors_receive_passed() -> Case {
-    passed(|near, into, _| floor::receive_passed(near.as_fd(), into).1)
+    passed(|near, into, _| {
+        let passed = floor::receive_passed(near.as_fd(), into);
+        assert_eq!((passed.octets, passed.credentials), (LENGTH, None));
+        passed.descriptors
+    })
 }
 
 fn stamps(counted: fn(&ConnectedUdpSocket, &mut [u8], Instant) -> bool) -> Case {
@@ -255,7 +263,7 @@ fn uncopied<S: 'static>(
     mut sender: S,
     far: TcpStream,
     send: fn(&mut S, Instant),
-    complete: fn(&mut S) -> Option<&'static [u8]>,
+    complete: fn(&mut S) -> Option<(&'static [u8], bool)>,
 ) -> Case {
     let deadline = soon();
     Box::new(move |_| {
@@ -272,7 +280,9 @@ pub(crate) fn send_uncopied() -> Case {
         near,
         far,
         |near, deadline| near.send_all(&OCTETS, deadline).expect("room"),
-        |near| near.completed_now().expect("completions").map(|completed| completed.buffer),
+        |near| {
+            near.completed_now().expect("completions").map(|completed| (completed.buffer, completed.copied))
+        },
     )
 }
 

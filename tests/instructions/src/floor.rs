@@ -249,27 +249,46 @@ pub(crate) fn send_passing(to: BorrowedFd<'_>, octets: &[u8], descriptor: Borrow
     }
 }
 
-/// All that came beside it, each in an owner's hands.
+/// What came beside octets.
+#[derive(Default)]
+pub(crate) struct Passed {
+    pub(crate) octets: usize,
+    pub(crate) descriptors: Vec<OwnedFd>,
+    pub(crate) credentials: Option<(i32, u32, u32)>,
+}
+
+/// All that came beside it, each descriptor in an owner's hands, the sender's process closed.
 #[inline]
-pub(crate) fn receive_passed(from: BorrowedFd<'_>, into: &mut [u8]) -> (usize, Vec<OwnedFd>) {
+pub(crate) fn receive_passed(from: BorrowedFd<'_>, into: &mut [u8]) -> Passed {
     let mut beside = [MaybeUninit::uninit(); BESIDE];
     let (octets, message) = receive_message(from, &mut [part(into)], &mut beside, libc::MSG_CMSG_CLOEXEC);
-    let mut descriptors = Vec::new();
+    assert!(message.msg_flags & libc::MSG_CTRUNC == 0, "there was no room for all of it");
+    let mut passed = Passed { octets, ..Passed::default() };
     // SAFETY: the kernel has written headers and what they announce; descriptors are ours, and looked at once.
     unsafe {
         let mut header = libc::CMSG_FIRSTHDR(&message);
         while !header.is_null() {
-            if ((*header).cmsg_level, (*header).cmsg_type) == (libc::SOL_SOCKET, libc::SCM_RIGHTS) {
-                let count = ((*header).cmsg_len as usize - libc::CMSG_LEN(0) as usize) / 4;
-                for at in 0..count {
-                    let number = libc::CMSG_DATA(header).cast::<i32>().add(at).read_unaligned();
-                    descriptors.push(OwnedFd::from_raw_fd(number));
+            let octets = (*header).cmsg_len as usize - libc::CMSG_LEN(0) as usize;
+            let data = libc::CMSG_DATA(header);
+            match ((*header).cmsg_level, (*header).cmsg_type) {
+                (libc::SOL_SOCKET, libc::SCM_RIGHTS) => {
+                    for at in 0..octets / 4 {
+                        let number = data.cast::<i32>().add(at).read_unaligned();
+                        passed.descriptors.push(OwnedFd::from_raw_fd(number));
+                    }
                 }
+                (libc::SOL_SOCKET, libc::SCM_CREDENTIALS) => {
+                    let who = data.cast::<libc::ucred>().read_unaligned();
+                    passed.credentials = Some((who.pid, who.uid, who.gid));
+                }
+                // `SCM_PIDFD`.
+                (libc::SOL_SOCKET, 4) => drop(OwnedFd::from_raw_fd(data.cast::<i32>().read_unaligned())),
+                _ => {}
             }
             header = libc::CMSG_NXTHDR(&message, header);
         }
     }
-    (octets, descriptors)
+    passed
 }
 
 /// And when the kernel received it.
@@ -338,9 +357,9 @@ fn send_uncopied(to: BorrowedFd<'_>, octets: &[u8]) -> usize {
     resumed(|| unsafe { libc::send(to.as_raw_fd(), octets.as_ptr().cast(), octets.len(), flags) })
 }
 
-/// The calls that the kernel has done with, first and last, if it tells of any.
+/// The calls that the kernel has done with, first and last, and whether it copied, if it tells of any.
 #[inline]
-fn completed(from: BorrowedFd<'_>) -> Option<(u32, u32)> {
+fn completed(from: BorrowedFd<'_>) -> Option<(u32, u32, bool)> {
     let mut beside = [MaybeUninit::<usize>::uninit(); 16];
     // SAFETY: as for other messages; the kernel has written what it says that it has.
     unsafe {
@@ -351,18 +370,32 @@ fn completed(from: BorrowedFd<'_>) -> Option<(u32, u32)> {
             assert_eq!(io::Error::last_os_error().kind(), io::ErrorKind::WouldBlock);
             return None;
         }
-        let header = libc::CMSG_FIRSTHDR(&message);
-        let error = libc::CMSG_DATA(header).cast::<libc::sock_extended_err>().read_unaligned();
-        assert_eq!(error.ee_origin, 5, "of sending without a copy (linux/errqueue.h)");
-        Some((error.ee_info, error.ee_data))
+        let mut header = libc::CMSG_FIRSTHDR(&message);
+        while !header.is_null() {
+            let kind = ((*header).cmsg_level, (*header).cmsg_type);
+            if kind == (libc::SOL_IP, libc::IP_RECVERR) || kind == (libc::SOL_IPV6, libc::IPV6_RECVERR) {
+                let error = libc::CMSG_DATA(header).cast::<libc::sock_extended_err>().read_unaligned();
+                assert!(error.ee_origin == 5 && error.ee_errno == 0, "of no copies (linux/errqueue.h)");
+                return Some((error.ee_info, error.ee_data, error.ee_code & 1 != 0));
+            }
+            header = libc::CMSG_NXTHDR(&message, header);
+        }
+        panic!("something else in the queue of errors");
     }
 }
 
 /// What a program notes that sends without a copy: the calls that the kernel has not done with, in their order.
 #[derive(Default)]
 pub(crate) struct Uncopied {
-    calls: VecDeque<(u32, bool, &'static [u8])>,
+    calls: VecDeque<Call>,
     next: u32,
+}
+
+struct Call {
+    number: u32,
+    held: bool,
+    copied: bool,
+    octets: &'static [u8],
 }
 
 impl Uncopied {
@@ -370,25 +403,31 @@ impl Uncopied {
     pub(crate) fn send(&mut self, to: BorrowedFd<'_>, octets: &'static [u8]) -> usize {
         self.note_completed(to);
         let sent = send_uncopied(to, octets);
-        self.calls.push_back((self.next, false, octets));
+        self.calls.push_back(Call { number: self.next, held: true, copied: false, octets });
         self.next = self.next.wrapping_add(1);
         sent
     }
 
-    /// What was sent first, if the kernel has done with it.
+    /// What was sent first, if the kernel has done with it, and whether it was copied after all.
     #[inline]
-    pub(crate) fn completed(&mut self, from: BorrowedFd<'_>) -> Option<&'static [u8]> {
+    pub(crate) fn completed(&mut self, from: BorrowedFd<'_>) -> Option<(&'static [u8], bool)> {
         self.note_completed(from);
-        self.calls.pop_front_if(|call| call.1).map(|call| call.2)
+        self.calls.pop_front_if(|call| !call.held).map(|call| (call.octets, call.copied))
     }
 
-    /// All that the kernel tells of: what is left there would end each wait at once.
+    /// All that the kernel tells of: what is left there would end each wait at once. Each call is told of once.
     #[inline]
     fn note_completed(&mut self, from: BorrowedFd<'_>) {
-        while let Some((first, last)) = completed(from) {
+        while let Some((first, last, copied)) = completed(from) {
+            let mut unknown = u64::from(last.wrapping_sub(first)) + 1;
             for call in &mut self.calls {
-                call.1 |= call.0.wrapping_sub(first) <= last.wrapping_sub(first);
+                if call.held && call.number.wrapping_sub(first) <= last.wrapping_sub(first) {
+                    call.held = false;
+                    call.copied = copied;
+                    unknown -= 1;
+                }
             }
+            assert!(unknown == 0, "somebody else sends by this socket");
         }
     }
 }

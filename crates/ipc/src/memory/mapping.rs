@@ -89,6 +89,14 @@ impl Mapping {
         gone.saturating_sub(octets)
     }
 
+    /// Gives up all of it.
+    #[inline]
+    pub(crate) fn give_up(&mut self) {
+        self.unmap(self.octets);
+        self.octets = 0;
+    }
+
+    #[inline]
     fn unmap(&self, octets: usize) {
         if octets > 0 {
             // SAFETY: these addresses are this value's own and begin at a page; who holds it has lent nothing

@@ -82,6 +82,9 @@ impl fmt::Debug for Pages {
     }
 }
 
+/// Only these are a gift.
+const WHOLE_PAGES: SpliceFlags = SpliceFlags::NONBLOCK.union(SpliceFlags::GIFT);
+
 impl PipeWriter {
     /// Gives memory to the pipe with what it holds, by `deadline`: nothing is copied. Each page takes a page
     /// of the pipe's [`capacity`](Self::capacity), and leaves `pages` as it is taken, until nothing is left
@@ -98,9 +101,9 @@ impl PipeWriter {
         let page = page_size();
         // Usually there is room for all.
         if !pages.is_empty() && pages.len() & (page - 1) == 0 {
-            let taken = self.take_front(pages, pages.len());
+            let taken = self.take_front(pages, pages.len(), WHOLE_PAGES);
             if taken == Ok(pages.len()) {
-                pages.memory.give_up_front(pages.len(), page);
+                pages.memory.give_up();
                 return Ok(());
             }
             return self.gift_on(pages, Some(taken), deadline);
@@ -119,12 +122,12 @@ impl PipeWriter {
     ) -> Result<(), Error> {
         let (mut total, page) = (0, page_size());
         while !pages.is_empty() {
-            let whole = match pages.len() & !(page - 1) {
-                // What is left over in the end.
-                0 => pages.len(),
-                whole => whole,
+            let (octets, flags) = match pages.len() & !(page - 1) {
+                // What is left over in the end is taken, too, but not kept by the reader.
+                0 => (pages.len(), SpliceFlags::NONBLOCK),
+                whole => (whole, WHOLE_PAGES),
             };
-            let attempt = || first.take().unwrap_or_else(|| self.take_front(pages, whole));
+            let attempt = || first.take().unwrap_or_else(|| self.take_front(pages, octets, flags));
             let taken = self.attempt_by(deadline, attempt).map_err(|error| error.with_transferred(total))?;
             let lost = pages.memory.give_up_front(taken, page);
             total += taken;
@@ -139,13 +142,8 @@ impl PipeWriter {
     /// Lets the kernel take so many octets of the front, or as many of these as there is room for. What it has taken must
     /// be given up before anybody can write to it.
     #[inline]
-    fn take_front(&self, pages: &Pages, octets: usize) -> Result<usize, Errno> {
+    fn take_front(&self, pages: &Pages, octets: usize, flags: SpliceFlags) -> Result<usize, Errno> {
         let piece = &pages[..octets];
-        // Only whole pages are a gift; what is left over is taken, too, but not kept by the reader.
-        let flags = match octets & (page_size() - 1) {
-            0 => SpliceFlags::NONBLOCK.union(SpliceFlags::GIFT),
-            _ => SpliceFlags::NONBLOCK,
-        };
         // SAFETY: this is the end that writes, so the kernel only reads the memory. What it takes both callers
         // give up, before anybody can write to it again, and it is never reused: the addresses are unmapped. It
         // begins at a page.

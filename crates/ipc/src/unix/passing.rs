@@ -44,7 +44,7 @@ impl UnixStream {
     /// # Errors
     /// At [`Step::Send`]: [`Error::is_timeout`], [`Error::is_connection_reset`], with [`Error::transferred`]; an invalid argument, of
     /// which nothing is sent, if there are fewer octets than it takes; [`Error::is_too_many_in_flight`].
-    #[inline]
+    #[inline(always)]
     pub fn send_passing(
         &self,
         octets: &[u8],

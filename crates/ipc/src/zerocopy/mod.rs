@@ -60,6 +60,9 @@ const BESIDE: usize = room(16 + 28) + 512;
 /// and calls of this size cost nothing beside what they send.
 const AT_ONCE: usize = 1 << 20;
 
+const USUAL: SendFlags = SendFlags::NOSIGNAL.union(SendFlags::DONTWAIT);
+const UNCOPIED: SendFlags = USUAL.union(SendFlags::from_bits_retain(libc::MSG_ZEROCOPY.cast_unsigned()));
+
 /// What the kernel held when nobody could learn any more when it no longer does. Never taken out.
 static KEPT: Mutex<Vec<Box<dyn Send>>> = Mutex::new(Vec::new());
 
@@ -172,15 +175,44 @@ impl<B: StableOctets> ZeroCopyStream<B> {
     /// As [`send_all`](TcpStream::send_all) of the stream, with [`Error::transferred`]. A protocol error: somebody
     /// else sends in this way by a duplicate of the descriptor; nothing was sent, and nothing comes back any
     /// more.
+    #[inline]
     pub fn send_all(&mut self, buffer: B, deadline: Instant) -> Result<(), Error> {
         // Should anything panic, it is leaked instead of freed: the kernel may have begun to read.
         let buffer = ManuallyDrop::new(buffer);
         let octets = buffer.octets();
-        let mut sent = 0;
+        // Nothing may fail between a call and the note of it.
+        self.parts.reserve(1);
         // What is there by now is for calls before this one: so another's is told from this one's.
-        let done = self.note_completions().and_then(|()| self.alone()).and_then(|()| {
+        if let Err(error) = self.note_completions().and_then(|()| self.alone()) {
+            return self.send_on(ManuallyDrop::into_inner(buffer), Err(error), deadline);
+        }
+        let first = resumed(|| send(&self.stream, &octets[..octets.len().min(AT_ONCE)], UNCOPIED));
+        if first == Ok(octets.len()) && !octets.is_empty() {
+            let buffer = Some(ManuallyDrop::into_inner(buffer));
+            self.parts.push_back(Part { number: self.next, held: true, copied: false, buffer });
+            self.next = self.next.wrapping_add(1);
+            return Ok(());
+        }
+        self.send_on(ManuallyDrop::into_inner(buffer), Ok(first), deadline)
+    }
+
+    /// Goes on with what the first call gave, or what kept it from being made.
+    #[cold]
+    #[inline(never)]
+    fn send_on(
+        &mut self,
+        buffer: B,
+        first: Result<Result<usize, Errno>, Error>,
+        deadline: Instant,
+    ) -> Result<(), Error> {
+        let buffer = ManuallyDrop::new(buffer);
+        let octets = buffer.octets();
+        let mut sent = 0;
+        let done = first.and_then(|first| {
+            let mut first = Some(first);
             while sent < octets.len() {
-                sent += self.send_part(&octets[sent..octets.len().min(sent + AT_ONCE)], deadline)?;
+                let piece = &octets[sent..octets.len().min(sent + AT_ONCE)];
+                sent += self.send_part(piece, first.take(), deadline)?;
             }
             Ok(())
         });
@@ -193,16 +225,19 @@ impl<B: StableOctets> ZeroCopyStream<B> {
         done
     }
 
-    /// Sends the beginning of `octets`: how many the kernel took.
-    fn send_part(&mut self, octets: &[u8], deadline: Instant) -> Result<usize, Error> {
+    /// Sends the beginning of `octets`, the first call of which may have been made: how many the kernel took.
+    fn send_part(
+        &mut self,
+        octets: &[u8],
+        mut first: Option<Result<usize, Errno>>,
+        deadline: Instant,
+    ) -> Result<usize, Error> {
         // Nothing may fail between the call and the note of it.
         self.parts.reserve(1);
-        let usual = SendFlags::NOSIGNAL | SendFlags::DONTWAIT;
-        let flags = usual | SendFlags::from_bits_retain(libc::MSG_ZEROCOPY.cast_unsigned());
         let (taken, held) = self.attempt_by(Step::Send, PollFlags::OUT, deadline, |stream| {
-            match resumed(|| send(stream, octets, flags)) {
+            match first.take().unwrap_or_else(|| resumed(|| send(stream, octets, UNCOPIED))) {
                 // It may hold no more pages, or announce no more completions. What is copied has no number.
-                Err(Errno::NOBUFS) => Ok((resumed(|| send(stream, octets, usual))?, false)),
+                Err(Errno::NOBUFS) => Ok((resumed(|| send(stream, octets, USUAL))?, false)),
                 taken => Ok((taken?, true)),
             }
         })?;
@@ -217,13 +252,18 @@ impl<B: StableOctets> ZeroCopyStream<B> {
     /// At [`Step::Send`], if the completions cannot be received, or are not all for what was sent here (a
     /// protocol error): then nothing comes back any more. That the connection is gone is none of these: then
     /// the kernel has done with all of its buffers.
+    #[inline]
     pub fn completed_now(&mut self) -> Result<Option<Completed<B>>, Error> {
-        if let Some(completed) = self.take() {
-            return Ok(Some(completed));
+        loop {
+            if let Some(completed) = self.take() {
+                return Ok(Some(completed));
+            }
+            let more = self.note_one()?;
+            self.alone()?;
+            if !more {
+                return Ok(None);
+            }
         }
-        self.note_completions()?;
-        self.alone()?;
-        Ok(self.take())
     }
 
     /// The same, waiting for it until `deadline`. `None`: all have come back.
@@ -306,22 +346,46 @@ impl<B: StableOctets> ZeroCopyStream<B> {
     }
 
     /// Receives all completions that are there.
+    #[inline]
     fn note_completions(&mut self) -> Result<(), Error> {
+        while self.note_one()? {}
+        Ok(())
+    }
+
+    /// Receives one, if there is one.
+    #[inline]
+    fn note_one(&mut self) -> Result<bool, Error> {
         let flags = RecvFlags::ERRQUEUE | RecvFlags::DONTWAIT;
-        loop {
-            let mut range = None;
-            let one = control::receive::<BESIDE>(self.stream.as_fd(), &mut [], flags, |rider| {
-                range = range.or_else(|| Range::of(rider));
-            });
-            match one {
-                Ok(_) => range.into_iter().for_each(|range| self.note(range)),
-                Err(Errno::AGAIN) => return Ok(()),
-                Err(errno) => return Err(self.stream.failed(Step::Send, errno)),
+        let mut range = None;
+        let received = control::receive::<BESIDE>(self.stream.as_fd(), &mut [], flags, |rider| {
+            range = range.or_else(|| Range::of(rider));
+        });
+        match received {
+            Ok(_) => {
+                if let Some(range) = range {
+                    self.note(range);
+                }
+                Ok(true)
             }
+            Err(Errno::AGAIN) => Ok(false),
+            Err(errno) => Err(self.stream.failed(Step::Send, errno)),
         }
     }
 
+    #[inline]
     fn note(&mut self, range: Range) {
+        match self.parts.front_mut() {
+            // Usually it is the call that was made first.
+            Some(first) if first.held && range.first == first.number && range.last == first.number => {
+                first.held = false;
+                first.copied = range.copied;
+            }
+            _ => self.note_several(range),
+        }
+    }
+
+    #[inline(never)]
+    fn note_several(&mut self, range: Range) {
         let mut unknown = u64::from(range.last.wrapping_sub(range.first)) + 1;
         let oldest = self.parts.front().map_or(0, |part| part.number);
         for part in &mut self.parts {
