@@ -103,7 +103,7 @@ where
     fn send_all(&mut self, mut octets: &[u8]) -> io::Result<()> {
         while !octets.is_empty() {
             let sent = self.send(&[IoSlice::new(octets)])?;
-            octets = &octets[sent..];
+            octets = &octets[sent.count()..];
         }
         Ok(())
     }
@@ -119,7 +119,7 @@ where
     }
 
     fn send_framed(&mut self, head: &[u8], body: &[u8]) -> io::Result<()> {
-        gathered(head, body, |slices| Ok(self.send(slices)?))
+        gathered(head, body, |slices| Ok(self.send(slices)?.count()))
     }
 
     /// One call reads into one place: the next head is read by itself.

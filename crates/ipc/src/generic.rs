@@ -21,12 +21,13 @@
 //!
 //! # fn main() -> Result<(), Error> {
 //! let acceptor = Tcp::listen("127.0.0.1:0".parse().unwrap())?;
-//! let client = Tcp::connect(Tcp::address(&acceptor), Instant::now() + Duration::from_secs(60))?;
+//! let deadline = Instant::now() + Duration::from_secs(60);
+//! let client = Tcp::connect(Tcp::address(&acceptor), deadline)?;
 //! let server = std::thread::spawn(move || echo::<Tcp>(&acceptor));
-//! client.send(&[IoSlice::new(b"hello")])?;
+//! client.send_all(&mut [IoSlice::new(b"hello")], deadline)?;
 //! client.shutdown_send()?;
 //! let mut back = [0; 5];
-//! client.receive_exact(&mut back, Instant::now() + Duration::from_secs(60))?;
+//! client.receive_exact(&mut back, deadline)?;
 //! assert_eq!(&back, b"hello");
 //! server.join().unwrap()?;
 //! # Ok(())
@@ -37,7 +38,7 @@ use std::fmt::Debug;
 use std::io::{IoSlice, IoSliceMut};
 use std::time::Instant;
 
-use crate::{Acceptor, AcceptorOptions, Error, Idle, Stream, StreamFamily};
+use crate::{Acceptor, AcceptorOptions, Error, Idle, Sent, Stream, StreamFamily};
 
 /// A way to make connections: every [`StreamFamily`], with the options that its handles have by default.
 #[diagnostic::on_unimplemented(
@@ -126,7 +127,7 @@ pub trait ByteStream: Debug + Send + Sync + 'static {
     ///
     /// # Errors
     /// As [`Stream::send_now`].
-    fn send_now(&self, slices: &[IoSlice<'_>]) -> Result<usize, Error>;
+    fn send_now(&self, slices: &[IoSlice<'_>]) -> Result<Sent, Error>;
 
     /// Sends the slices to their end by `deadline`.
     ///
@@ -204,7 +205,7 @@ impl<F: StreamFamily> ByteStream for Stream<F> {
     }
 
     #[inline]
-    fn send_now(&self, slices: &[IoSlice<'_>]) -> Result<usize, Error> {
+    fn send_now(&self, slices: &[IoSlice<'_>]) -> Result<Sent, Error> {
         Stream::send_now(self, slices)
     }
 

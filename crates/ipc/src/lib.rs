@@ -44,7 +44,7 @@
 //! let client = TcpStream::connect(acceptor.local_address(), deadline)?;
 //! let server = acceptor.accept_by(deadline)?;
 //!
-//! client.send(&[IoSlice::new(b"hello, "), IoSlice::new(b"world")])?;
+//! client.send_all(&mut [IoSlice::new(b"hello, "), IoSlice::new(b"world")], deadline)?;
 //! let mut text = [0; 12];
 //! server.receive_exact(&mut text, deadline)?;
 //! assert_eq!(&text, b"hello, world");
@@ -212,6 +212,7 @@ mod ready;
 mod refused;
 mod resolve;
 mod resolver;
+mod sent;
 #[cfg(target_os = "linux")]
 mod shm;
 #[cfg(target_os = "linux")]
@@ -264,6 +265,7 @@ pub use ready::wait_readable;
 pub use refused::Refused;
 pub use resolve::{resolve, resolve_address};
 pub use resolver::{Resolver, ResolverOptions};
+pub use sent::Sent;
 #[cfg(target_os = "linux")]
 pub use shm::{Armed, RingSize, Shm, ShmAcceptor, ShmConnector, ShmOptions, ShmRole, ShmStream};
 #[cfg(target_os = "linux")]

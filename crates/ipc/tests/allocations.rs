@@ -106,7 +106,7 @@ fn transferring_allocates_nothing() {
     let (one, other) = ShmStream::pair(&ShmOptions::new()).unwrap();
     let mut buffer = [0; 64];
     let made = allocations(|| {
-        one.send_now(&[IoSlice::new(b"hello, "), IoSlice::new(b"world")]).unwrap();
+        let _ = one.send_now(&[IoSlice::new(b"hello, "), IoSlice::new(b"world")]).unwrap();
         assert_eq!(other.receive_now(&mut buffer).unwrap(), 12);
         assert!(other.receive_now(&mut buffer).unwrap_err().is_would_block());
         assert!(other.receive_by(&mut buffer, Instant::now()).unwrap_err().is_timeout());

@@ -46,16 +46,16 @@ fn each_end_knows_who_made_the_other() {
 fn what_is_received_says_who_sent_it_if_asked() {
     let (client, server, _acceptor) = pair("asked", &AcceptorOptions::new());
     let mut into = [0; 16];
-    client.send(&[IoSlice::new(b"not asked")]).unwrap();
+    let _ = client.send(&[IoSlice::new(b"not asked")]).unwrap();
     assert_eq!(server.receive_passed(&mut into, soon()).unwrap().credentials, None);
 
     server.set(ReceiveCredentials(true)).unwrap();
     assert_eq!(server.option::<ReceiveCredentials>().unwrap(), ReceiveCredentials(true));
-    client.send(&[IoSlice::new(b"asked")]).unwrap();
+    let _ = client.send(&[IoSlice::new(b"asked")]).unwrap();
     let passed = server.receive_passed(&mut into, soon()).unwrap();
     assert_eq!((passed.octets, passed.credentials), (5, Some(own())));
     // The other calls do without.
-    client.send(&[IoSlice::new(b"plain")]).unwrap();
+    let _ = client.send(&[IoSlice::new(b"plain")]).unwrap();
     assert_eq!(server.receive_by(&mut into, soon()).unwrap(), 5);
 
     // Together with as many descriptors as one message takes.
@@ -74,7 +74,7 @@ fn streams_of_an_acceptor_that_asks_say_so_from_the_first_octet() {
     let acceptor = UnixAcceptor::bind(name("born"), &AcceptorOptions::new().credentials(true)).unwrap();
     assert_eq!(acceptor.option::<ReceiveCredentials>().unwrap(), ReceiveCredentials(true));
     let client = UnixStream::connect(name("born"), soon()).unwrap();
-    client.send(&[IoSlice::new(b"early")]).unwrap();
+    let _ = client.send(&[IoSlice::new(b"early")]).unwrap();
     let server = acceptor.accept_by(soon()).unwrap();
     let passed = server.receive_passed(&mut [0; 16], soon()).unwrap();
     assert_eq!((passed.octets, passed.credentials), (5, Some(own())));
@@ -125,7 +125,7 @@ fn a_peer_in_another_process_namespace_has_no_number() {
     };
     let process = stream.peer_credentials().unwrap().process.unwrap();
     assert_ne!(process, id(), "a child of this process, by its number here");
-    stream.send(&[IoSlice::new(b"from outside")]).unwrap();
+    let _ = stream.send(&[IoSlice::new(b"from outside")]).unwrap();
     assert!(child.wait().unwrap().success(), "what it saw is in its own output");
 }
 

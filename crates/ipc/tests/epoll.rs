@@ -42,7 +42,7 @@ fn a_member_is_reported_by_its_token_while_it_has_something() {
     let epoll = Epoll::new().unwrap();
     epoll.add(&server, u64::MAX, Interest::RECEIVE, Trigger::Level).unwrap();
     assert!(is_quiet(&epoll));
-    client.send(&[IoSlice::new(b"x")]).unwrap();
+    let _ = client.send(&[IoSlice::new(b"x")]).unwrap();
     for _ in 0..2 {
         let event = next(&epoll);
         assert_eq!(event.token, u64::MAX);
@@ -66,7 +66,7 @@ fn one_shot_reports_once_until_armed_again() {
     let (client, server) = pair();
     let epoll = Epoll::new().unwrap();
     epoll.add(&server, 1, Interest::RECEIVE, Trigger::OneShot).unwrap();
-    client.send(&[IoSlice::new(b"x")]).unwrap();
+    let _ = client.send(&[IoSlice::new(b"x")]).unwrap();
     assert_eq!(next(&epoll).token, 1);
     assert!(is_quiet(&epoll));
     epoll.modify(&server, 2, Interest::RECEIVE, Trigger::OneShot).unwrap();
@@ -78,10 +78,10 @@ fn edge_reports_what_is_new() {
     let (client, server) = pair();
     let epoll = Epoll::new().unwrap();
     epoll.add(&server, 1, Interest::RECEIVE, Trigger::Edge).unwrap();
-    client.send(&[IoSlice::new(b"x")]).unwrap();
+    let _ = client.send(&[IoSlice::new(b"x")]).unwrap();
     next(&epoll);
     assert!(is_quiet(&epoll));
-    client.send(&[IoSlice::new(b"y")]).unwrap();
+    let _ = client.send(&[IoSlice::new(b"y")]).unwrap();
     next(&epoll);
 }
 
@@ -192,7 +192,7 @@ fn every_kind_of_handle_is_reported_when_it_is_ready() {
     let mut writer = None;
     becomes_readable(&reader, || {
         writer = Some(fifo.writer_now().unwrap());
-        writer.as_ref().unwrap().send_now(&[IoSlice::new(b"x")]).unwrap();
+        let _ = writer.as_ref().unwrap().send_now(&[IoSlice::new(b"x")]).unwrap();
     });
     let timer = Timer::new().unwrap();
     becomes_readable(&timer, || timer.fire_after(Duration::ZERO).unwrap());
@@ -229,7 +229,7 @@ fn the_other_end_of_a_pipe_is_missed() {
 
     let (reader, writer) = pipe().unwrap();
     epoll.add(&reader, 2, Interest::HANG_UP, Trigger::Level).unwrap();
-    writer.send_now(&[IoSlice::new(b"x")]).unwrap();
+    let _ = writer.send_now(&[IoSlice::new(b"x")]).unwrap();
     assert!(is_quiet(&epoll));
     drop(writer);
     let event = next(&epoll);

@@ -54,7 +54,7 @@ fn it_has_the_permissions_asked_for_and_goes_with_who_made_it() {
     let (reader, writer) = (fifo.reader().unwrap(), fifo.writer_now().unwrap());
     drop(fifo);
     assert!(!path.exists());
-    writer.send_now(&[IoSlice::new(b"x")]).unwrap();
+    let _ = writer.send_now(&[IoSlice::new(b"x")]).unwrap();
     assert_eq!(reader.receive_now(&mut [0; 8]).unwrap(), 1, "ends that are open stay connected");
 
     let made = Fifo::create_or_find(&path, 0o600).unwrap();
@@ -89,7 +89,7 @@ fn nobody_writes_where_nobody_reads() {
         thread::sleep(SHORT);
         let reader = fifo.reader().unwrap();
         let writer = writing.join().unwrap();
-        writer.send_now(&[IoSlice::new(b"x")]).unwrap();
+        let _ = writer.send_now(&[IoSlice::new(b"x")]).unwrap();
         assert_eq!(reader.receive_by(&mut [0; 8], soon()).unwrap(), 1);
     });
 }
@@ -112,7 +112,7 @@ fn no_writer_yet_is_told_from_none_any_more() {
     // The next one is served by the same end.
     let writer = fifo.writer_now().unwrap();
     assert!(reader.receive_now(&mut [0; 8]).unwrap_err().is_would_block());
-    writer.send_now(&[IoSlice::new(b"again")]).unwrap();
+    let _ = writer.send_now(&[IoSlice::new(b"again")]).unwrap();
     assert_eq!(reader.receive_by(&mut [0; 8], soon()).unwrap(), 5);
     drop(writer);
 
@@ -179,7 +179,7 @@ fn an_end_that_came_from_elsewhere_is_adopted_too() {
     let reader = fifo.reader().unwrap().into_descriptor().unwrap();
     let reader = PipeReader::adopt(reader).unwrap();
     assert!(reader.receive_now(&mut [0; 8]).unwrap_err().is_would_block(), "nobody has written yet");
-    fifo.writer_now().unwrap().send_now(&[IoSlice::new(b"x")]).unwrap();
+    let _ = fifo.writer_now().unwrap().send_now(&[IoSlice::new(b"x")]).unwrap();
     assert_eq!(reader.receive_now(&mut [0; 8]).unwrap(), 1);
 
     // Opened for both directions it is neither end.

@@ -31,7 +31,7 @@ fn all_kinds() {
     let duplicate = |fd: &dyn AsFd| fd.as_fd().try_clone_to_owned().unwrap();
 
     let (reader, writer) = pipe().unwrap();
-    writer.send_now(&[IoSlice::new(b"x")]).unwrap();
+    let _ = writer.send_now(&[IoSlice::new(b"x")]).unwrap();
     let mut pages = Pages::new(3 << 12).unwrap();
     writer.gift(&mut pages, soon()).unwrap();
     drop(Pages::new(100_000).unwrap());

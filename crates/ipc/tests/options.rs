@@ -209,7 +209,7 @@ fn a_cork_holds_back_what_is_less_than_a_segment() {
         let begun = Instant::now();
         client.set(Cork(true)).unwrap();
         for part in [b"one", b"two"] {
-            client.send(&[IoSlice::new(part)]).unwrap();
+            let _ = client.send(&[IoSlice::new(part)]).unwrap();
         }
         let early = server.receive_now(&mut buffer);
         // The kernel holds it back no longer than 200 ms, in which a busy machine may not come to ask.
@@ -252,7 +252,7 @@ fn the_type_of_service_of_a_stream_leaves_two_bits_to_tcp() {
 #[test]
 fn what_the_kernel_found_out_can_be_asked_for() {
     let (client, server, _acceptor) = pair();
-    client.send(&[IoSlice::new(b"x")]).unwrap();
+    let _ = client.send(&[IoSlice::new(b"x")]).unwrap();
     server.receive_exact(&mut [0], soon()).unwrap();
     let IncomingCore(core) = server.option().unwrap();
     assert!(core.is_some_and(|core| core < 4096), "{core:?}");
@@ -264,14 +264,14 @@ fn what_the_kernel_found_out_can_be_asked_for() {
 fn what_is_received_is_stamped_by_the_kernel() {
     let (client, server, _acceptor) = pair();
     let mut buffer = [0; 8];
-    client.send(&[IoSlice::new(b"before")]).unwrap();
+    let _ = client.send(&[IoSlice::new(b"before")]).unwrap();
     let unstamped = server.receive_stamped_by(&mut buffer, soon()).unwrap();
     assert_eq!((unstamped.received, unstamped.at), (6, None));
 
     server.set(ReceiveTimestamps(true)).unwrap();
     // The kernel switches its clock on a little later.
     let stamped = loop {
-        client.send(&[IoSlice::new(b"after")]).unwrap();
+        let _ = client.send(&[IoSlice::new(b"after")]).unwrap();
         let stamped = server.receive_stamped_by(&mut buffer, soon()).unwrap();
         assert_eq!((stamped.received, &buffer[..5]), (5, &b"after"[..]));
         if stamped.at.is_some() {
@@ -280,7 +280,7 @@ fn what_is_received_is_stamped_by_the_kernel() {
     };
     is_between(stamped.at.unwrap(), SystemTime::now());
     let begun = SystemTime::now();
-    client.send(&[IoSlice::new(b"early")]).unwrap();
+    let _ = client.send(&[IoSlice::new(b"early")]).unwrap();
     assert!(server.wait_readable(soon()).unwrap());
     let arrived = SystemTime::now();
     thread::sleep(Duration::from_millis(20));

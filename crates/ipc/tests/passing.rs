@@ -72,7 +72,7 @@ fn they_arrive_in_order_any_number_of_them() {
         (error.step(), error.raw_os_error()),
         (Step::Send, Some(rustix::io::Errno::INVAL.raw_os_error()))
     );
-    one.send(&[IoSlice::new(b"after")]).unwrap();
+    let _ = one.send(&[IoSlice::new(b"after")]).unwrap();
     let passed = other.receive_passed(&mut [0; 64], soon()).unwrap();
     assert_eq!((passed.octets, passed.descriptors.len()), (5, 0), "nothing of it was sent");
 }
@@ -131,7 +131,7 @@ fn descriptors_that_nobody_asked_for_here_are_closed() {
         }
     }
     let with_pair = open_descriptors();
-    one.send(&[IoSlice::new(b"plain")]).unwrap();
+    let _ = one.send(&[IoSlice::new(b"plain")]).unwrap();
     let passed = other.receive_passed(&mut [0; 64], soon()).unwrap();
     assert_eq!((passed.octets, passed.descriptors.len()), (5, 0));
     assert_eq!(passed.credentials.unwrap().process, Some(std::process::id()));
@@ -144,7 +144,7 @@ fn descriptors_that_nobody_asked_for_here_are_closed() {
     assert!(passed.credentials.is_some());
     drop((passed, files));
     // And where nothing is asked for, and where there is only the end.
-    one.send(&[IoSlice::new(b"plain")]).unwrap();
+    let _ = one.send(&[IoSlice::new(b"plain")]).unwrap();
     assert_eq!(other.receive_by(&mut [0; 64], soon()).unwrap(), 5);
     one.shutdown_send().unwrap();
     let passed = other.receive_passed(&mut [0; 64], soon()).unwrap();

@@ -123,13 +123,13 @@ fn peers_that_say_nothing_or_nonsense_keep_nobody() {
     let raw = || UnixStream::connect(address.clone(), soon()).unwrap();
     let silent: Vec<_> = (0..100).map(|_| raw()).collect();
     let nonsense = raw();
-    nonsense.send(&[IoSlice::new(&[7; 16])]).unwrap();
+    let _ = nonsense.send(&[IoSlice::new(&[7; 16])]).unwrap();
     let half = raw();
     let memory = memory(4096 + 2 * RING, [MAGIC, 1, RING as u32], true);
     let hello = words([MAGIC, 1, RING as u32, 0]);
     half.send_passing(&hello[..9], &[memory.as_fd()], soon()).unwrap();
     let client = ShmConnector::new(&small()).connect(address.clone(), soon()).unwrap();
-    client.send_now(&[IoSlice::new(b"here")]).unwrap();
+    let _ = client.send_now(&[IoSlice::new(b"here")]).unwrap();
     let server = acceptor.accept_by(soon()).unwrap();
     let mut octets = [0; 4];
     server.receive_exact(&mut octets, soon()).unwrap();
@@ -224,13 +224,13 @@ impl<'a> Watching<'a> {
 fn an_armed_channel_is_reported_once_there_is_something() {
     let (one, other) = ShmStream::pair(&small()).unwrap();
     let mut watching = Watching::new(&other);
-    one.send_now(&[IoSlice::new(b"a")]).unwrap();
+    let _ = one.send_now(&[IoSlice::new(b"a")]).unwrap();
     assert!(!watching.is_reported(), "nobody asked");
     assert_eq!(other.arm().unwrap(), Armed::Ready);
     assert_eq!(other.receive_now(&mut [0; 4]).unwrap(), 1);
     assert_eq!(other.arm().unwrap(), Armed::Waiting);
     assert!(!watching.is_reported());
-    one.send_now(&[IoSlice::new(b"b")]).unwrap();
+    let _ = one.send_now(&[IoSlice::new(b"b")]).unwrap();
     watching.wait();
     assert_eq!(other.receive_now(&mut [0; 4]).unwrap(), 1);
     assert_eq!(other.arm().unwrap(), Armed::Waiting);
@@ -263,7 +263,7 @@ fn what_is_armed_stays_so_when_this_end_ends_its_direction() {
     assert_eq!(other.arm().unwrap(), Armed::Waiting);
     other.shutdown_send().unwrap();
     assert!(!watching.is_reported());
-    one.send_now(&[IoSlice::new(b"x")]).unwrap();
+    let _ = one.send_now(&[IoSlice::new(b"x")]).unwrap();
     watching.wait();
     assert_eq!(other.receive_now(&mut [0; 4]).unwrap(), 1);
     // Its own end is reported like the other's.
@@ -321,9 +321,9 @@ fn two_that_receive_at_once_are_both_woken() {
     for _ in 0..200 {
         thread::scope(|scope| {
             let receivers = [0, 1].map(|_| scope.spawn(|| other.receive_by(&mut [0; 1], soon()).unwrap()));
-            one.send_now(&[IoSlice::new(b"x")]).unwrap();
+            let _ = one.send_now(&[IoSlice::new(b"x")]).unwrap();
             thread::yield_now();
-            one.send_now(&[IoSlice::new(b"y")]).unwrap();
+            let _ = one.send_now(&[IoSlice::new(b"y")]).unwrap();
             assert_eq!(receivers.map(|receiver| receiver.join().unwrap()), [1, 1]);
         });
     }

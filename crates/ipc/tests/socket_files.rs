@@ -148,7 +148,7 @@ fn many_that_replace_one_file_take_turns() {
                     thread::sleep(Duration::from_millis(1));
                 };
                 let there = UnixStream::connect(at.clone(), soon()).unwrap();
-                there.send(&[IoSlice::new(&[number])]).unwrap();
+                let _ = there.send(&[IoSlice::new(&[number])]).unwrap();
                 let mut into = [0];
                 // Others connect as well, to see whether somebody listens, and say nothing.
                 while let Err(ended) = acceptor.accept_by(soon()).unwrap().receive_exact(&mut into, soon()) {

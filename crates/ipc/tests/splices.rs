@@ -162,7 +162,7 @@ fn waiting_ends_by_the_deadline_whichever_end_is_late() {
     // A pipe that nobody empties.
     let (_reader, writer) = pipe().unwrap();
     while writer.send_now(&[IoSlice::new(&[2; 4096])]).is_ok() {}
-    server.send(&[IoSlice::new(b"something")]).unwrap();
+    let _ = server.send(&[IoSlice::new(b"something")]).unwrap();
     let error = writer.splice_from_stream(&client, 100, shortly()).unwrap_err();
     assert!(error.is_timeout(), "{error}");
     assert_eq!(received(&client, 9), b"something", "nothing of it was lost");
@@ -176,7 +176,7 @@ fn who_waits_goes_on_when_something_comes() {
     thread::scope(|scope| {
         let moving = scope.spawn(|| writer.splice_from_stream(&server, 100, soon()).unwrap());
         thread::sleep(SHORT);
-        client.send(&[IoSlice::new(b"late")]).unwrap();
+        let _ = client.send(&[IoSlice::new(b"late")]).unwrap();
         assert_eq!(moving.join().unwrap(), 4);
         assert_eq!(take(&reader, 4), b"late");
 
@@ -201,7 +201,7 @@ fn ends_and_losses_of_either_side_are_told() {
     // Nobody reads the pipe.
     let (reader, writer) = pipe().unwrap();
     drop(reader);
-    server.send(&[IoSlice::new(b"x")]).unwrap();
+    let _ = server.send(&[IoSlice::new(b"x")]).unwrap();
     assert!(writer.splice_from_stream(&client, 100, soon()).unwrap_err().is_connection_reset());
     // The peer is gone.
     drop(server);
@@ -309,7 +309,7 @@ fn a_spliced_stream_does_all_else_too_and_blocks_again_afterwards() {
     client.send_all(&mut [IoSlice::new(b"ask")], soon()).unwrap();
     assert_eq!(received(&server, 3), b"ask");
     assert!(client.receive_by(&mut [0; 8], shortly()).unwrap_err().is_timeout());
-    server.send(&[IoSlice::new(b"answer")]).unwrap();
+    let _ = server.send(&[IoSlice::new(b"answer")]).unwrap();
     assert!(client.wait_readable(soon()).unwrap());
     assert_eq!(client.peek_now(&mut [0; 2]).unwrap(), 2);
     assert_eq!(received(&client, 6), b"answer");

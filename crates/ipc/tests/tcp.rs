@@ -129,7 +129,7 @@ fn receiving_ends_by_timeout_or_deadline_and_the_stream_lives_on() {
     client.set_receive_timeout(Some(Duration::ZERO)).unwrap();
     assert!(client.receive(&mut buffer).unwrap_err().is_timeout());
 
-    server.send(&[IoSlice::new(b"late")]).unwrap();
+    let _ = server.send(&[IoSlice::new(b"late")]).unwrap();
     assert!(client.wait_readable(within(LONG)).unwrap());
     assert_eq!(client.receive(&mut buffer).unwrap(), 4);
 }
@@ -169,11 +169,11 @@ fn sending_ends_by_timeout_or_deadline_and_says_how_far_it_came() {
 #[test]
 fn half_a_close_leaves_the_other_half() {
     let (client, server) = pair();
-    client.send(&[IoSlice::new(b"question")]).unwrap();
+    let _ = client.send(&[IoSlice::new(b"question")]).unwrap();
     client.shutdown_send().unwrap();
     assert_eq!(receive(&server, 8), b"question");
     assert_eq!(server.receive(&mut [0; 8]).unwrap(), 0);
-    server.send(&[IoSlice::new(b"answer")]).unwrap();
+    let _ = server.send(&[IoSlice::new(b"answer")]).unwrap();
     assert_eq!(receive(&client, 6), b"answer");
     let error = client.send(&[IoSlice::new(b"more")]).unwrap_err();
     assert!(error.is_connection_reset(), "{error}");
@@ -182,7 +182,7 @@ fn half_a_close_leaves_the_other_half() {
 #[test]
 fn a_reset_is_told_from_an_end() {
     let (client, server) = pair();
-    client.send(&[IoSlice::new(b"unread")]).unwrap();
+    let _ = client.send(&[IoSlice::new(b"unread")]).unwrap();
     assert!(server.wait_readable(within(LONG)).unwrap());
     drop(server); // with unread input: TCP resets
     let mut buffer = [0; 8];
@@ -197,7 +197,7 @@ fn an_idle_connection_is_judged_before_it_is_used_again() {
     assert_eq!(client.idle(), Idle::Quiet);
     assert!(!client.is_closed_by_peer());
 
-    server.send(&[IoSlice::new(b"x")]).unwrap();
+    let _ = server.send(&[IoSlice::new(b"x")]).unwrap();
     eventually(|| client.idle() == Idle::Readable);
     let mut peeked = [0; 4];
     assert_eq!((client.peek_now(&mut peeked).unwrap(), peeked[0]), (1, b'x'));

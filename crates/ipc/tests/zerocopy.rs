@@ -236,7 +236,7 @@ fn completions_that_wait_neither_move_a_deadline_nor_keep_a_processor_busy() {
     assert!(worked() - before < begun.elapsed() / 2, "it rests between its looks");
 
     receive(&server, error.transferred());
-    server.send(&[IoSlice::new(b"answer")]).unwrap();
+    assert_eq!(server.send(&[IoSlice::new(b"answer")]).unwrap(), 6);
     assert!(stream.wait_readable(within(LONG)).unwrap());
     assert_eq!(stream.receive_by(&mut [0; 8], within(LONG)).unwrap(), 6);
     drop(server);

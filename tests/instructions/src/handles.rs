@@ -33,7 +33,7 @@ enum Peer {
 
 pub(crate) fn send() -> Case {
     stream(Peer::Takes, |near, _, _| {
-        near.send(&[IoSlice::new(&OCTETS)]).expect("room");
+        let _ = near.send(&[IoSlice::new(&OCTETS)]).expect("room");
     })
 }
 
@@ -46,7 +46,7 @@ pub(crate) fn floors_send() -> Case {
 pub(crate) fn send_gathered() -> Case {
     stream(Peer::Takes, |near, _, _| {
         let (head, body) = OCTETS.split_at(LENGTH / 2);
-        near.send(&[IoSlice::new(head), IoSlice::new(body)]).expect("room");
+        let _ = near.send(&[IoSlice::new(head), IoSlice::new(body)]).expect("room");
     })
 }
 

@@ -43,13 +43,13 @@ fn pipe_receives(counted: fn(&zorb_ipc::PipeReader, &mut [u8], Instant)) -> Case
 
 pub(crate) fn pipe_send() -> Case {
     pipe_sends(|writer, _| {
-        writer.send_now(&[IoSlice::new(&OCTETS)]).expect("room");
+        let _ = writer.send_now(&[IoSlice::new(&OCTETS)]).expect("room");
     })
 }
 
 pub(crate) fn pipe_send_by() -> Case {
     pipe_sends(|writer, deadline| {
-        writer.send_by(&[IoSlice::new(&OCTETS)], deadline).expect("room");
+        let _ = writer.send_by(&[IoSlice::new(&OCTETS)], deadline).expect("room");
     })
 }
 
@@ -452,7 +452,7 @@ fn splices(counted: fn(&zorb_ipc::PipeReader, &SpliceStream<zorb_ipc::Unix>, Ins
     let deadline = soon();
     let mut into = [0; LENGTH];
     let mut refill = move || {
-        writer.send_now(&[IoSlice::new(&OCTETS)]).expect("room");
+        let _ = writer.send_now(&[IoSlice::new(&OCTETS)]).expect("room");
         if let Ok(filled) = far.receive_now(&mut into) {
             assert_eq!(filled, LENGTH);
         }

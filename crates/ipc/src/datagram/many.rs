@@ -14,7 +14,7 @@ use super::{
     ConnectedDatagramSocket, DatagramFamily, DatagramSocket, Outgoing, ReceiveBatch, SendBatch, send_after,
     send_until,
 };
-use crate::{Error, Step};
+use crate::{Error, Sent, Step};
 
 const SEND: SendFlags = SendFlags::NOSIGNAL;
 const SEND_NOW: SendFlags = SendFlags::NOSIGNAL.union(SendFlags::DONTWAIT);
@@ -65,7 +65,7 @@ impl<F: DatagramFamily> DatagramSocket<F> {
         &self,
         datagrams: &[Outgoing<'_, F::Address>],
         batch: &mut SendBatch,
-    ) -> Result<usize, Error> {
+    ) -> Result<Sent, Error> {
         match self.send_batch(datagrams, batch, SEND) {
             Err(error) => send_after(error, self.as_fd(), None, || self.send_many_now(datagrams, batch)),
             done => done,
@@ -80,7 +80,7 @@ impl<F: DatagramFamily> DatagramSocket<F> {
         &self,
         datagrams: &[Outgoing<'_, F::Address>],
         batch: &mut SendBatch,
-    ) -> Result<usize, Error> {
+    ) -> Result<Sent, Error> {
         self.send_batch(datagrams, batch, SEND_NOW)
     }
 
@@ -93,7 +93,7 @@ impl<F: DatagramFamily> DatagramSocket<F> {
         datagrams: &[Outgoing<'_, F::Address>],
         batch: &mut SendBatch,
         deadline: Instant,
-    ) -> Result<usize, Error> {
+    ) -> Result<Sent, Error> {
         let sent = send_until(self.as_fd(), Some(deadline), || self.send_many_now(datagrams, batch));
         sent.map_err(|error| match datagrams {
             [first, ..] => error.or_with(|| F::address(first.to)),
@@ -106,8 +106,8 @@ impl<F: DatagramFamily> DatagramSocket<F> {
         datagrams: &[Outgoing<'_, F::Address>],
         batch: &mut SendBatch,
         flags: SendFlags,
-    ) -> Result<usize, Error> {
-        let [first, ..] = datagrams else { return Ok(0) };
+    ) -> Result<Sent, Error> {
+        let [first, ..] = datagrams else { return Ok(Sent::of(0)) };
         let failed = |errno| Error::os(Step::Send, errno).of_slices(first.slices).with(F::address(first.to));
         // An address that has no form for the kernel ends the batch, or is the first one's error.
         let mut bad = None;
@@ -120,8 +120,8 @@ impl<F: DatagramFamily> DatagramSocket<F> {
         });
         match batch.send(self.as_fd(), addressed, flags, self.again()) {
             Ok(0) => Err(failed(bad.unwrap_or(Errno::INVAL))),
-            Ok(sent) => Ok(sent),
-            Err(errno) if self.is_reporting() && F::is_loss(errno) => Ok(1),
+            Ok(sent) => Ok(Sent::of(sent)),
+            Err(errno) if self.is_reporting() && F::is_loss(errno) => Ok(Sent::of(1)),
             Err(errno) => Err(failed(errno)),
         }
     }
@@ -187,7 +187,7 @@ impl<F: DatagramFamily> ConnectedDatagramSocket<F> {
     /// # Errors
     /// As [`send`](Self::send), of the first one: none has gone. One of more than 1024 slices is
     /// [too large](Error::is_too_large).
-    pub fn send_many(&self, datagrams: &[&[IoSlice<'_>]], batch: &mut SendBatch) -> Result<usize, Error> {
+    pub fn send_many(&self, datagrams: &[&[IoSlice<'_>]], batch: &mut SendBatch) -> Result<Sent, Error> {
         match self.send_batch(datagrams, batch, SEND) {
             Err(error) => self.go_on_sending(error, None, || self.send_many_now(datagrams, batch)),
             done => done,
@@ -198,7 +198,7 @@ impl<F: DatagramFamily> ConnectedDatagramSocket<F> {
     ///
     /// # Errors
     /// As [`send_many`](Self::send_many), and [`Error::is_would_block`].
-    pub fn send_many_now(&self, datagrams: &[&[IoSlice<'_>]], batch: &mut SendBatch) -> Result<usize, Error> {
+    pub fn send_many_now(&self, datagrams: &[&[IoSlice<'_>]], batch: &mut SendBatch) -> Result<Sent, Error> {
         self.send_batch(datagrams, batch, SEND_NOW)
     }
 
@@ -211,7 +211,7 @@ impl<F: DatagramFamily> ConnectedDatagramSocket<F> {
         datagrams: &[&[IoSlice<'_>]],
         batch: &mut SendBatch,
         deadline: Instant,
-    ) -> Result<usize, Error> {
+    ) -> Result<Sent, Error> {
         match self.send_many_now(datagrams, batch) {
             Err(error) => self.go_on_sending(error, Some(deadline), || self.send_many_now(datagrams, batch)),
             done => done,
@@ -223,12 +223,12 @@ impl<F: DatagramFamily> ConnectedDatagramSocket<F> {
         datagrams: &[&[IoSlice<'_>]],
         batch: &mut SendBatch,
         flags: SendFlags,
-    ) -> Result<usize, Error> {
-        let [first, ..] = datagrams else { return Ok(0) };
+    ) -> Result<Sent, Error> {
+        let [first, ..] = datagrams else { return Ok(Sent::of(0)) };
         let unaddressed = datagrams.iter().map(|&slices| (slices, None));
         match batch.send(self.as_fd(), unaddressed, flags, |errno| errno == Errno::INTR) {
-            Ok(sent) => Ok(sent),
-            Err(errno) if F::is_loss(errno) => Ok(1),
+            Ok(sent) => Ok(Sent::of(sent)),
+            Err(errno) if F::is_loss(errno) => Ok(Sent::of(1)),
             Err(errno) => Err(self.failed(Step::Send, errno).of_slices(first)),
         }
     }

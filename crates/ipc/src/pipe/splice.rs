@@ -15,7 +15,7 @@ use rustix::pipe::{SpliceFlags, splice, tee};
 
 use super::{PipeReader, PipeWriter};
 use crate::ready::{Waiting, resumed};
-use crate::{ByteStream, Error, Idle, Refused, Step, Stream, StreamFamily, counts};
+use crate::{ByteStream, Error, Idle, Refused, Sent, Step, Stream, StreamFamily, counts};
 
 /// Where the pipe is full or empty the calls come back; whether the other end waits is that end's mode. Pages
 /// may be moved instead of copied.
@@ -138,7 +138,7 @@ impl<F: StreamFamily> ByteStream for SpliceStream<F> {
     }
 
     #[inline]
-    fn send_now(&self, slices: &[IoSlice<'_>]) -> Result<usize, Error> {
+    fn send_now(&self, slices: &[IoSlice<'_>]) -> Result<Sent, Error> {
         self.0.send_now(slices)
     }
 

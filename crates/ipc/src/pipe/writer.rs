@@ -21,7 +21,7 @@ use rustix::io::{ReadWriteFlags, pwritev2};
 
 use super::end::End;
 use crate::ready::resumed;
-use crate::{Error, Refused, Step};
+use crate::{Error, Refused, Sent, Step};
 
 /// The end of a pipe or a FIFO that writes. It cannot receive.
 ///
@@ -74,8 +74,11 @@ impl PipeWriter {
     /// At [`Step::Send`], when nothing was taken: [`Error::is_would_block`]; [`Error::is_connection_reset`]
     /// if nobody reads any more.
     #[inline]
-    pub fn send_now(&self, slices: &[IoSlice<'_>]) -> Result<usize, Error> {
-        write_without_signal(self.as_fd(), slices).map_err(|errno| self.0.failed(Step::Send, errno))
+    pub fn send_now(&self, slices: &[IoSlice<'_>]) -> Result<Sent, Error> {
+        match write_without_signal(self.as_fd(), slices) {
+            Ok(sent) => Ok(Sent::of(sent)),
+            Err(errno) => Err(self.0.failed(Step::Send, errno)),
+        }
     }
 
     /// The same, and waits for room until `deadline`.
@@ -83,7 +86,7 @@ impl PipeWriter {
     /// # Errors
     /// At [`Step::Send`]: [`Error::is_timeout`], [`Error::is_connection_reset`].
     #[inline]
-    pub fn send_by(&self, slices: &[IoSlice<'_>], deadline: Instant) -> Result<usize, Error> {
+    pub fn send_by(&self, slices: &[IoSlice<'_>], deadline: Instant) -> Result<Sent, Error> {
         match self.send_now(slices) {
             Err(error) => self.send_after(error, slices, deadline),
             done => done,
@@ -92,11 +95,11 @@ impl PipeWriter {
 
     /// What came of an attempt to send decides whether to wait for another.
     #[cold]
-    fn send_after(&self, error: Error, slices: &[IoSlice<'_>], deadline: Instant) -> Result<usize, Error> {
+    fn send_after(&self, error: Error, slices: &[IoSlice<'_>], deadline: Instant) -> Result<Sent, Error> {
         if !error.is_would_block() {
             return Err(error);
         }
-        self.attempt_by(deadline, || write_without_signal(self.as_fd(), slices))
+        self.attempt_by(deadline, || write_without_signal(self.as_fd(), slices)).map(Sent::of)
     }
 
     /// Sends the slices to their end by `deadline`. The slices are used up as they are sent.
@@ -113,7 +116,7 @@ impl PipeWriter {
         }
         match self.send_now(slices) {
             Ok(sent) if sent == total => Ok(()),
-            Ok(sent) => self.send_rest(slices, sent, deadline),
+            Ok(sent) => self.send_rest(slices, sent.count(), deadline),
             Err(error) if error.is_would_block() => self.send_rest(slices, 0, deadline),
             Err(error) => Err(error),
         }
@@ -126,7 +129,7 @@ impl PipeWriter {
         while !slices.is_empty() {
             let sent = self.send_by(slices, deadline).map_err(|error| error.with_transferred(total))?;
             total += sent;
-            IoSlice::advance_slices(&mut slices, sent);
+            IoSlice::advance_slices(&mut slices, sent.count());
         }
         Ok(())
     }
@@ -222,7 +225,7 @@ mod tests {
         HAS_NO_SIGNAL.store(false, Relaxed);
         let (reader, writer) = pipe().expect("a pipe");
         let sent = writer.send_now(&[IoSlice::new(b"ab"), IoSlice::new(b""), IoSlice::new(b"c")]);
-        assert_eq!(sent, Ok(3));
+        assert_eq!(sent, Ok(Sent::of(3)));
         let mut text = [0; 3];
         reader.receive_exact(&mut text, Instant::now() + Duration::from_secs(30)).expect("it was sent");
         assert_eq!(&text, b"abc");

@@ -5,7 +5,7 @@ use std::time::Instant;
 
 use super::ShmStream;
 use super::stream::Taken;
-use crate::{ByteStream, Error, Idle};
+use crate::{ByteStream, Error, Idle, Sent};
 
 impl ShmStream {
     /// Receives what is there, without waiting. 0: the peer has ended its direction (or `into` is empty).
@@ -96,8 +96,8 @@ impl ShmStream {
     /// At [`Step::Send`](crate::Step::Send), when nothing was taken: [`Error::is_would_block`], [`Error::is_connection_reset`],
     /// [`Error::is_broken_by_peer`].
     #[inline]
-    pub fn send_now(&self, slices: &[IoSlice<'_>]) -> Result<usize, Error> {
-        self.put_now(slices)
+    pub fn send_now(&self, slices: &[IoSlice<'_>]) -> Result<Sent, Error> {
+        self.put_now(slices).map(Sent::of)
     }
 
     /// Sends as much of the slices as there is room for, at least one octet, and waits for room until `deadline`.
@@ -105,8 +105,8 @@ impl ShmStream {
     /// # Errors
     /// As [`send_now`](Self::send_now), with [`Error::is_timeout`] for would-block.
     #[inline]
-    pub fn send_by(&self, slices: &[IoSlice<'_>], deadline: Instant) -> Result<usize, Error> {
-        self.put_by(slices, deadline)
+    pub fn send_by(&self, slices: &[IoSlice<'_>], deadline: Instant) -> Result<Sent, Error> {
+        self.put_by(slices, deadline).map(Sent::of)
     }
 
     /// Sends the slices to their end by `deadline`. They are used up as they are sent.
@@ -167,7 +167,7 @@ impl ByteStream for ShmStream {
     }
 
     #[inline]
-    fn send_now(&self, slices: &[IoSlice<'_>]) -> Result<usize, Error> {
+    fn send_now(&self, slices: &[IoSlice<'_>]) -> Result<Sent, Error> {
         ShmStream::send_now(self, slices)
     }
 

@@ -12,7 +12,7 @@ use super::{Connector, StreamFamily};
 use crate::error::ENDED;
 use crate::portable::NO_SIGNAL;
 use crate::ready::{Waiting, attempt_by, resumed};
-use crate::{Error, Step, counts};
+use crate::{Error, Sent, Step, counts};
 use rustix::event::PollFlags;
 use rustix::fs::{OFlags, fcntl_getfl};
 use rustix::io::Errno;
@@ -227,26 +227,26 @@ impl<F: StreamFamily> Stream<F> {
 
     /// Sends the slices, one after the other, as if they were one, and waits for room up to the
     /// [send timeout](Self::set_send_timeout). Says how many octets the kernel took: all, unless the
-    /// timeout or a signal came in between or there are more than 1024 slices. The compiler warns of a result that nobody
-    /// looks at, but not of a count behind a `?`: what is to go whole takes [`send_all`](Self::send_all).
+    /// timeout or a signal came in between or there are more than 1024 slices. What is to go whole takes
+    /// [`send_all`](Self::send_all).
     ///
     /// # Errors
     /// At [`Step::Send`], when nothing was taken: [`Error::is_timeout`], [`Error::is_connection_reset`].
     #[inline]
-    pub fn send(&self, slices: &[IoSlice<'_>]) -> Result<usize, Error> {
+    pub fn send(&self, slices: &[IoSlice<'_>]) -> Result<Sent, Error> {
         match self.send_once(slices, NO_SIGNAL) {
-            Ok(sent) => Ok(sent),
+            Ok(sent) => Ok(Sent::of(sent)),
             Err(errno) => self.send_after(errno, slices),
         }
     }
 
     #[cold]
-    fn send_after(&self, errno: Errno, slices: &[IoSlice<'_>]) -> Result<usize, Error> {
+    fn send_after(&self, errno: Errno, slices: &[IoSlice<'_>]) -> Result<Sent, Error> {
         let deadline = self.goes_on(Step::Send, errno, Timeout::Send)?;
         let flags = NO_SIGNAL.union(SendFlags::DONTWAIT);
         let sent =
             attempt_by(self.as_fd(), Step::Send, PollFlags::OUT, deadline, || self.send_with(slices, flags));
-        sent.map_err(|error| self.naming(error))
+        sent.map(Sent::of).map_err(|error| self.naming(error))
     }
 
     /// Sends as much of the slices as there is room for, without waiting, and says how many octets that was.
@@ -254,9 +254,9 @@ impl<F: StreamFamily> Stream<F> {
     /// # Errors
     /// At [`Step::Send`], when nothing was taken: [`Error::is_would_block`], [`Error::is_connection_reset`].
     #[inline]
-    pub fn send_now(&self, slices: &[IoSlice<'_>]) -> Result<usize, Error> {
+    pub fn send_now(&self, slices: &[IoSlice<'_>]) -> Result<Sent, Error> {
         match self.send_with(slices, NO_SIGNAL.union(SendFlags::DONTWAIT)) {
-            Ok(sent) => Ok(sent),
+            Ok(sent) => Ok(Sent::of(sent)),
             Err(errno) => Err(self.failed(Step::Send, errno)),
         }
     }
@@ -274,7 +274,7 @@ impl<F: StreamFamily> Stream<F> {
         let total = slices.iter().fold(0_usize, |total, slice| total.saturating_add(slice.len()));
         match self.send_now(slices) {
             Ok(sent) if sent == total => Ok(()),
-            Ok(sent) => self.send_rest(slices, sent, deadline),
+            Ok(sent) => self.send_rest(slices, sent.count(), deadline),
             Err(error) if error.is_would_block() => self.send_rest(slices, 0, deadline),
             Err(error) => Err(error),
         }

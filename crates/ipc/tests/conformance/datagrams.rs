@@ -407,9 +407,9 @@ pub(crate) fn calls_wait_whatever_another_owner_sets<F: Tried>() {
         let sending = scope.spawn(|| {
             let mut batch = SendBatch::new(1);
             one.send_to(&slices, &to).unwrap();
-            one.send_many(&[Outgoing { slices: &slices, to: &to }], &mut batch).unwrap();
+            let _ = one.send_many(&[Outgoing { slices: &slices, to: &to }], &mut batch).unwrap();
             left.send(&slices).unwrap();
-            left.send_many(&[&slices], &mut batch).unwrap();
+            let _ = left.send_many(&[&slices], &mut batch).unwrap();
         });
         for _ in 0..sent + 2 {
             other.receive_from_by(&mut [0; 16], within(LONG)).unwrap();

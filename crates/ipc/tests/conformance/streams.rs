@@ -159,7 +159,7 @@ pub(crate) fn sending_ends_by_the_deadline_and_says_how_far_it_came<T: Tried>() 
     let mut full_for = 0;
     eventually(|| match client.send_now(&[IoSlice::new(&block)]) {
         Ok(octets) => {
-            (sent, full_for) = (sent + octets, 0);
+            (sent, full_for) = (sent + octets.count(), 0);
             false
         }
         Err(error) => {

@@ -176,13 +176,13 @@ impl Channel for ShmChannel {
 
     #[inline]
     fn send(&self, parts: &[IoSlice<'_>], deadline: Instant) -> io::Result<usize> {
-        Ok(self.stream.send_by(parts, deadline)?)
+        Ok(self.stream.send_by(parts, deadline)?.count())
     }
 
     fn send_now(&self, parts: &[IoSlice<'_>]) -> io::Result<usize> {
         match self.stream.send_now(parts) {
             Err(error) if error.is_would_block() => Ok(0),
-            sent => Ok(sent?),
+            sent => Ok(sent?.count()),
         }
     }
 

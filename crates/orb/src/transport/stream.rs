@@ -113,7 +113,7 @@ impl<F: StreamFamily> Channel for StreamChannel<F> {
     #[inline]
     fn send(&self, parts: &[IoSlice<'_>], deadline: Instant) -> io::Result<usize> {
         match self.stream.send_now(parts) {
-            Ok(count) => Ok(count),
+            Ok(sent) => Ok(sent.count()),
             Err(error) if error.is_would_block() => self.send_when_possible(parts, deadline),
             Err(error) => Err(error.into()),
         }
@@ -121,7 +121,7 @@ impl<F: StreamFamily> Channel for StreamChannel<F> {
 
     fn send_now(&self, parts: &[IoSlice<'_>]) -> io::Result<usize> {
         match self.stream.send_now(parts) {
-            Ok(count) => Ok(count),
+            Ok(sent) => Ok(sent.count()),
             Err(error) if error.is_would_block() => Ok(0),
             Err(error) => Err(error.into()),
         }
