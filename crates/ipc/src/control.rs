@@ -22,7 +22,7 @@ use rustix::io::Errno;
 use rustix::net::addr::SocketAddrStorage;
 use rustix::net::{RecvFlags, ReturnFlags, SendFlags, SocketAddrAny};
 
-use crate::ready::{Waiting, attempt_by};
+use crate::ready::Waiting;
 use crate::{Error, Step, counts};
 
 /// A descriptor of the sender's process, which somebody may have asked for by the socket's descriptor
@@ -84,8 +84,8 @@ impl<'s> Iterator for Riders<'s> {
 }
 
 /// Receives a message, and shows what comes beside it, in up to `N` octets, to `beside`. One system call, unless a signal
-/// interrupts it. Not for Unix sockets: descriptors may come by those, which have to be taken
-/// ([`receive_passed`]).
+/// interrupts it. Descriptors may come by Unix sockets, and have to be taken ([`receive_passed`]) or closed
+/// ([`close_passed`]).
 #[inline]
 pub(crate) fn receive<const N: usize>(
     fd: BorrowedFd<'_>,
@@ -159,13 +159,46 @@ pub(crate) fn receive_passed<const N: usize>(
         _ => beside(rider),
     };
     let mut waiting = Waiting::new(PollFlags::IN, Some(deadline));
-    let message = loop {
+    loop {
         match receive::<N>(fd, into, flags | RecvFlags::DONTWAIT, &mut sort) {
-            Ok(message) => break message,
+            Ok(message) => return Ok((message, descriptors)),
             Err(errno) => not_yet(fd, errno, &mut waiting)?,
         }
-    };
-    Ok((message, descriptors))
+    }
+}
+
+/// Closes descriptors, if that is what has come.
+#[inline]
+pub(crate) fn close_passed(rider: &Rider<'_>) {
+    if rider.level == libc::SOL_SOCKET && matches!(rider.kind, libc::SCM_RIGHTS | SCM_PIDFD) {
+        owned(rider).for_each(drop);
+    }
+}
+
+/// Descriptors that have just come.
+#[inline]
+fn owned(rider: &Rider<'_>) -> impl Iterator<Item = OwnedFd> {
+    let numbers = rider.octets.as_chunks::<4>().0.iter().map(|octets| c_int::from_ne_bytes(*octets));
+    // SAFETY: the kernel has just made them for this process, and this is the only time that anybody looks.
+    numbers.filter(|number| *number >= 0).map(|number| unsafe { OwnedFd::from_raw_fd(number) })
+}
+
+/// [`receive`], waiting for a message until `deadline`. Errors are at [`Step::Receive`] and name nobody yet.
+#[inline(always)]
+pub(crate) fn receive_by<const N: usize>(
+    fd: BorrowedFd<'_>,
+    into: &mut [u8],
+    flags: RecvFlags,
+    deadline: Instant,
+    mut beside: impl FnMut(&Rider<'_>),
+) -> Result<Message, Error> {
+    let mut waiting = Waiting::new(PollFlags::IN, Some(deadline));
+    loop {
+        match receive::<N>(fd, into, flags | RecvFlags::DONTWAIT, &mut beside) {
+            Ok(message) => return Ok(message),
+            Err(errno) => not_yet(fd, errno, &mut waiting)?,
+        }
+    }
 }
 
 /// Waits, if that is what the error asks for.
@@ -180,29 +213,6 @@ fn not_yet(fd: BorrowedFd<'_>, errno: Errno, waiting: &mut Waiting) -> Result<()
         Ok(None) => Err(Error::out_of_time(Step::Receive)),
         Err(errno) => Err(Error::os(Step::Receive, errno)),
     }
-}
-
-/// Descriptors that have just come.
-#[inline]
-fn owned(rider: &Rider<'_>) -> impl Iterator<Item = OwnedFd> {
-    let numbers = rider.octets.as_chunks::<4>().0.iter().map(|octets| c_int::from_ne_bytes(*octets));
-    // SAFETY: the kernel has just made them for this process, and this is the only time that anybody looks.
-    numbers.filter(|number| *number >= 0).map(|number| unsafe { OwnedFd::from_raw_fd(number) })
-}
-
-/// [`receive`], waiting for a message until `deadline`. Errors are at [`Step::Receive`] and name nobody yet.
-#[inline]
-pub(crate) fn receive_by<const N: usize>(
-    fd: BorrowedFd<'_>,
-    into: &mut [u8],
-    flags: RecvFlags,
-    deadline: Instant,
-    mut beside: impl FnMut(&Rider<'_>),
-) -> Result<Message, Error> {
-    let flags = flags | RecvFlags::DONTWAIT;
-    attempt_by(fd, Step::Receive, PollFlags::IN, Some(deadline), || {
-        receive::<N>(fd, into, flags, &mut beside)
-    })
 }
 
 /// Receives into several slices, one after the other. What may come beside the octets the kernel keeps from us, and

@@ -18,7 +18,7 @@ use crate::{Case, floor};
 
 // ---- into several slices
 
-fn scatters(counted: fn(&UnixStream, &mut [u8], &mut [u8], Instant)) -> Case {
+pub(crate) fn scatters(counted: fn(&UnixStream, &mut [u8], &mut [u8], Instant)) -> Case {
     let [near, far] = streams().map(kept);
     let deadline = soon();
     let (mut head, mut body) = ([0; 16], [0; LENGTH - 16]);
@@ -142,7 +142,7 @@ fn form(to: SocketAddr) -> libc::sockaddr_in {
     }
 }
 
-fn to_group() -> &'static MulticastSender {
+pub(crate) fn to_group() -> &'static MulticastSender {
     let to = (Ipv4Addr::new(239, 255, 80, 79), 9).into();
     let group = MulticastGroup::new(to, NonZeroU32::new(loopback().index)).expect("a group's address");
     let sender = MulticastSender::new(group).expect("descriptors are left");
@@ -161,7 +161,7 @@ pub(crate) fn floors_multicast_send() -> Case {
     Box::new(move |_| floor::send_to_form(sender.as_fd(), &OCTETS, &to))
 }
 
-fn to_network() -> &'static BroadcastSocket {
+pub(crate) fn to_network() -> &'static BroadcastSocket {
     kept(BroadcastSocket::to_network(&loopback(), 9).expect("a network"))
 }
 
@@ -251,7 +251,7 @@ pub(crate) fn floors_gift() -> Case {
     gifts(|writer, pages, _| floor::gift(writer.as_fd(), pages.as_mut_ptr().cast(), PAGE))
 }
 
-fn tcp() -> [TcpStream; 2] {
+pub(crate) fn tcp() -> [TcpStream; 2] {
     let acceptor =
         TcpAcceptor::bind((Ipv4Addr::LOCALHOST, 0).into(), &AcceptorOptions::new()).expect("a port");
     let near = TcpStream::connect(acceptor.local_address(), soon()).expect("it listens");

@@ -431,3 +431,19 @@ impl Uncopied {
         }
     }
 }
+
+/// Between a file's place and a pipe, either way round.
+#[inline]
+pub(crate) fn splice_at(
+    from: BorrowedFd<'_>,
+    from_at: Option<&mut u64>,
+    to: BorrowedFd<'_>,
+    to_at: Option<&mut u64>,
+    octets: usize,
+) -> usize {
+    let place = |at: Option<&mut u64>| at.map_or(ptr::null_mut(), |at| ptr::from_mut(at).cast());
+    let (from_at, to_at, flags) =
+        (place(from_at), place(to_at), libc::SPLICE_F_NONBLOCK | libc::SPLICE_F_MOVE);
+    // SAFETY: the offsets are ours, and as large as the call takes them for.
+    resumed(|| unsafe { libc::splice(from.as_raw_fd(), from_at, to.as_raw_fd(), to_at, octets, flags) })
+}

@@ -17,7 +17,7 @@ use crate::stage::{LENGTH, OCTETS, after, before, connected, kept, name, soon, s
 use crate::{Case, floor};
 
 /// Of many datagrams at once.
-const MANY: usize = 16;
+pub(crate) const MANY: usize = 16;
 
 // ---- pipes
 
@@ -95,12 +95,12 @@ pub(crate) fn floors_pipe_receive_exact() -> Case {
 
 // ---- events
 
-fn adds(counted: fn(&EventCounter)) -> Case {
+pub(crate) fn adds(counted: fn(&EventCounter)) -> Case {
     let counter = kept(EventCounter::new(0).expect("descriptors are left"));
     before(move || counted(counter), || assert_eq!(counter.take_now().expect("a number"), 7))
 }
 
-fn takes(counted: fn(&EventCounter) -> u64) -> Case {
+pub(crate) fn takes(counted: fn(&EventCounter) -> u64) -> Case {
     let counter = kept(EventCounter::new(0).expect("descriptors are left"));
     after(|| counter.add_now(7).expect("room"), move || assert_eq!(counted(counter), 7))
 }
@@ -129,7 +129,7 @@ pub(crate) fn floors_event_take() -> Case {
 
 // ---- messages that stay whole
 
-fn messages() -> [&'static Seqpacket; 2] {
+pub(crate) fn messages() -> [&'static Seqpacket; 2] {
     let name = name();
     let acceptor =
         SeqpacketAcceptor::bind(name.clone(), &SeqpacketAcceptorOptions::new()).expect("our own name");
@@ -137,7 +137,7 @@ fn messages() -> [&'static Seqpacket; 2] {
     [near, acceptor.accept_by(soon()).expect("a peer waits")].map(kept)
 }
 
-fn message_sends(counted: fn(&Seqpacket, Instant)) -> Case {
+pub(crate) fn message_sends(counted: fn(&Seqpacket, Instant)) -> Case {
     let [near, far] = messages();
     let deadline = soon();
     before(
@@ -146,7 +146,7 @@ fn message_sends(counted: fn(&Seqpacket, Instant)) -> Case {
     )
 }
 
-fn message_receives(counted: fn(&Seqpacket, &mut [u8], Instant)) -> Case {
+pub(crate) fn message_receives(counted: fn(&Seqpacket, &mut [u8], Instant)) -> Case {
     let [near, far] = messages();
     let deadline = soon();
     let mut into = [0; LENGTH];
@@ -190,11 +190,11 @@ pub(crate) fn floors_message_receive() -> Case {
 
 // ---- datagrams
 
-fn unix() -> [&'static ConnectedDatagramSocket<UnixDatagram>; 2] {
+pub(crate) fn unix() -> [&'static ConnectedDatagramSocket<UnixDatagram>; 2] {
     connected([(); 2].map(|()| DatagramSocket::bind(name()).expect("our own name")))
 }
 
-fn sends<F: DatagramFamily>(
+pub(crate) fn sends<F: DatagramFamily>(
     [near, far]: [&'static ConnectedDatagramSocket<F>; 2],
     counted: fn(&ConnectedDatagramSocket<F>, Instant),
 ) -> Case {
@@ -205,7 +205,7 @@ fn sends<F: DatagramFamily>(
     )
 }
 
-fn receives<F: DatagramFamily>(
+pub(crate) fn receives<F: DatagramFamily>(
     [near, far]: [&'static ConnectedDatagramSocket<F>; 2],
     counted: fn(&ConnectedDatagramSocket<F>, &mut [u8], Instant),
 ) -> Case {
@@ -250,7 +250,7 @@ pub(crate) fn floors_unix_datagram_receive() -> Case {
 }
 
 /// What is known of the sender is looked at, as else it need not be received.
-fn receives_from(counted: fn(&UdpSocket, &mut [u8], Instant) -> u16) -> Case {
+pub(crate) fn receives_from(counted: fn(&UdpSocket, &mut [u8], Instant) -> u16) -> Case {
     let [near, far] =
         [(); 2].map(|()| kept(UdpSocket::bind(([127, 0, 0, 1], 0).into()).expect("a free port")));
     let [to, from] = [near, far].map(|socket| *socket.local().expect("it is bound"));
@@ -279,7 +279,7 @@ pub(crate) fn floors_receive_from() -> Case {
 }
 
 /// To who sent another datagram before.
-fn replies<T: Copy + 'static>(
+pub(crate) fn replies<T: Copy + 'static>(
     took: fn(&UdpSocket, &mut [u8]) -> T,
     counted: fn(&UdpSocket, &T, Instant),
 ) -> Case {
@@ -294,7 +294,7 @@ fn replies<T: Copy + 'static>(
     )
 }
 
-fn sender(socket: &UdpSocket, into: &mut [u8]) -> Sender<Udp> {
+pub(crate) fn sender(socket: &UdpSocket, into: &mut [u8]) -> Sender<Udp> {
     socket.receive_from(into).expect("a datagram").from().expect("a sender")
 }
 
@@ -322,14 +322,14 @@ pub(crate) fn floors_reply() -> Case {
 
 // ---- many datagrams at once
 
-fn sends_many(mut counted: impl FnMut(&ConnectedUdpSocket) + 'static) -> Case {
+pub(crate) fn sends_many(mut counted: impl FnMut(&ConnectedUdpSocket) + 'static) -> Case {
     let [near, far] = udp();
     let take =
         move || (0..MANY).for_each(|_| assert_eq!(far.receive(&mut [0; LENGTH]).expect("one"), LENGTH));
     before(move || counted(near), take)
 }
 
-fn receives_many(mut counted: impl FnMut(&ConnectedUdpSocket) + 'static) -> Case {
+pub(crate) fn receives_many(mut counted: impl FnMut(&ConnectedUdpSocket) + 'static) -> Case {
     let [near, far] = udp();
     let put = move || (0..MANY).for_each(|_| far.send(&[IoSlice::new(&OCTETS)]).expect("room"));
     after(put, move || counted(near))
@@ -376,7 +376,7 @@ fn empty() -> libc::mmsghdr {
 
 // ---- streams
 
-fn stream_receives(counted: fn(&UnixStream, &mut [u8], Instant)) -> Case {
+pub(crate) fn stream_receives(counted: fn(&UnixStream, &mut [u8], Instant)) -> Case {
     let [near, far] = streams().map(kept);
     let deadline = soon();
     let mut into = [0; LENGTH];

@@ -39,6 +39,7 @@ impl<F: DatagramFamily> DatagramSocket<F> {
     ///
     /// # Errors
     /// As [`receive_many`](Self::receive_many), and [`Error::is_would_block`].
+    #[inline]
     pub fn receive_many_now(&self, batch: &mut ReceiveBatch<F>) -> Result<usize, Error> {
         let received = batch.receive(self.as_fd(), usize::MAX, false);
         received.map_err(|errno| self.receive_failed(errno))
@@ -48,10 +49,11 @@ impl<F: DatagramFamily> DatagramSocket<F> {
     ///
     /// # Errors
     /// As [`receive_many`](Self::receive_many), and [`Error::is_timeout`].
+    #[inline]
     pub fn receive_many_by(&self, batch: &mut ReceiveBatch<F>, deadline: Instant) -> Result<usize, Error> {
         match self.receive_many_now(batch) {
+            Ok(received) => Ok(received),
             Err(error) => self.go_on_receiving(error, Some(deadline), || self.receive_many_now(batch)),
-            done => done,
         }
     }
 
@@ -145,6 +147,7 @@ impl<F: DatagramFamily> ConnectedDatagramSocket<F> {
     ///
     /// # Errors
     /// As [`receive_many`](Self::receive_many), and [`Error::is_would_block`].
+    #[inline]
     pub fn receive_many_now(&self, batch: &mut ReceiveBatch<F>) -> Result<usize, Error> {
         self.receive_batch(batch, false)
     }
@@ -153,10 +156,11 @@ impl<F: DatagramFamily> ConnectedDatagramSocket<F> {
     ///
     /// # Errors
     /// As [`receive_many`](Self::receive_many), and [`Error::is_timeout`].
+    #[inline]
     pub fn receive_many_by(&self, batch: &mut ReceiveBatch<F>, deadline: Instant) -> Result<usize, Error> {
         match self.receive_many_now(batch) {
+            Ok(received) => Ok(received),
             Err(error) => self.go_on_receiving(error, Some(deadline), || self.receive_many_now(batch)),
-            done => done,
         }
     }
 

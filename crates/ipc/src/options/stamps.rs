@@ -61,6 +61,7 @@ impl Stream<Tcp> {
     ///
     /// # Errors
     /// As [`receive_by`](Self::receive_by).
+    #[inline]
     pub fn receive_stamped_by(&self, into: &mut [u8], deadline: Instant) -> Result<Stamped<usize>, Error> {
         let mut at = None;
         let message =
@@ -98,6 +99,7 @@ impl<F: DatagramFamily> ConnectedDatagramSocket<F> {
     ///
     /// # Errors
     /// As [`receive_by`](Self::receive_by).
+    #[inline]
     pub fn receive_stamped_by(&self, into: &mut [u8], deadline: Instant) -> Result<Stamped<usize>, Error> {
         let mut at = None;
         let message =
@@ -115,8 +117,10 @@ fn whole(length: usize, room: usize) -> Result<usize, Error> {
 }
 
 fn note(at: &mut Option<SystemTime>, rider: &Rider<'_>) {
-    if (rider.level, rider.kind) == (libc::SOL_SOCKET, libc::SCM_TIMESTAMPNS) {
-        *at = time(rider.octets);
+    match (rider.level, rider.kind) {
+        (libc::SOL_SOCKET, libc::SCM_TIMESTAMPNS) => *at = time(rider.octets),
+        // Nobody asked for what may come by Unix sockets.
+        _ => control::close_passed(rider),
     }
 }
 

@@ -51,9 +51,27 @@ impl<F: StreamFamily> Stream<F> {
     ///
     /// # Errors
     /// As [`receive_exact`](Self::receive_exact).
-    pub fn receive_slices_exact(
+    #[inline]
+    pub fn receive_slices_exact(&self, into: &mut [IoSliceMut<'_>], deadline: Instant) -> Result<(), Error> {
+        // Usually all of it is there.
+        let room = into.iter().fold(0_usize, |room, slice| room.saturating_add(slice.len()));
+        let mut first = match room {
+            0 => return Ok(()),
+            _ => Some(self.scattered(into)),
+        };
+        if first == Some(Ok(room)) {
+            return Ok(());
+        }
+        self.scattered_exact(into, &mut first, deadline)
+    }
+
+    /// Goes on with what a first attempt has given.
+    #[cold]
+    #[inline(never)]
+    fn scattered_exact(
         &self,
         mut into: &mut [IoSliceMut<'_>],
+        first: &mut Option<Result<usize, Errno>>,
         deadline: Instant,
     ) -> Result<(), Error> {
         let mut total = 0;
@@ -63,7 +81,12 @@ impl<F: StreamFamily> Stream<F> {
             if into.is_empty() {
                 return Ok(());
             }
-            match self.receive_slices_by(into, deadline) {
+            let received = match first.take() {
+                Some(Ok(received)) => Ok(received),
+                Some(Err(errno)) if errno != Errno::AGAIN => Err(self.failed(Step::Receive, errno)),
+                _ => self.receive_slices_by(into, deadline),
+            };
+            match received {
                 Ok(0) => return Err(self.failed(Step::Receive, ENDED).with_transferred(total)),
                 Ok(received) => {
                     total += received;

@@ -14,6 +14,8 @@ use crate::unix::credentials::{Credentials, groups_of_peer};
 use crate::unix::passing::{AT_ONCE, BESIDE, Passed};
 use crate::{Error, Step};
 
+const SEND_NOW: SendFlags = SendFlags::NOSIGNAL.union(SendFlags::DONTWAIT);
+
 impl Seqpacket {
     /// Sends the slices as one message by `deadline`, and descriptors with it, at most 253, as the kernel
     /// takes no more. The peer gets descriptors of its own to what these lead to; this end keeps its own.
@@ -21,6 +23,7 @@ impl Seqpacket {
     /// # Errors
     /// At [`Step::Send`], and nothing was sent: as [`send_by`](Self::send_by); an invalid argument also if
     /// there are more descriptors; [`Error::is_too_many_in_flight`].
+    #[inline(always)]
     pub fn send_passing(
         &self,
         slices: &[IoSlice<'_>],
@@ -30,6 +33,24 @@ impl Seqpacket {
         if descriptors.len() > AT_ONCE || slices.iter().all(|slice| slice.is_empty()) {
             return Err(self.failed(Step::Send, Errno::INVAL));
         }
+        let few = &slices[..slices.len().min(MOST_SLICES)];
+        if few.len() == slices.len() && control::send_riding(self.as_fd(), few, descriptors, SEND_NOW).is_ok()
+        {
+            // A message goes whole.
+            return Ok(());
+        }
+        self.send_passing_on(slices, descriptors, deadline)
+    }
+
+    /// Nothing has gone yet.
+    #[cold]
+    #[inline(never)]
+    fn send_passing_on(
+        &self,
+        slices: &[IoSlice<'_>],
+        descriptors: &[BorrowedFd<'_>],
+        deadline: Instant,
+    ) -> Result<(), Error> {
         let sent = send_until(self.as_fd(), Some(deadline), || self.send_riding(slices, descriptors));
         sent.map_err(|error| self.naming(error))
     }
@@ -38,9 +59,7 @@ impl Seqpacket {
         if slices.len() > MOST_SLICES {
             return with_fewer(slices, |few| self.send_riding(few, descriptors));
         }
-        let flags = SendFlags::NOSIGNAL | SendFlags::DONTWAIT;
-        // A message goes whole.
-        let sent = control::send_riding(self.as_fd(), slices, descriptors, flags);
+        let sent = control::send_riding(self.as_fd(), slices, descriptors, SEND_NOW);
         sent.map(drop).map_err(|errno| self.failed(Step::Send, errno))
     }
 
@@ -55,6 +74,7 @@ impl Seqpacket {
     /// [`Error::is_descriptors_exhausted`] if this process could not take all of them: [`Error::transferred`]
     /// octets of `into` are then valid. Descriptors that did arrive with what is an error have been closed
     /// again: none is left open.
+    #[inline]
     pub fn receive_passed(&self, into: &mut [u8], deadline: Instant) -> Result<Passed, Error> {
         let room = into.len();
         let mut credentials = None;
