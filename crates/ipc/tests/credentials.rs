@@ -1,4 +1,4 @@
-//! Who is at the other end of a Unix stream.
+//! Who is at the other end of a Unix stream or a seqpacket.
 
 mod left_out;
 
@@ -8,7 +8,10 @@ use std::process::{Command, Stdio, id};
 use std::time::{Duration, Instant};
 
 use rustix::process::{getegid, geteuid, getgroups};
-use zorb_ipc::{AcceptorOptions, Credentials, ReceiveCredentials, UnixAcceptor, UnixAddress, UnixStream};
+use zorb_ipc::{
+    AcceptorOptions, Credentials, ReceiveCredentials, Seqpacket, SeqpacketAcceptor, SeqpacketAcceptorOptions,
+    UnixAcceptor, UnixAddress, UnixStream,
+};
 
 use left_out::left_out;
 
@@ -44,6 +47,24 @@ fn each_end_knows_who_made_the_other() {
     groups.sort_unstable();
     expected.sort_unstable();
     assert_eq!(groups, expected);
+}
+
+#[test]
+fn each_end_of_a_seqpacket_knows_who_made_the_other() {
+    let acceptor = SeqpacketAcceptor::bind(name("seqpackets"), &SeqpacketAcceptorOptions::new()).unwrap();
+    let client = Seqpacket::connect(name("seqpackets"), soon()).unwrap();
+    let server = acceptor.accept_by(soon()).unwrap();
+    let mut expected: Vec<u32> = getgroups().unwrap().iter().map(|group| group.as_raw()).collect();
+    expected.sort_unstable();
+    for end in [&client, &server] {
+        assert_eq!(end.peer_credentials().unwrap(), own());
+        let mut groups = end.peer_groups().unwrap();
+        groups.sort_unstable();
+        assert_eq!(groups, expected);
+    }
+    // Once it is gone, too.
+    drop(client);
+    assert_eq!(server.peer_credentials().unwrap(), own());
 }
 
 #[test]
