@@ -162,9 +162,9 @@
 //! the error, and a [`Fifo`] that nobody has opened to write may read as one that has ended. macOS makes a
 //! descriptor close-on-exec only after the fact: a program that another thread starts in between inherits it.
 //!
-//! The project's tests run on Linux alone. For the others the compiler checks the source: `cargo check -p zorb-ipc
-//! --target` with `x86_64-unknown-freebsd`, `aarch64-apple-darwin`, `x86_64-unknown-netbsd` and
-//! `x86_64-unknown-illumos`, each added by `rustup target add`.
+//! The project's tests run on Linux alone. For the others the compiler checks the source, in each run of the project's
+//! tests: `cargo check -p zorb-ipc --target` with `x86_64-unknown-freebsd`, `aarch64-apple-darwin`,
+//! `x86_64-unknown-netbsd` and `x86_64-unknown-illumos`, each added by `rustup target add`.
 //!
 //! # Dependencies
 //!
@@ -182,6 +182,9 @@ mod address;
 #[cfg(target_os = "linux")]
 mod adopt;
 #[cfg(target_os = "linux")]
+mod control;
+#[cfg(not(target_os = "linux"))]
+#[path = "control_elsewhere.rs"]
 mod control;
 #[cfg(target_os = "linux")]
 mod cores;

@@ -1,5 +1,7 @@
 //! Sockets that came from elsewhere.
 
+mod left_out;
+
 use std::io::{IoSlice, Read, Write};
 use std::net::{TcpListener, UdpSocket as PlainUdpSocket};
 use std::os::fd::{AsFd, OwnedFd};
@@ -13,6 +15,8 @@ use zorb_ipc::{
     ConnectedUdpSocket, ConnectedUnixDatagramSocket, Error, Refused, Step, TcpAcceptor, TcpStream, UdpSocket,
     UnixAcceptor, UnixAddress, UnixDatagramSocket, UnixStream,
 };
+
+use left_out::left_out;
 
 const LONG: Duration = Duration::from_secs(30);
 
@@ -61,7 +65,7 @@ fn a_tcp_acceptor_and_both_ends_of_its_connection() {
 #[test]
 fn an_ipv4_peer_of_an_ipv6_socket_is_met_under_its_own_address() {
     let Ok(listener) = TcpListener::bind("[::]:0") else {
-        eprintln!("skipped: this host has no IPv6");
+        left_out("IPv6 on this machine", "it cannot be bound");
         return;
     };
     let port = listener.local_addr().unwrap().port();

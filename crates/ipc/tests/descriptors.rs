@@ -19,7 +19,7 @@ fn exhausted_descriptors_are_told_apart_and_nothing_is_lost() {
     family::<Shm>();
     match Vsock::left_out() {
         None => family::<Vsock>(),
-        Some(why) => conformance::left_out("vsock", &why),
+        Some(why) => conformance::left_out::left_out("vsock", &why),
     }
 
     let acceptor = zorb_ipc::TcpAcceptor::bind(Tcp::fresh(), &Default::default()).unwrap();

@@ -1,6 +1,8 @@
 //! What is sent without copying stays with the kernel until it has done with it. Alone in its process, since a user
 //! may have only so much held, and since it lowers that limit.
 
+mod left_out;
+
 use std::io::IoSlice;
 use std::sync::Arc;
 use std::time::{Duration, Instant};
@@ -8,6 +10,8 @@ use std::time::{Duration, Instant};
 use rustix::process::{Resource, Rlimit, getrlimit, setrlimit};
 use rustix::thread::{CapabilitySet, capabilities, set_capabilities};
 use zorb_ipc::{AcceptorOptions, StableOctets, Step, TcpAcceptor, TcpStream, ZeroCopyStream};
+
+use left_out::left_out;
 
 const SHORT: Duration = Duration::from_millis(30);
 const LONG: Duration = Duration::from_secs(30);
@@ -41,7 +45,10 @@ fn what_is_held() {
         what_the_kernel_holds_outlives_its_sender();
         waiting_for_completions_of_a_connection_shut_down_ends_by_the_deadline();
     } else {
-        eprintln!("left out: the kernel may hold no more than {limit:?} octets for this user");
+        left_out(
+            "what the kernel holds",
+            &format!("it may hold no more than {limit:?} octets for this user"),
+        );
     }
     where_the_kernel_may_hold_no_more_it_copies();
 }

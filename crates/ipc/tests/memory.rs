@@ -1,5 +1,7 @@
 //! Memory with seals, and segments.
 
+mod left_out;
+
 use std::fs::File;
 use std::io::Write;
 use std::os::fd::{AsFd, OwnedFd};
@@ -12,6 +14,8 @@ use rustix::fs::{
 };
 use rustix::io::{Errno, FdFlags, fcntl_getfd, pwrite};
 use zorb_ipc::{Memfd, SealedBytes, SealedMemfd, Segment, SegmentOptions, SizedMemfd, Step};
+
+use left_out::left_out;
 
 fn duplicate(of: impl AsFd) -> OwnedFd {
     of.as_fd().try_clone_to_owned().unwrap()
@@ -184,7 +188,7 @@ fn a_descriptor_that_cannot_write_is_not_taken_for_one_that_can() {
 fn memory_of_huge_pages_is_refused() {
     let flags = MemfdFlags::ALLOW_SEALING | MemfdFlags::CLOEXEC | MemfdFlags::HUGETLB;
     let Ok(huge) = memfd_create("huge", flags) else {
-        eprintln!("skipped: this kernel has no huge pages");
+        left_out("memory of huge pages", "this kernel has none");
         return;
     };
     fcntl_add_seals(&huge, SIZE).unwrap();

@@ -13,7 +13,7 @@ use zorb_ipc::{
     MulticastSender, Received, SendBatch, Step, Udp, UdpSocket, interfaces,
 };
 
-use two_networks::{LONG, Meeting, has_ipv6, run, skip};
+use two_networks::{LONG, Meeting, has_ipv6, left_out, run};
 
 const PORT: u16 = 5007;
 const ROUTER: &str = "192.0.2.2";
@@ -118,7 +118,7 @@ fn multicast_reaches_who_has_joined() {
 fn multicast_reaches_who_has_joined_by_ipv6() {
     const GROUPS: [&str; 3] = ["ff15::7:1", "ff15::7:2", "ff15::7:3"];
     if !has_ipv6() {
-        return skip("multicast by IPv6: this host has none");
+        return left_out("multicast by IPv6", "this host has none");
     }
     run(
         "multicast_reaches_who_has_joined_by_ipv6",
@@ -175,7 +175,7 @@ fn a_group_may_be_joined_for_some_sources_only() {
 #[test]
 fn a_group_may_be_joined_for_some_sources_only_by_ipv6() {
     if !has_ipv6() {
-        return skip("multicast of a source by IPv6: this host has none");
+        return left_out("multicast of a source by IPv6", "this host has none");
     }
     run(
         "a_group_may_be_joined_for_some_sources_only_by_ipv6",
@@ -391,7 +391,7 @@ fn who_cannot_be_reached_is_told_apart() {
             if has_ipv6() {
                 ipv6_is_told_likewise();
             } else {
-                skip("who cannot be reached by IPv6: this host has none");
+                left_out("who cannot be reached by IPv6", "this host has none");
             }
             meeting.at("end");
         },

@@ -1,6 +1,8 @@
 //! Options of sockets: what is set is what is in force, what the kernel clips is told, and what cannot be is
 //! refused.
 
+mod left_out;
+
 use std::fmt::Debug;
 use std::io::IoSlice;
 use std::os::fd::AsFd;
@@ -13,6 +15,8 @@ use zorb_ipc::{
     TcpAcceptor, TcpStream, TypeOfService, UdpSocket, UnixAcceptor, UnixAddress, UnixDatagramSocket,
     UnixStream, UserTimeout,
 };
+
+use left_out::left_out;
 
 const LONG: Duration = Duration::from_secs(30);
 
@@ -238,7 +242,7 @@ fn the_type_of_service_of_a_stream_leaves_two_bits_to_tcp() {
     let hosts = ["127.0.0.1:0", "[::1]:0"];
     for host in hosts {
         if TcpAcceptor::bind(host.parse().unwrap(), &AcceptorOptions::new()).is_err() {
-            eprintln!("left out: this host has no {host}");
+            left_out("IPv6 on this machine", &format!("it has no {host}"));
             continue;
         }
         let (stream, _server, _acceptor) = pair_at(host);

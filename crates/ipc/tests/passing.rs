@@ -1,6 +1,8 @@
 //! Descriptors passed between Unix streams: they arrive, in order, and none is left open. Alone in its process, whose
 //! descriptors it counts and whose limit it lowers.
 
+mod left_out;
+
 use std::fs::File;
 use std::io::{IoSlice, Read, Seek, Write};
 use std::os::fd::{AsFd, AsRawFd, BorrowedFd};
@@ -8,6 +10,8 @@ use std::time::{Duration, Instant};
 
 use rustix::process::{Resource, Rlimit, getrlimit, setrlimit};
 use zorb_ipc::{AcceptorOptions, Step, UnixAcceptor, UnixAddress, UnixStream};
+
+use left_out::left_out;
 
 const LONG: Duration = Duration::from_secs(30);
 
@@ -127,7 +131,7 @@ fn descriptors_that_nobody_asked_for_here_are_closed() {
         // SAFETY: the kernel reads a C `int`, which is there.
         let done = unsafe { libc::setsockopt(fd, libc::SOL_SOCKET, option, on_at.cast(), length) };
         if done != 0 {
-            eprintln!("left out: this kernel has no option {option}");
+            left_out("a socket's option", &format!("this kernel has no {option}"));
         }
     }
     let with_pair = open_descriptors();

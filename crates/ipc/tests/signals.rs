@@ -32,7 +32,7 @@ fn signals_neither_kill_nor_cut_short() {
     do_not_cut_short::<Shm>();
     match Vsock::left_out() {
         None => family::<Vsock>(),
-        Some(why) => conformance::left_out("vsock", &why),
+        Some(why) => conformance::left_out::left_out("vsock", &why),
     }
     passing();
     other_ways_to_send();

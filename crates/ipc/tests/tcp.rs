@@ -1,6 +1,8 @@
 //! TCP handles over real loopback sockets: the calls that wait by the stream's own timeout, and what is TCP's alone. The
 //! rest is in the conformance suite.
 
+mod left_out;
+
 use std::io::IoSlice;
 use std::net::{IpAddr, Ipv4Addr, Ipv6Addr, SocketAddr};
 use std::os::fd::{AsFd, OwnedFd};
@@ -9,6 +11,8 @@ use std::time::{Duration, Instant};
 use zorb_ipc::{
     AcceptorOptions, Address, Error, Idle, QueueSizes, Step, TcpAcceptor, TcpConnector, TcpStream,
 };
+
+use left_out::left_out;
 
 const SHORT: Duration = Duration::from_millis(30);
 /// Far beyond what any of this takes; a test that waits for it has failed.
@@ -342,7 +346,7 @@ fn a_server_may_restart_on_its_port_while_old_connections_linger() {
 fn has_ipv6() -> bool {
     let there = TcpAcceptor::bind(any_port(Ipv6Addr::LOCALHOST), &AcceptorOptions::new()).is_ok();
     if !there {
-        eprintln!("skipped: this host has no IPv6 loopback address");
+        left_out("IPv6 on this machine", "it has no loopback address");
     }
     there
 }

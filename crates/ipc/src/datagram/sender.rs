@@ -99,6 +99,7 @@ impl<F: DatagramFamily> Sender<F> {
 
     /// An address that is sent to again and again, in the kernel's form. `None`: it is none of the family's, or longer than any
     /// sender's.
+    #[cfg(target_os = "linux")]
     pub(crate) fn to(address: &impl SocketAddrArg) -> Option<Self> {
         Self::of(Some(address.as_any()))
     }

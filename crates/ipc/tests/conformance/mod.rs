@@ -10,10 +10,9 @@ pub(crate) mod signals;
 #[macro_use]
 pub(crate) mod seqpackets;
 pub(crate) mod interruptions;
+#[path = "../left_out/mod.rs"]
+pub(crate) mod left_out;
 
-use std::collections::BTreeSet;
-use std::io::Write;
-use std::sync::Mutex;
 use std::sync::atomic::{AtomicU32, Ordering::Relaxed};
 use std::thread;
 use std::time::{Duration, Instant};
@@ -26,15 +25,6 @@ pub(crate) const LONG: Duration = Duration::from_secs(30);
 
 pub(crate) fn within(time: Duration) -> Instant {
     Instant::now() + time
-}
-
-/// Says why this machine cannot try something: one line for each thing and program, past the harness, which shows
-/// what `eprintln!` says of failures only.
-pub(crate) fn left_out(what: &str, why: &str) {
-    static SAID: Mutex<BTreeSet<String>> = Mutex::new(BTreeSet::new());
-    if SAID.lock().unwrap().insert(what.to_owned()) {
-        let _ = std::io::stderr().write_all(format!("{what} left out: {why}\n").as_bytes());
-    }
 }
 
 /// Waits for what the system does on its own time.

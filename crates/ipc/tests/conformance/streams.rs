@@ -412,7 +412,7 @@ macro_rules! stream_transport {
             fn $test() {
                 match <$transport as streams::Tried>::left_out() {
                     None => $suite::$test::<$transport> $arguments,
-                    Some(why) => crate::conformance::left_out(stringify!($name), &why),
+                    Some(why) => crate::conformance::left_out::left_out(stringify!($name), &why),
                 }
             }
         )*

@@ -14,8 +14,11 @@
 //! ends with our end of its pipe, however this process ends; nothing of it has a name that could be left
 //! behind.
 //!
-//! Where this host makes no namespaces, for want of rights or tools, a line says that the test was skipped;
+//! Where this host makes no namespaces, for want of rights or tools, a line says that they are left out;
 //! with `ZORB_REQUIRE_PEERS=1` that is a failure.
+
+#[path = "../left_out/mod.rs"]
+mod left_out;
 
 use std::env;
 use std::io::{BufRead, BufReader, Read, Write};
@@ -26,6 +29,8 @@ use std::thread;
 use std::time::{Duration, Instant};
 
 use rustix::process::{Signal, set_parent_process_death_signal};
+
+pub(crate) use left_out::left_out;
 
 /// Far beyond what any of this takes; a test that waits for it has failed.
 pub(crate) const LONG: Duration = Duration::from_secs(30);
@@ -47,14 +52,9 @@ pub(crate) fn run(name: &str, near: impl FnOnce(&mut Meeting), far: impl FnOnce(
         Ok(_) => far(&mut Meeting::join()),
         Err(_) => match Networks::up() {
             Ok(networks) => networks.run(name),
-            Err(why) => skip(&format!("{name}: no two networks: {why}")),
+            Err(why) => left_out("two networks", &why),
         },
     }
-}
-
-pub(crate) fn skip(what: &str) {
-    assert!(!env::var("ZORB_REQUIRE_PEERS").is_ok_and(|value| value == "1"), "{what}");
-    eprintln!("skipped: {what}");
 }
 
 pub(crate) fn has_ipv6() -> bool {
@@ -158,10 +158,10 @@ impl Networks {
         let far = far.join().unwrap();
         let _ = std::fs::remove_file(&meeting);
         assert!(passed(&near) && passed(&far), "{}{}", said("near", &near), said("far", &far));
-        // What a side has skipped.
+        // What a side has left out.
         for line in [&near, &far].iter().flat_map(|output| output.stderr.split(|&octet| octet == b'\n')) {
-            if line.starts_with(b"skipped") {
-                eprintln!("{}", String::from_utf8_lossy(line));
+            if let Some((what, why)) = String::from_utf8_lossy(line).split_once(" left out: ") {
+                left_out(what, why);
             }
         }
     }
