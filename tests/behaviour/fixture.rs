@@ -39,6 +39,8 @@ pub(crate) enum Road {
     Unix,
     /// By memory, at a new name.
     Shm,
+    /// As by memory, with slabs that are soon used and used up.
+    Slabs,
     /// At a new name in this process.
     Memory,
     /// As TCP, over channels that read ahead of their descriptors.
@@ -57,6 +59,7 @@ impl Place {
     pub(crate) const TCP: Place = Place::new(Road::Tcp, Speech::Giop);
     pub(crate) const UNIX: Place = Place::new(Road::Unix, Speech::Giop);
     pub(crate) const SHM: Place = Place::new(Road::Shm, Speech::Giop);
+    pub(crate) const SLABS: Place = Place::new(Road::Slabs, Speech::Giop);
 
     pub(crate) const fn new(road: Road, speech: Speech) -> Place {
         Place { road, speech }
@@ -76,7 +79,7 @@ impl Place {
         match self.road {
             Road::Tcp | Road::Ahead => "tcp:127.0.0.1:0",
             Road::Unix => "unix:",
-            Road::Shm => "shm:",
+            Road::Shm | Road::Slabs => "shm:",
             Road::Memory => "memory:",
         }
     }
@@ -100,6 +103,7 @@ impl Place {
             Road::Tcp => Arc::new(Tcp::new()),
             Road::Unix => Arc::new(Unix::new()),
             Road::Shm => Arc::new(Shm::new()),
+            Road::Slabs => Arc::new(Shm::new().slabs(4, 4096).expect("slabs may be so")),
             Road::Memory => MEMORY.clone(),
             Road::Ahead => Arc::new(Ahead::new()),
         }
@@ -110,7 +114,7 @@ impl Place {
         match self.road {
             Road::Tcp | Road::Ahead => "tcp:127.0.0.1:",
             Road::Unix => "unix:/tmp/zorb-",
-            Road::Shm => "shm:/tmp/zorb-",
+            Road::Shm | Road::Slabs => "shm:/tmp/zorb-",
             Road::Memory => "memory:",
         }
     }

@@ -9,6 +9,7 @@ macro_rules! over {
         over!(tcp, Tcp, Giop: $($test)+);
         over!(unix, Unix, Giop: $($test)+);
         over!(shm, Shm, Giop: $($test)+);
+        over!(slabs, Slabs, Giop: $($test)+);
     };
     (between processes: $($test:ident),+ $(,)?) => {
         over!(by giop between processes: $($test),+);

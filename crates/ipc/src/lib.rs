@@ -270,7 +270,7 @@ pub use resolve::{resolve, resolve_address};
 pub use resolver::{Resolver, ResolverOptions};
 pub use sent::Sent;
 #[cfg(target_os = "linux")]
-pub use shm::{Armed, RingSize, Shm, ShmAcceptor, ShmConnector, ShmOptions, ShmRole, ShmStream};
+pub use shm::{Armed, RingSize, Shm, ShmAcceptor, ShmConnector, ShmOptions, ShmRole, ShmStream, Slabs};
 #[cfg(target_os = "linux")]
 pub use spinning::{Asleep, Looked, Spinner, Spinners, Spinning};
 pub use stream::{

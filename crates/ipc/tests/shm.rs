@@ -8,7 +8,8 @@ use std::time::{Duration, Instant};
 use rustix::fs::{SealFlags, fcntl_add_seals};
 use zorb_ipc::{
     AcceptorOptions, Armed, Epoll, Error, Events, Interest, Memfd, RingSize, Segment, SegmentOptions,
-    ShmAcceptor, ShmConnector, ShmOptions, ShmRole, ShmStream, Spinning, Trigger, UnixAddress, UnixStream,
+    ShmAcceptor, ShmConnector, ShmOptions, ShmRole, ShmStream, Slabs, Spinning, Trigger, UnixAddress,
+    UnixStream,
 };
 
 const LONG: Duration = Duration::from_secs(30);
@@ -336,5 +337,107 @@ fn rings_have_sizes_that_rings_can_have() {
     }
     for octets in [0, 1, 2048, 4097, 12288, 1 << 31] {
         assert!(RingSize::new(octets).unwrap_err().is_out_of_range(), "{octets}");
+    }
+}
+
+/// Octets that say where they belong.
+fn pattern(octets: usize) -> Vec<u8> {
+    (0..octets).map(|at| (at * 31 + (at >> 12)) as u8).collect()
+}
+
+#[test]
+fn slabs_and_ring_keep_the_order_of_much_and_little() {
+    let options = ShmOptions::new().ring(RingSize::SMALLEST).slabs(Some(Slabs::new(2, 4096).unwrap()));
+    let (one, other) = ShmStream::pair(&options).unwrap();
+    let sent = pattern(1 << 20);
+    std::thread::scope(|scope| {
+        scope.spawn(|| {
+            let (mut rest, mut step) = (&sent[..], 0);
+            while !rest.is_empty() {
+                step = (step * 5 + 7) % 9001;
+                let (now, later) = rest.split_at(rest.len().min(1 + step));
+                let (head, body) = now.split_at(now.len() / 3);
+                one.send_all(&mut [IoSlice::new(head), IoSlice::new(body)], soon()).unwrap();
+                rest = later;
+            }
+        });
+        let mut received = vec![0; sent.len()];
+        let (mut at, mut step) = (0, 0);
+        while at < received.len() {
+            step = (step * 3 + 11) % 7001;
+            let end = received.len().min(at + 1 + step);
+            at += other.receive_by(&mut received[at..end], soon()).unwrap();
+        }
+        assert!(received == sent);
+    });
+}
+
+#[test]
+fn slabs_take_memory_only_when_they_are_used() {
+    let slab = 1 << 20;
+    let options = ShmOptions::new().ring(RingSize::SMALLEST).slabs(Some(Slabs::new(8, slab).unwrap()));
+    let (one, other) = ShmStream::pair(&options).unwrap();
+    let taken = || {
+        let links = std::fs::read_dir("/proc/self/fd").unwrap().filter_map(Result::ok);
+        let slabs = links.filter(|link| {
+            let to = std::fs::read_link(link.path()).unwrap_or_default();
+            let is_ours = |at: std::fs::Metadata| at.len() == 16 << 20;
+            to.to_string_lossy().contains("zorb-slabs") && std::fs::metadata(link.path()).is_ok_and(is_ours)
+        });
+        let blocks = slabs
+            .map(|link| std::os::unix::fs::MetadataExt::blocks(&std::fs::metadata(link.path()).unwrap()));
+        blocks.max().expect("its memory is open") * 512
+    };
+    one.send_all(&mut [IoSlice::new(&pattern(1000))], soon()).unwrap();
+    assert_eq!(taken(), 0);
+    one.send_all(&mut [IoSlice::new(&pattern(slab))], soon()).unwrap();
+    assert_eq!(taken(), slab as u64);
+    other.receive_exact(&mut vec![0; slab + 1000], soon()).unwrap();
+    // Both ends use what is there.
+    assert_eq!(taken(), slab as u64);
+}
+
+#[test]
+fn slabs_that_nobody_gives_back_are_as_a_full_ring() {
+    let options = ShmOptions::new().ring(RingSize::SMALLEST).slabs(Some(Slabs::new(2, 4096).unwrap()));
+    let (one, other) = ShmStream::pair(&options).unwrap();
+    let much = pattern(3 * 4096);
+    let mut sent = 0;
+    while sent < much.len() {
+        match one.send_now(&[IoSlice::new(&much[sent..])]) {
+            Ok(octets) => sent += octets,
+            Err(error) => {
+                assert!(error.is_would_block(), "{error}");
+                break;
+            }
+        }
+    }
+    // Two slabs, their two octets in the ring, and what else fits it.
+    assert_eq!(sent, 2 * 4096 + 4096 - 2);
+    let late = one.send_by(&[IoSlice::new(&much)], Instant::now()).unwrap_err();
+    assert!(late.is_timeout(), "{late}");
+    let mut received = vec![0; sent];
+    other.receive_exact(&mut received, soon()).unwrap();
+    assert!(received == much[..sent]);
+    assert_eq!(one.send_now(&[IoSlice::new(&much)]).unwrap(), 4096, "a slab is free again");
+}
+
+#[test]
+fn slabs_are_looked_at_before_they_are_accepted() {
+    let pair = |least: usize| {
+        let address =
+            UnixAddress::abstract_name(format!("zorb-ipc-slabs-{}-{least}", std::process::id()).as_bytes());
+        let accepts = ShmOptions::new().largest_slabs(least);
+        let acceptor = ShmAcceptor::bind(address.unwrap(), &AcceptorOptions::new(), &accepts).unwrap();
+        let options = ShmOptions::new().slabs(Some(Slabs::new(2, 4096).unwrap()));
+        let _stream = ShmConnector::new(&options).connect(acceptor.local().clone(), soon()).unwrap();
+        acceptor.accept_by(Instant::now() + Duration::from_millis(50)).map(drop)
+    };
+    pair(8192).unwrap();
+    assert!(pair(8191).unwrap_err().is_timeout(), "more than is accepted");
+    for (count, octets) in
+        [(0, 4096), (3, 4096), (128, 4096), (1, 4095), (1, 2048), (1, 32 << 20), (64, 2 << 20)]
+    {
+        assert!(Slabs::new(count, octets).unwrap_err().is_out_of_range(), "{count} of {octets}");
     }
 }

@@ -12,11 +12,14 @@ use std::time::{Duration, Instant};
 use rustix::fs::{SealFlags, fcntl_add_seals};
 use zorb_ipc::{
     AcceptorOptions, Error, RingSize, Segment, SegmentOptions, ShmAcceptor, ShmOptions, ShmRole, ShmStream,
-    UnixAddress, UnixStream,
+    Slabs, UnixAddress, UnixStream,
 };
 
 const RING: usize = 4096;
 const OCTETS: usize = 4096 + 2 * RING;
+/// Slabs of each direction, of 4 KiB: what the honest end sends and receives at once is often worth one.
+const SLABS: usize = 4;
+const SLABS_OCTETS: usize = 2 * SLABS * 4096;
 const ADDRESS: &str = "ZORB_IPC_HOSTILE";
 /// Each call of the honest end may take so long.
 const EACH: Duration = Duration::from_millis(5);
@@ -46,6 +49,7 @@ impl Random {
 /// What the hostile end can reach.
 struct Reached {
     memory: Segment,
+    slabs: Segment,
     socket: UnixStream,
 }
 
@@ -58,20 +62,24 @@ impl Reached {
     fn initiate(socket: UnixStream) -> Self {
         let memory = Segment::create("hostile", OCTETS, &Self::options()).unwrap();
         fcntl_add_seals(memory.memory(), SealFlags::SEAL).unwrap();
-        let words = [u32::from_ne_bytes(*b"zrbS"), 1, RING as u32, 0];
+        let slabs = Segment::create("hostile slabs", SLABS_OCTETS, &SegmentOptions::new()).unwrap();
+        fcntl_add_seals(slabs.memory(), SealFlags::SEAL).unwrap();
+        let words = [u32::from_ne_bytes(*b"zrbS"), 1, RING as u32, (4096 + SLABS) as u32];
         for (at, word) in words.iter().enumerate() {
             memory.word32(at * 4).unwrap().store(*word, Relaxed);
         }
         let hello: Vec<u8> = words.iter().flat_map(|word| word.to_ne_bytes()).collect();
-        socket.send_passing(&hello, &[memory.memory().as_fd()], soon()).unwrap();
-        Self { memory, socket }
+        socket.send_passing(&hello, &[memory.memory().as_fd(), slabs.memory().as_fd()], soon()).unwrap();
+        Self { memory, slabs, socket }
     }
 
     /// As the responder.
     fn respond(socket: UnixStream) -> Self {
         let mut passed = socket.receive_passed(&mut [0; 16], soon()).unwrap();
+        let slabs = passed.descriptors.pop().unwrap();
+        let slabs = Segment::adopt(slabs, SLABS_OCTETS..=SLABS_OCTETS, &SegmentOptions::new()).unwrap();
         let memory = passed.descriptors.pop().unwrap();
-        Self { memory: Segment::adopt(memory, OCTETS..=OCTETS, &Self::options()).unwrap(), socket }
+        Self { memory: Segment::adopt(memory, OCTETS..=OCTETS, &Self::options()).unwrap(), slabs, socket }
     }
 
     /// Until told to stop. `mostly` says which words of the control page it is about: all, or only those that do not give
@@ -89,13 +97,15 @@ impl Reached {
     fn step(&self, random: &mut Random, all: bool) {
         let lane = 128 + 512 * random.below(2);
         // Bits of doorbells, ends, and what gives the peer away: positions.
-        let words = [256, 384, 256, 384, 4, 260, 0, 128];
+        let words = [256, 384, 256, 384, 4, 260, 8, 8, 0, 128];
         let at = match random.below(10) {
             0..8 => lane + words[random.below(if all { words.len() } else { 4 })],
-            8 if all => 4 * random.below(1024),
+            8 if all && random.below(2) == 0 => 4 * random.below(1024),
+            8 if all => 2048 + 512 * random.below(2) + 4 * random.below(2 * SLABS),
             _ => {
                 let piece = [random.next() as u8; 100];
                 self.memory.copy_in(4096 + random.below(2 * RING - piece.len()), &piece).unwrap();
+                self.slabs.copy_in(random.below(SLABS_OCTETS - piece.len()), &piece).unwrap();
                 return;
             }
         };
@@ -193,7 +203,7 @@ fn for_a_while(seed: u64, all: bool, role: ShmRole) -> Met {
     let mut random = Random(seed);
     let (until, latest) =
         (Instant::now() + Duration::from_millis(700), Instant::now() + Duration::from_secs(60));
-    let options = ShmOptions::new().ring(RingSize::SMALLEST);
+    let options = ShmOptions::new().ring(RingSize::SMALLEST).slabs(Some(Slabs::new(SLABS, 4096).unwrap()));
     // Who scribbles may hardly get a processor meanwhile: then it takes until something was found.
     let finds_nothing = || all && met.broken.load(Relaxed) == 0 && Instant::now() < latest;
     while Instant::now() < until || finds_nothing() {
@@ -241,7 +251,7 @@ fn a_thread_that_plays_with_the_doorbells_delays_at_most() {
 fn a_process_that_scribbles_over_everything_is_found_out() {
     let name = format!("zorb-ipc-hostile-{}", std::process::id());
     let address = UnixAddress::abstract_name(name.as_bytes()).unwrap();
-    let options = ShmOptions::new().ring(RingSize::SMALLEST);
+    let options = ShmOptions::new().ring(RingSize::SMALLEST).slabs(Some(Slabs::new(SLABS, 4096).unwrap()));
     let acceptor = ShmAcceptor::bind(address, &AcceptorOptions::new(), &options).unwrap();
     let mut process = Command::new(env::current_exe().unwrap())
         .args(["--exact", "the_hostile_process", "--ignored", "--nocapture"])

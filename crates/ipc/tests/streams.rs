@@ -7,4 +7,5 @@ mod conformance;
 stream_transport!(tcp: zorb_ipc::Tcp);
 stream_transport!(unix_file: zorb_ipc::Unix);
 stream_transport!(shared_memory: zorb_ipc::Shm);
+stream_transport!(shared_memory_small_slabs: crate::conformance::families::SmallSlabs);
 stream_transport!(vsock: zorb_ipc::Vsock);

@@ -113,6 +113,17 @@ impl Memfd {
         }
     }
 
+    /// As [`fix_size`](Self::fix_size), final for good, but with holes: whoever touches a part fills it before
+    /// ([`Segment::fill`](super::Segment::fill)).
+    pub(crate) fn fix_size_with_holes(self) -> Result<SizedMemfd, Error> {
+        let fix = || {
+            resumed(|| fcntl_add_seals(&self.fd, SIZE.union(SealFlags::SEAL)))?;
+            addressable(octets(self.as_fd())?)
+        };
+        let octets = fix().map_err(|errno| Error::os(Step::Configure, errno))?;
+        Ok(SizedMemfd::of(self.fd, octets))
+    }
+
     /// From here on nothing about it can change, for anybody.
     ///
     /// # Errors
@@ -206,6 +217,11 @@ pub(super) fn fill(fd: BorrowedFd<'_>) -> Result<(), Errno> {
         at += piece;
     }
     Ok(())
+}
+
+/// Fills the holes of a part.
+pub(super) fn fill_part(fd: BorrowedFd<'_>, at: usize, octets: usize) -> Result<(), Errno> {
+    resumed(|| fallocate(fd, FallocateFlags::empty(), at as u64, octets as u64))
 }
 
 /// How many octets this machine could hold in all.

@@ -176,6 +176,12 @@ impl Segment {
         self.memory
     }
 
+    /// Takes the memory of a part that may have holes, so that no access to it has to.
+    pub(crate) fn fill(&self, at: usize, octets: usize) -> Result<(), Error> {
+        super::memfd::fill_part(self.memory.as_fd(), at, octets)
+            .map_err(|errno| Error::os(Step::Access, errno))
+    }
+
     /// Copies octets into it, from offset `at` on.
     ///
     /// # Errors

@@ -33,6 +33,16 @@ impl SizedMemfd {
     /// be written, or its size may change, or is another one; an error of the system if there is not as much
     /// memory.
     pub fn adopt(fd: OwnedFd, sizes: RangeInclusive<usize>) -> Result<Self, Refused<OwnedFd>> {
+        Self::adopt_as(fd, &sizes, true)
+    }
+
+    /// As [`adopt`](Self::adopt), but holes stay: whoever touches a part fills it before
+    /// ([`Segment::fill`](super::Segment::fill)).
+    pub(crate) fn adopt_with_holes(fd: OwnedFd, octets: usize) -> Result<Self, Refused<OwnedFd>> {
+        Self::adopt_as(fd, &(octets..=octets), false)
+    }
+
+    fn adopt_as(fd: OwnedFd, sizes: &RangeInclusive<usize>, filled: bool) -> Result<Self, Refused<OwnedFd>> {
         let (fd, octets) = adopted(fd, |fd| {
             let wanted = "memory sealed against shrinking, growing";
             let seals = seals(fd, wanted)?;
@@ -40,8 +50,10 @@ impl SizedMemfd {
                 return Err(Error::unlike(Step::Adopt, wanted, described(seals)));
             }
             check_writable(fd)?;
-            let octets = check_size(fd, &sizes)?;
-            fill(fd).map_err(kind::failed)?;
+            let octets = check_size(fd, sizes)?;
+            if filled {
+                fill(fd).map_err(kind::failed)?;
+            }
             kind::prepare(fd, true)?;
             Ok(octets)
         })?;

@@ -136,8 +136,8 @@ impl ShmAcceptor {
     fn channel(&self, mut peer: Silent) -> Result<ShmStream, Error> {
         // It may not have been in the set.
         let _ = self.set.remove(&peer.socket);
-        let (segment, ring) = peer.hello.memory(&self.options)?;
-        Ok(ShmStream::of(peer.socket, segment, ring, ShmRole::Responder, &self.options))
+        let memory = peer.hello.memory(&self.options)?;
+        Ok(ShmStream::of(peer.socket, memory, ShmRole::Responder, &self.options))
     }
 
     /// What concerns one peer only is its own matter.

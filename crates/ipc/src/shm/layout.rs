@@ -7,12 +7,15 @@
 //!      8  octets of each ring: initiator, likewise
 //!    128  lane from initiator to responder
 //!    640  lane from responder to initiator
+//!   2048  references to slabs from the initiator: 64 of two words, position and length: initiator
+//!   2560  references to slabs from the responder: responder
 //!   4096  ring from initiator to responder
 //!   4096 + ring     ring from responder to initiator
 //!
 //! a lane, of 512 octets; each group on two cache lines of its own, as processors fetch them in pairs
 //!      0  head      producer: position behind the last octet put in
 //!      4  ended     producer: 1 when there will be no more
+//!      8  posted    producer: how many slabs it has handed over
 //!    128  tail      consumer: position behind the last octet taken out
 //!    256  data      consumer sets its bits, producer clears them: doorbell for octets
 //!    260  gone      consumer: 1 when it takes no more
@@ -32,10 +35,17 @@ const VERSION_AT: usize = 4;
 const RING_AT: usize = 8;
 const LANES_AT: usize = 128;
 const LANE: usize = 512;
+const REFERENCES_AT: usize = 2048;
+/// Octets of the references of one direction, and of one of them.
+const REFERENCES: usize = 512;
+const REFERENCE: usize = 8;
+/// How many slabs one direction has at the most.
+pub(super) const MOST_SLABS: usize = REFERENCES / REFERENCE;
 const RINGS_AT: usize = 4096;
 
 const HEAD: usize = 0;
 const ENDED: usize = 4;
+const POSTED: usize = 8;
 const TAIL: usize = 128;
 const DATA: usize = 256;
 const GONE: usize = 260;
@@ -70,18 +80,24 @@ pub(super) fn is_inscribed(segment: &Segment, ring: RingSize) -> bool {
 #[derive(Clone, Copy, Debug)]
 pub(super) struct Lane {
     words: usize,
+    references: usize,
     ring: usize,
     capacity: usize,
 }
 
 impl Lane {
     pub(super) fn from_initiator(ring: RingSize) -> Self {
-        Self { words: LANES_AT, ring: RINGS_AT, capacity: ring.octets() }
+        Self { words: LANES_AT, references: REFERENCES_AT, ring: RINGS_AT, capacity: ring.octets() }
     }
 
     pub(super) fn from_responder(ring: RingSize) -> Self {
         let capacity = ring.octets();
-        Self { words: LANES_AT + LANE, ring: RINGS_AT + capacity, capacity }
+        Self {
+            words: LANES_AT + LANE,
+            references: REFERENCES_AT + REFERENCES,
+            ring: RINGS_AT + capacity,
+            capacity,
+        }
     }
 
     /// Octets of the ring.
@@ -98,6 +114,17 @@ impl Lane {
     #[inline]
     pub(super) fn ended(self, segment: &Segment) -> &AtomicU32 {
         word(segment, self.words + ENDED)
+    }
+
+    #[inline]
+    pub(super) fn posted(self, segment: &Segment) -> &AtomicU32 {
+        word(segment, self.words + POSTED)
+    }
+
+    /// Where the words of the reference to a slab are: position, length.
+    pub(super) fn reference(self, slot: usize) -> (usize, usize) {
+        let at = self.references + slot % MOST_SLABS * REFERENCE;
+        (at, at + 4)
     }
 
     #[inline]
@@ -139,6 +166,6 @@ impl Lane {
 
 /// One of the words above, which were declared when the memory was mapped, all of them.
 #[inline]
-fn word(segment: &Segment, at: usize) -> &AtomicU32 {
+pub(super) fn word(segment: &Segment, at: usize) -> &AtomicU32 {
     segment.word32(at).expect("the control page was mapped as words")
 }

@@ -30,6 +30,9 @@
 //! moves `tail` (Release), which who sends looks at (Acquire) when the room it knows of is used up. Positions count
 //! modulo 2³²; rings are no larger than 2³⁰, so that full and empty, true and impossible are told apart.
 //!
+//! Much data goes through slabs beside the ring, if there are any, in each of whose places stands one octet of the ring:
+//! `slabs.rs`.
+//!
 //! # Doorbells
 //!
 //! Nobody makes a system call for another who is awake. After each move stands one fence, then a look at a word that is in
@@ -50,6 +53,8 @@
 //! * One's own positions are kept outside of the memory, and never read from there.
 //! * Octets are copied by operations that are defined whoever writes meanwhile ([`Segment`](crate::Segment)), from and to
 //!   places that follow from one's own positions alone. No reference to them exists.
+//! * Which slab is next each side counts for itself; what is said of it, where its octet stands and how much it holds, is
+//!   read once and checked. A slab that is kept for ever leaves the ring to its own connection, and nobody else has it.
 //! * Ends that it says, unsays or lies about end its own channel sooner or later; doorbells that it rings for nothing cost
 //!   some wake-ups, after which waiters rest a millisecond in between; doorbells that it silences cost one sleep of 100 ms
 //!   at the most, as who wakes looks at the positions, and so on until the deadline.
@@ -79,6 +84,7 @@ mod models;
 mod options;
 mod ring;
 mod setup;
+mod slabs;
 mod stream;
 mod transfers;
 mod waiting;
@@ -86,7 +92,7 @@ mod word;
 
 pub use arming::Armed;
 pub use ends::{Shm, ShmAcceptor, ShmConnector};
-pub use options::{RingSize, ShmOptions};
+pub use options::{RingSize, ShmOptions, Slabs};
 pub use stream::ShmStream;
 
 /// Which end of a Unix stream sets the channel up, and which follows. The two must differ.

@@ -1,5 +1,6 @@
 //! How a channel is set up.
 
+use super::layout::MOST_SLABS;
 use crate::{Error, Spinning};
 
 /// How many octets one direction holds: a power of two, 4 KiB to 1 GiB.
@@ -36,11 +37,66 @@ impl Default for RingSize {
     }
 }
 
+/// How many slabs each direction has for much data, and how large they are.
+///
+/// A slab takes memory when it is used for the first time, until the channel ends.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct Slabs {
+    octets: usize,
+    count: usize,
+}
+
+impl Slabs {
+    /// No more octets in one direction: 64 MiB.
+    pub const MOST: usize = 64 << 20;
+
+    /// So many of so many octets each.
+    ///
+    /// # Errors
+    /// [`Error::is_out_of_range`] unless the octets are a power of two, 4 KiB to 16 MiB, the count a power of two, 1 to 64,
+    /// and all together no more than [`MOST`](Self::MOST).
+    pub fn new(count: usize, octets: usize) -> Result<Self, Error> {
+        let counted = count.is_power_of_two() && count <= MOST_SLABS;
+        let sized = octets.is_power_of_two() && (4 << 10..=16 << 20).contains(&octets);
+        if counted && sized && count * octets <= Self::MOST {
+            return Ok(Self { octets, count });
+        }
+        Err(Error::out_of_range("slabs are 1 to 64 of 4 KiB to 16 MiB, powers of two, 64 MiB together"))
+    }
+
+    /// Octets of each.
+    pub fn octets(self) -> usize {
+        self.octets
+    }
+
+    /// How many each direction has.
+    pub fn count(self) -> usize {
+        self.count
+    }
+
+    /// Octets of one direction.
+    pub(super) fn total(self) -> usize {
+        self.octets * self.count
+    }
+
+    /// As one word: the octets are a multiple of more than the count.
+    pub(super) fn to_word(self) -> u32 {
+        (self.octets | self.count) as u32
+    }
+
+    pub(super) fn from_word(word: u32) -> Result<Self, Error> {
+        let word = word as usize;
+        Self::new(word & 0xfff, word & !0xfff)
+    }
+}
+
 /// How one end of a channel is set up, and waits.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub struct ShmOptions {
     pub(super) ring: RingSize,
     pub(super) most: MostRing,
+    pub(super) slabs: Option<Slabs>,
+    pub(super) most_slabs: MostSlabs,
     pub(super) spinning: Option<Spinning>,
 }
 
@@ -51,6 +107,16 @@ pub(super) struct MostRing(pub(super) RingSize);
 impl Default for MostRing {
     fn default() -> Self {
         Self(RingSize(16 << 20))
+    }
+}
+
+/// Octets of one direction; 16 MiB unless said otherwise.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(super) struct MostSlabs(pub(super) usize);
+
+impl Default for MostSlabs {
+    fn default() -> Self {
+        Self(16 << 20)
     }
 }
 
@@ -70,6 +136,19 @@ impl ShmOptions {
     /// 16 MiB.
     pub fn largest_ring(mut self, size: RingSize) -> Self {
         self.most = MostRing(size);
+        self
+    }
+
+    /// The slabs of a channel that this end sets up, beside its rings; `None`: all goes through the rings. Default: none.
+    pub fn slabs(mut self, slabs: Option<Slabs>) -> Self {
+        self.slabs = slabs;
+        self
+    }
+
+    /// How many octets the slabs of one direction may have that this end accepts where the other sets the channel up.
+    /// Default: 16 MiB.
+    pub fn largest_slabs(mut self, octets: usize) -> Self {
+        self.most_slabs = MostSlabs(octets);
         self
     }
 

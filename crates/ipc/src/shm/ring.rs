@@ -55,6 +55,12 @@ impl Producer {
         Ok(self.capacity - left)
     }
 
+    /// The position of the next octet.
+    #[inline]
+    pub(super) fn position(&self) -> u32 {
+        self.head
+    }
+
     /// Where the next octet goes, from the beginning of the ring.
     #[inline]
     pub(super) fn place(&self) -> usize {
@@ -103,6 +109,12 @@ impl Consumer {
         }
         self.head = seen;
         Ok(available)
+    }
+
+    /// The position of the next octet.
+    #[inline]
+    pub(super) fn position(&self) -> u32 {
+        self.tail
     }
 
     /// Where the next octet lies, from the beginning of the ring.

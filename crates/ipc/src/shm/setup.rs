@@ -1,11 +1,11 @@
 //! Setting a channel up over a Unix stream: one message, from the initiator to the responder.
 //!
 //! ```text
-//! offset           16 octets, and with the first of them one descriptor: the memory
+//! offset           16 octets, and with the first of them the memory: one descriptor, and a second one if there are slabs
 //!      0  magic    "zrbS"
 //!      4  version  1
 //!      8  octets of each ring
-//!     12  0
+//!     12  0, or octets of a slab plus how many slabs each direction has
 //! ```
 //!
 //! There is no answer: the initiator may send into the rings at once. Who does not agree closes the socket, which the
@@ -13,20 +13,30 @@
 //!
 //! The responder believes nothing of it. The size must be one that rings can have, and no larger than its own limit; the
 //! descriptor must be memory of exactly the octets that follow from it, sealed against shrinking, growing and further
-//! seals, and say the same in its first words. Only then is it mapped.
+//! seals, and say the same in its first words. Only then is it mapped. So it is with the memory of slabs, but that it has
+//! no such words, and may have holes (`slabs.rs`).
 
 use std::os::fd::{AsFd, BorrowedFd, OwnedFd};
 use std::time::Instant;
 
 use rustix::fs::{SealFlags, fcntl_add_seals, fcntl_get_seals};
 
-use super::{RingSize, ShmOptions, layout};
-use crate::{Error, Memfd, Segment, Step, UnixStream};
+use super::{RingSize, ShmOptions, Slabs, layout};
+use crate::memory::SizedMemfd;
+use crate::{Error, Memfd, Segment, SegmentOptions, Step, UnixStream};
+
+/// All memory of a channel.
+pub(super) struct Memory {
+    pub(super) segment: Segment,
+    pub(super) ring: RingSize,
+    pub(super) slabs: Option<(Segment, Slabs)>,
+}
 
 pub(super) const HELLO: usize = 16;
 
 const STRANGE: &str = "what set the channel up was no such message";
 const TOO_LARGE: &str = "its rings are larger than what is accepted here";
+const TOO_MANY: &str = "its slabs are more than what is accepted here";
 const UNLIKE: &str = "the memory is not what its message says";
 
 /// Makes the memory, and passes it on.
@@ -34,7 +44,7 @@ pub(super) fn initiate(
     socket: &UnixStream,
     options: &ShmOptions,
     deadline: Instant,
-) -> Result<Segment, Error> {
+) -> Result<Memory, Error> {
     let ring = options.ring;
     let octets = layout::octets(ring)
         .ok_or_else(|| Error::out_of_range("rings that do not fit the addresses of a process"))?;
@@ -42,15 +52,32 @@ pub(super) fn initiate(
     fcntl_add_seals(&memory, SealFlags::SEAL).map_err(|errno| Error::os(Step::Configure, errno))?;
     let segment = memory.map(&layout::mapped())?;
     layout::inscribe(&segment, ring);
-    socket.send_passing(&hello(ring), &[segment.memory().as_fd()], deadline)?;
-    Ok(segment)
+    let slabs = match options.slabs {
+        Some(slabs) => {
+            let memory = Memfd::create("zorb-slabs", 2 * slabs.total() as u64)?.fix_size_with_holes()?;
+            Some((memory.map(&SegmentOptions::new())?, slabs))
+        }
+        None => None,
+    };
+    let hello = hello(ring, options.slabs);
+    match &slabs {
+        Some((bulk, _)) => {
+            let both = [segment.memory().as_fd(), bulk.memory().as_fd()];
+            socket.send_passing(&hello, &both, deadline)?;
+        }
+        None => {
+            socket.send_passing(&hello, &[segment.memory().as_fd()], deadline)?;
+        }
+    }
+    Ok(Memory { segment, ring, slabs })
 }
 
-fn hello(ring: RingSize) -> [u8; HELLO] {
+fn hello(ring: RingSize, slabs: Option<Slabs>) -> [u8; HELLO] {
     let mut hello = [0; HELLO];
     hello[..4].copy_from_slice(&layout::MAGIC.to_ne_bytes());
     hello[4..8].copy_from_slice(&layout::VERSION.to_ne_bytes());
     hello[8..12].copy_from_slice(&(ring.octets() as u32).to_ne_bytes());
+    hello[12..].copy_from_slice(&slabs.map_or(0, Slabs::to_word).to_ne_bytes());
     hello
 }
 
@@ -60,6 +87,7 @@ pub(super) struct Hello {
     octets: [u8; HELLO],
     filled: usize,
     memory: Option<OwnedFd>,
+    slabs: Option<OwnedFd>,
 }
 
 impl Hello {
@@ -72,7 +100,8 @@ impl Hello {
             }
             self.filled += passed.octets;
             for descriptor in passed.descriptors {
-                if self.memory.replace(descriptor).is_some() {
+                let place = if self.memory.is_none() { &mut self.memory } else { &mut self.slabs };
+                if place.replace(descriptor).is_some() {
                     return Err(socket.naming(Error::broken(Step::Receive, STRANGE)));
                 }
             }
@@ -81,11 +110,11 @@ impl Hello {
     }
 
     /// The memory, if all about it is right.
-    pub(super) fn memory(&mut self, options: &ShmOptions) -> Result<(Segment, RingSize), Error> {
+    pub(super) fn memory(&mut self, options: &ShmOptions) -> Result<Memory, Error> {
         let broken = |rule| Error::broken(Step::Receive, rule);
         let (words, _) = self.octets.as_chunks::<4>();
         let word = |at: usize| words.get(at).map(|word| u32::from_ne_bytes(*word));
-        if word(0) != Some(layout::MAGIC) || word(1) != Some(layout::VERSION) || word(3) != Some(0) {
+        if word(0) != Some(layout::MAGIC) || word(1) != Some(layout::VERSION) {
             return Err(broken(STRANGE));
         }
         let ring = word(2).and_then(|octets| RingSize::new(octets as usize).ok());
@@ -102,7 +131,22 @@ impl Hello {
         if !layout::is_inscribed(&segment, ring) {
             return Err(broken(UNLIKE));
         }
-        Ok((segment, ring))
+        let slabs = match (word(3), self.slabs.take()) {
+            (Some(0), None) => None,
+            (Some(said), Some(memory)) => {
+                let slabs = Slabs::from_word(said).map_err(|_| broken(STRANGE))?;
+                if slabs.total() > options.most_slabs.0 {
+                    return Err(broken(TOO_MANY));
+                }
+                if !is_final(memory.as_fd()) {
+                    return Err(broken(UNLIKE));
+                }
+                let memory = SizedMemfd::adopt_with_holes(memory, 2 * slabs.total())?;
+                Some((memory.map(&SegmentOptions::new())?, slabs))
+            }
+            _ => return Err(broken(STRANGE)),
+        };
+        Ok(Memory { segment, ring, slabs })
     }
 }
 

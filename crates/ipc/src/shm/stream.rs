@@ -11,8 +11,9 @@ use rustix::io::Errno;
 
 use super::layout::Lane;
 use super::ring::{Consumer, Producer};
-use super::setup::{self, Hello};
-use super::{RingSize, ShmOptions, ShmRole};
+use super::setup::{self, Hello, Memory};
+use super::slabs::Bulk;
+use super::{ShmOptions, ShmRole, Slabs};
 use crate::{
     Credentials, Error, Refused, Segment, Spinner, Spinners, Spinning, Step, UnixAddress, UnixStream,
 };
@@ -60,6 +61,9 @@ pub struct ShmStream {
     pub(super) incoming: Lane,
     pub(super) sending: Mutex<Producer>,
     receiving: Mutex<Consumer>,
+    bulk: Option<Bulk>,
+    /// From how many octets on slabs are used.
+    much: u32,
     /// [`SHUT`], [`HUNG`], [`BROKEN`], [`ENDED_HERE`].
     pub(super) state: AtomicU32,
     /// How many threads sleep for octets, and for room.
@@ -106,7 +110,7 @@ impl ShmStream {
         // Neither waits: the message fits the socket's queue, and is in it.
         let now = Instant::now();
         let one = Self::over(one, ShmRole::Initiator, options, now)?;
-        let responder = options.clone().largest_ring(options.ring);
+        let responder = options.clone().largest_ring(options.ring).largest_slabs(Slabs::MOST);
         Ok((one, Self::over(other, ShmRole::Responder, &responder, now)?))
     }
 
@@ -126,9 +130,7 @@ impl ShmStream {
         deadline: Instant,
     ) -> Result<Self, Refused<UnixStream>> {
         let set_up = || match role {
-            ShmRole::Initiator => {
-                setup::initiate(&socket, options, deadline).map(|made| (made, options.ring))
-            }
+            ShmRole::Initiator => setup::initiate(&socket, options, deadline),
             ShmRole::Responder => {
                 let mut hello = Hello::default();
                 hello.receive(&socket, deadline)?;
@@ -136,15 +138,14 @@ impl ShmStream {
             }
         };
         match set_up() {
-            Ok((segment, ring)) => Ok(Self::of(socket, segment, ring, role, options)),
+            Ok(memory) => Ok(Self::of(socket, memory, role, options)),
             Err(error) => Err(Refused::new(error, socket)),
         }
     }
 
     pub(super) fn of(
         socket: UnixStream,
-        segment: Segment,
-        ring: RingSize,
+        Memory { segment, ring, slabs }: Memory,
         role: ShmRole,
         options: &ShmOptions,
     ) -> Self {
@@ -154,6 +155,7 @@ impl ShmStream {
             ShmRole::Responder => (theirs, ours),
         };
         let capacity = ring.octets() as u32;
+        let bulk = slabs.map(|(memory, slabs)| Bulk::new(memory, slabs, role));
         Self {
             socket,
             segment,
@@ -161,6 +163,8 @@ impl ShmStream {
             incoming,
             sending: Mutex::new(Producer::new(capacity)),
             receiving: Mutex::new(Consumer::new(capacity)),
+            much: bulk.as_ref().map_or(u32::MAX, Bulk::threshold),
+            bulk,
             state: AtomicU32::new(0),
             receivers: AtomicU32::new(0),
             senders: AtomicU32::new(0),
@@ -226,7 +230,17 @@ impl ShmStream {
                 return self.end();
             }
         }
-        let most = available.min(wanted) as usize;
+        let mut most = available.min(wanted) as usize;
+        if let Some(bulk) = &self.bulk {
+            let (posted, capacity) = (self.incoming.posted(&self.segment), self.incoming.capacity() as u32);
+            let words = |slot| self.incoming.reference(slot);
+            let ahead = bulk.ahead(posted, consumer.position(), capacity, words, &self.segment);
+            match ahead.map_err(|_| self.broken(Step::Receive))? {
+                Some(0) => return self.take_slab(bulk, &mut consumer, into, keep),
+                Some(ahead) => most = most.min(ahead as usize),
+                None => {}
+            }
+        }
         let (mut place, mut taken) = (consumer.place(), 0);
         let round = self.incoming.capacity() - 1;
         for slice in into {
@@ -241,6 +255,31 @@ impl ShmStream {
         if !keep {
             consumer.consume(self.incoming.tail(&self.segment), taken as u32);
             drop(consumer);
+            self.ring(self.incoming.room(&self.segment));
+        }
+        Ok(Taken::Octets(taken))
+    }
+
+    /// Takes of a slab, whose octet is the next of the ring.
+    fn take_slab(
+        &self,
+        bulk: &Bulk,
+        consumer: &mut Consumer,
+        into: &mut [IoSliceMut<'_>],
+        keep: bool,
+    ) -> Result<Taken, Error> {
+        let (taken, all) = bulk.empty(keep, |memory, at, left| {
+            let mut taken = 0;
+            for slice in into {
+                let octets = slice.len().min(left - taken);
+                let Some(part) = slice.get_mut(..octets) else { break };
+                memory.copy_out(at + taken, part)?;
+                taken += octets;
+            }
+            Ok(taken)
+        })?;
+        if all {
+            consumer.consume(self.incoming.tail(&self.segment), 1);
             self.ring(self.incoming.room(&self.segment));
         }
         Ok(Taken::Octets(taken))
@@ -308,6 +347,14 @@ impl ShmStream {
             drop(producer);
             return Err(self.cannot_send());
         }
+        if wanted >= self.much
+            && let Some(bulk) = &self.bulk
+            && let Some(put) = self.put_slab(bulk, &mut producer, slices, wanted)?
+        {
+            drop(producer);
+            self.ring(self.outgoing.data(&self.segment));
+            return Ok(Put::Octets(put));
+        }
         let room = producer.room(self.outgoing.tail(&self.segment), wanted);
         let room = room.map_err(|_| self.broken(Step::Send))?;
         if room == 0 {
@@ -329,6 +376,38 @@ impl ShmStream {
         drop(producer);
         self.ring(self.outgoing.data(&self.segment));
         Ok(Put::Octets(put))
+    }
+
+    /// Puts octets into a slab, if one is free and its octet fits the ring.
+    fn put_slab(
+        &self,
+        bulk: &Bulk,
+        producer: &mut Producer,
+        slices: &[IoSlice<'_>],
+        wanted: u32,
+    ) -> Result<Option<usize>, Error> {
+        // As much as there can be, so that it looks what was taken.
+        let room = producer.room(self.outgoing.tail(&self.segment), u32::MAX);
+        if room.map_err(|_| self.broken(Step::Send))? == 0 {
+            return Ok(None);
+        }
+        let most = bulk.size().min(wanted as usize);
+        let positions = (producer.position(), producer.seen());
+        let (posted, words) = (self.outgoing.posted(&self.segment), |slot| self.outgoing.reference(slot));
+        let filled = bulk.fill(positions, most as u32, posted, words, &self.segment, |memory, at| {
+            let mut put = 0;
+            for slice in slices {
+                let octets = slice.len().min(most - put);
+                memory.copy_in(at + put, &slice[..octets])?;
+                put += octets;
+            }
+            Ok(())
+        })?;
+        if !filled {
+            return Ok(None);
+        }
+        producer.publish(self.outgoing.head(&self.segment), 1);
+        Ok(Some(most))
     }
 
     /// What there is room for; `None`: there is some, or sending would fail.

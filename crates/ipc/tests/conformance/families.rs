@@ -3,11 +3,11 @@
 use std::net::{Ipv4Addr, SocketAddr};
 use std::os::fd::OwnedFd;
 use std::sync::OnceLock;
-use std::time::Duration;
+use std::time::{Duration, Instant};
 
 use zorb_ipc::{
-    Acceptor, AcceptorOptions, Error, Shm, ShmAcceptor, ShmOptions, Stream, Tcp, Unix, UnixAddress, Vsock,
-    VsockAddress,
+    Acceptor, AcceptorOptions, Error, RingSize, Shm, ShmAcceptor, ShmConnector, ShmOptions, ShmStream, Slabs,
+    Stream, StreamTransport, Tcp, Unix, UnixAddress, Vsock, VsockAddress,
 };
 
 use super::streams::Tried;
@@ -65,6 +65,55 @@ impl Tried for Shm {
 
     fn listen_for_few() -> ShmAcceptor {
         ShmAcceptor::bind(Self::fresh(), &AcceptorOptions::new().backlog(0), &ShmOptions::new()).unwrap()
+    }
+}
+
+/// Shared memory whose slabs are used for nearly all, and used up soon.
+#[derive(Debug)]
+pub(crate) struct SmallSlabs;
+
+impl SmallSlabs {
+    fn options() -> ShmOptions {
+        let ring = RingSize::new(8 << 10).unwrap();
+        ShmOptions::new().ring(ring).slabs(Some(Slabs::new(4, 4 << 10).unwrap()))
+    }
+}
+
+impl StreamTransport for SmallSlabs {
+    type Address = UnixAddress;
+    type Acceptor = ShmAcceptor;
+    type Stream = ShmStream;
+
+    fn listen(address: UnixAddress) -> Result<ShmAcceptor, Error> {
+        ShmAcceptor::bind(address, &AcceptorOptions::new(), &Self::options())
+    }
+
+    fn address(acceptor: &ShmAcceptor) -> UnixAddress {
+        acceptor.local().clone()
+    }
+
+    fn accept_by(acceptor: &ShmAcceptor, deadline: Instant) -> Result<ShmStream, Error> {
+        acceptor.accept_by(deadline)
+    }
+
+    fn connect(address: UnixAddress, deadline: Instant) -> Result<ShmStream, Error> {
+        ShmConnector::new(&Self::options()).connect(address, deadline)
+    }
+}
+
+impl Tried for SmallSlabs {
+    type Held = ();
+
+    fn fresh() -> UnixAddress {
+        unused_path()
+    }
+
+    fn refusing() -> ((), UnixAddress) {
+        Unix::refusing()
+    }
+
+    fn listen_for_few() -> ShmAcceptor {
+        Shm::listen_for_few()
     }
 }
 

@@ -11,7 +11,8 @@
 //! sockets](super::unix). References carry it as zorb's own component ([`ComponentTag::ZORB_SHM`]) of the IIOP profile,
 //! which other ORBs pass over.
 //!
-//! A message may be larger than a ring: it goes through it in parts, as it is received. What the peer does to the memory
+//! A message may be larger than a ring: it goes through it in parts, as it is received, or through slabs beside it
+//! ([`Shm::slabs`]). What the peer does to the memory
 //! harms nobody: `zorb_ipc`'s channel checks what it reads there and copies each octet out once ([`zorb_ipc::ShmStream`]
 //! says what a hostile peer can do: end its own connection).
 
@@ -22,7 +23,7 @@ use std::time::Instant;
 
 use zorb_giop::{ComponentTag, IiopProfile, Ior, TaggedProfile};
 use zorb_ipc::{
-    Credentials, Error, RingSize, ShmAcceptor, ShmOptions, ShmRole, ShmStream, Spinners, Spinning,
+    Credentials, Error, RingSize, ShmAcceptor, ShmOptions, ShmRole, ShmStream, Slabs, Spinners, Spinning,
     UnixAddress, UnixConnector,
 };
 
@@ -37,6 +38,7 @@ pub struct Shm {
     options: ShmOptions,
     /// What it was told, for people.
     ring: Option<usize>,
+    slabs: Option<Slabs>,
     spinning: Option<Spinning>,
 }
 
@@ -44,7 +46,7 @@ impl Shm {
     /// Between processes of this user, with rings of 128 KiB and waits that learn whether to spin.
     pub fn new() -> Shm {
         let options = RingSize::new(RING).map(|ring| ShmOptions::new().ring(ring)).unwrap_or_default();
-        Shm { machine: Machine::new(NAME), options, ring: None, spinning: None }
+        Shm { machine: Machine::new(NAME), options, ring: None, slabs: None, spinning: None }
     }
 
     /// Talks to these users, whether they connect or are connected to.
@@ -69,6 +71,23 @@ impl Shm {
         Ok(self)
     }
 
+    /// Slabs for much data beside the rings of the connections that a client opens: how many each direction has, 1 to 64, and
+    /// octets of each, 4 KiB to 16 MiB; powers of two, 64 MiB together. None otherwise. What is sent at once and would fill
+    /// half a slab goes into one, if one is free. A server accepts up to 16 MiB each way, or what it has here if that is
+    /// more. A slab takes memory from its first use on until the connection ends.
+    ///
+    /// # Errors
+    /// Any other numbers.
+    pub fn slabs(mut self, count: usize, octets: usize) -> io::Result<Shm> {
+        let slabs = Slabs::new(count, octets).map_err(invalid)?;
+        self.options = self.options.slabs(Some(slabs));
+        self.slabs = Some(slabs);
+        if count * octets > LARGEST {
+            self.options = self.options.largest_slabs(count * octets);
+        }
+        Ok(self)
+    }
+
     /// How this side looks for what it waits for before it sleeps. Default: as the ORB was told
     /// ([`OrbBuilder::spinning`](crate::OrbBuilder::spinning)).
     #[must_use]
@@ -82,7 +101,7 @@ impl Shm {
 /// Octets of a ring: 64 KiB, of which images and files are often made, and their heads fit whole.
 const RING: usize = 128 << 10;
 
-/// The largest rings that a server accepts by default.
+/// The largest rings that a server accepts by default, and as many octets of slabs each way.
 const LARGEST: usize = 16 << 20;
 
 impl Default for Shm {
@@ -123,8 +142,9 @@ impl Transport for Shm {
 
     fn properties(&self) -> Vec<(&'static str, String)> {
         let ring = self.ring.map(|octets| ("ring", octets.to_string()));
+        let slabs = self.slabs.map(|slabs| ("slabs", format!("{}*{}", slabs.count(), slabs.octets())));
         let spinning = self.spinning.map(|spinning| ("spinning", spinning.to_string()));
-        ring.into_iter().chain(spinning).chain(self.machine.users.property()).collect()
+        ring.into_iter().chain(slabs).chain(spinning).chain(self.machine.users.property()).collect()
     }
 }
 

@@ -1,0 +1,338 @@
+//! Slabs: memory beside the rings for what is too much for them. Who sends copies much data into a free slab, and puts
+//! one octet into the ring in its place, to which a reference belongs: where that octet stands, and how much the slab
+//! holds. All that is said of octets in the ring holds for that one: order, doorbells, ends, and the room it takes.
+//!
+//! ```text
+//! ring     … o o o o S o o …        S: one octet, taken when all of the slab was
+//!                    │
+//! reference   position, length      the k-th reference is about slab k modulo their number
+//! ```
+//!
+//! Slabs are used in turn and taken in turn, so a slab's number is never said, and it is given back by the position of
+//! who receives, which has passed that octet: no message, no further word. Each side counts on its own. References and
+//! slabs are released (Release) with `posted`, before the octet is; who receives acquires `posted` (Acquire) after it
+//! saw the octet.
+//!
+//! Their memory is a second memfd, sealed as the first. Its pages are taken when a slab is used for the first time, by
+//! who sends; who receives sees to it on its own, so that no access finds a hole.
+
+use std::sync::atomic::AtomicU32;
+use std::sync::atomic::Ordering::{Acquire, Relaxed, Release};
+
+use std::sync::{Mutex, PoisonError};
+
+use super::ring::Broken;
+use super::word::Word;
+use super::{ShmRole, Slabs};
+use crate::{Error, Segment};
+
+/// What is said about a slab.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(super) struct Reference {
+    pub(super) position: u32,
+    pub(super) length: u32,
+}
+
+/// The words of one reference.
+pub(super) struct ReferenceWords<'w, W> {
+    pub(super) position: &'w W,
+    pub(super) length: &'w W,
+}
+
+/// The books of the side that fills slabs.
+#[derive(Debug)]
+pub(super) struct Filling {
+    /// How many were handed over, and how many of these came back, modulo 2³².
+    posted: u32,
+    returned: u32,
+    /// Where the octet of each stands.
+    positions: Vec<u32>,
+}
+
+impl Filling {
+    pub(super) fn new(count: u32) -> Self {
+        Self { posted: 0, returned: 0, positions: vec![0; count as usize] }
+    }
+
+    /// Which slab is the next, if it is free: the ring's positions say what was taken.
+    pub(super) fn free(&mut self, head: u32, tail: u32) -> Option<usize> {
+        let unread = head.wrapping_sub(tail);
+        while self.returned != self.posted {
+            let position = self.positions[self.slot(self.returned)];
+            // One that stands in the ring is never further back than what is unread.
+            if head.wrapping_sub(position) <= unread {
+                break;
+            }
+            self.returned = self.returned.wrapping_add(1);
+        }
+        let out = self.posted.wrapping_sub(self.returned) as usize;
+        (out < self.positions.len()).then(|| self.slot(self.posted))
+    }
+
+    /// Hands the slab over that [`free`](Self::free) named. The octet at `position` must follow.
+    pub(super) fn post<W: Word>(&mut self, posted: &W, words: &ReferenceWords<'_, W>, said: Reference) {
+        let slot = self.slot(self.posted);
+        self.positions[slot] = said.position;
+        words.position.store(said.position, Relaxed);
+        words.length.store(said.length, Relaxed);
+        self.posted = self.posted.wrapping_add(1);
+        posted.store(self.posted, Release);
+    }
+
+    /// Slabs are a power of two, so the count may go round.
+    fn slot(&self, number: u32) -> usize {
+        number as usize & (self.positions.len() - 1)
+    }
+}
+
+/// The books of the side that empties them.
+#[derive(Debug)]
+pub(super) struct Emptying {
+    size: u32,
+    count: u32,
+    taken: u32,
+    /// What was said of the next one: read once. And how much of it was taken.
+    current: Option<Reference>,
+    done: u32,
+}
+
+impl Emptying {
+    pub(super) fn new(size: u32, count: u32) -> Self {
+        Self { size, count, taken: 0, current: None, done: 0 }
+    }
+
+    /// How many octets of the ring come before the next slab's, if one was handed over.
+    pub(super) fn ahead<'w, W: Word + 'w>(
+        &mut self,
+        posted: u32,
+        tail: u32,
+        capacity: u32,
+        words: impl FnOnce(usize) -> ReferenceWords<'w, W>,
+    ) -> Result<Option<u32>, Broken> {
+        let waiting = posted.wrapping_sub(self.taken);
+        if waiting == 0 {
+            return Ok(None);
+        }
+        if waiting > self.count {
+            return Err(Broken);
+        }
+        let current = match self.current {
+            Some(current) => current,
+            None => {
+                let words = words(self.slot());
+                let said =
+                    Reference { position: words.position.load(Relaxed), length: words.length.load(Relaxed) };
+                if said.length == 0 || said.length > self.size {
+                    return Err(Broken);
+                }
+                *self.current.insert(said)
+            }
+        };
+        let ahead = current.position.wrapping_sub(tail);
+        if ahead < capacity { Ok(Some(ahead)) } else { Err(Broken) }
+    }
+
+    /// Where the slab is, what of it was taken, and what is left.
+    pub(super) fn rest(&self) -> (usize, u32, u32) {
+        let length = self.current.map_or(0, |current| current.length);
+        (self.slot(), self.done, length - self.done)
+    }
+
+    /// That much was taken; true when that was all, and its octet is to be taken from the ring.
+    pub(super) fn take(&mut self, octets: u32) -> bool {
+        self.done += octets;
+        if self.rest().2 > 0 {
+            return false;
+        }
+        (self.current, self.done) = (None, 0);
+        self.taken = self.taken.wrapping_add(1);
+        true
+    }
+
+    pub(super) fn taken(&self) -> u32 {
+        self.taken
+    }
+
+    fn slot(&self) -> usize {
+        (self.taken & (self.count - 1)) as usize
+    }
+}
+
+/// The slabs of a channel, both ways, and this end's books of them.
+pub(super) struct Bulk {
+    memory: Segment,
+    slabs: Slabs,
+    outgoing: Mutex<Half<Filling>>,
+    incoming: Mutex<Half<Emptying>>,
+    /// As the books of the incoming ones say, for a look without the lock.
+    taken: AtomicU32,
+}
+
+/// One direction.
+struct Half<B> {
+    books: B,
+    /// Where its first slab begins.
+    at: usize,
+    /// A bit for each whose pages are known to be there.
+    there: u64,
+}
+
+impl Bulk {
+    pub(super) fn new(memory: Segment, slabs: Slabs, role: ShmRole) -> Self {
+        let (count, size) = (slabs.count() as u32, slabs.octets() as u32);
+        let (out, in_) = match role {
+            ShmRole::Initiator => (0, slabs.total()),
+            ShmRole::Responder => (slabs.total(), 0),
+        };
+        Self {
+            memory,
+            slabs,
+            outgoing: Mutex::new(Half { books: Filling::new(count), at: out, there: 0 }),
+            incoming: Mutex::new(Half { books: Emptying::new(size, count), at: in_, there: 0 }),
+            taken: AtomicU32::new(0),
+        }
+    }
+
+    /// From how many octets on a slab is used: half of one. A smaller part would waste what it holds.
+    pub(super) fn threshold(&self) -> u32 {
+        (self.slabs.octets() / 2) as u32
+    }
+
+    /// How much a slab takes.
+    pub(super) fn size(&self) -> usize {
+        self.slabs.octets()
+    }
+
+    /// Fills the next slab, if it is free, by `copy`, which puts octets at an offset of its memory, and hands it over.
+    /// False: none is free, or there is no memory for it.
+    pub(super) fn fill(
+        &self,
+        (head, tail): (u32, u32),
+        length: u32,
+        posted: &AtomicU32,
+        words: impl FnOnce(usize) -> ReferenceWordsOfMemory,
+        segment: &Segment,
+        copy: impl FnOnce(&Segment, usize) -> Result<(), Error>,
+    ) -> Result<bool, Error> {
+        let mut half = self.outgoing.lock().unwrap_or_else(PoisonError::into_inner);
+        let Some(slot) = half.books.free(head, tail) else { return Ok(false) };
+        let at = half.at + slot * self.slabs.octets();
+        if half.there & (1 << slot) == 0 {
+            if self.memory.fill(at, self.slabs.octets()).is_err() {
+                return Ok(false);
+            }
+            half.there |= 1 << slot;
+        }
+        copy(&self.memory, at)?;
+        let (position, size) = words(slot);
+        let words = ReferenceWords {
+            position: super::layout::word(segment, position),
+            length: super::layout::word(segment, size),
+        };
+        half.books.post(posted, &words, Reference { position: head, length });
+        Ok(true)
+    }
+
+    /// How many octets of the ring come before the next slab's, if one was handed over.
+    #[inline]
+    pub(super) fn ahead(
+        &self,
+        posted: &AtomicU32,
+        tail: u32,
+        capacity: u32,
+        words: impl FnOnce(usize) -> ReferenceWordsOfMemory,
+        segment: &Segment,
+    ) -> Result<Option<u32>, Broken> {
+        let posted = posted.load(Acquire);
+        if posted == self.taken.load(Relaxed) {
+            return Ok(None);
+        }
+        let mut half = self.incoming.lock().unwrap_or_else(PoisonError::into_inner);
+        half.books.ahead(posted, tail, capacity, |slot| {
+            let (position, length) = words(slot);
+            ReferenceWords {
+                position: super::layout::word(segment, position),
+                length: super::layout::word(segment, length),
+            }
+        })
+    }
+
+    /// Copies out of the slab that comes next, by `copy`, which is given the memory, an offset, and how much there is,
+    /// and says how much it took. True: that was the last of it.
+    pub(super) fn empty(
+        &self,
+        keep: bool,
+        copy: impl FnOnce(&Segment, usize, usize) -> Result<usize, Error>,
+    ) -> Result<(usize, bool), Error> {
+        let mut half = self.incoming.lock().unwrap_or_else(PoisonError::into_inner);
+        let (slot, done, left) = half.books.rest();
+        let at = half.at + slot * self.slabs.octets();
+        if half.there & (1 << slot) == 0 {
+            // The peer may have left holes.
+            self.memory.fill(at, self.slabs.octets())?;
+            half.there |= 1 << slot;
+        }
+        let octets = copy(&self.memory, at + done as usize, left as usize)?;
+        let all = !keep && half.books.take(octets as u32);
+        if all {
+            self.taken.store(half.books.taken(), Relaxed);
+        }
+        Ok((octets, all))
+    }
+}
+
+/// Offsets of a reference's words in the control page: position, length.
+type ReferenceWordsOfMemory = (usize, usize);
+
+#[cfg(all(test, not(zorb_loom)))]
+mod tests {
+    use super::*;
+
+    fn words(of: &[AtomicU32; 2]) -> ReferenceWords<'_, AtomicU32> {
+        ReferenceWords { position: &of[0], length: &of[1] }
+    }
+
+    #[test]
+    fn a_slab_is_free_again_when_its_octet_was_taken_even_past_the_end_of_positions() {
+        let (posted, said) = (AtomicU32::new(0), [AtomicU32::new(0), AtomicU32::new(0)]);
+        let mut filling = Filling::new(2);
+        let from = u32::MAX - 1;
+        for step in 0..2 {
+            let head = from.wrapping_add(step);
+            assert_eq!(filling.free(head, from), Some(step as usize));
+            filling.post(&posted, &words(&said), Reference { position: head, length: 1 });
+        }
+        let head = from.wrapping_add(2);
+        assert_eq!(filling.free(head, from), None, "both are out");
+        assert_eq!(filling.free(head, from.wrapping_add(1)), Some(0), "the first came back");
+        assert_eq!(posted.load(Relaxed), 2);
+    }
+
+    #[test]
+    fn what_cannot_be_true_of_a_slab_is_refused() {
+        let look = |posted, position, length| {
+            let said = [AtomicU32::new(position), AtomicU32::new(length)];
+            Emptying::new(4096, 2).ahead(posted, 10, 4096, |_| words(&said))
+        };
+        assert_eq!(look(0, 10, 1), Ok(None));
+        assert_eq!(look(1, 10, 4096), Ok(Some(0)));
+        assert_eq!(look(2, 4105, 1), Ok(Some(4095)));
+        let wrong = [(3, 10, 1), (u32::MAX, 10, 1), (1, 9, 1), (1, 4106, 1), (1, 10, 0), (1, 10, 4097)];
+        for (posted, position, length) in wrong {
+            assert_eq!(look(posted, position, length), Err(Broken), "{posted} {position} {length}");
+        }
+    }
+
+    #[test]
+    fn what_was_said_is_read_once_and_taken_in_parts() {
+        let said = [AtomicU32::new(5), AtomicU32::new(100)];
+        let mut emptying = Emptying::new(4096, 2);
+        assert_eq!(emptying.ahead(1, 5, 4096, |_| words(&said)), Ok(Some(0)));
+        assert!(!emptying.take(60));
+        said[1].store(u32::MAX, Relaxed);
+        assert_eq!(emptying.ahead(1, 5, 4096, |_| words(&said)), Ok(Some(0)));
+        assert_eq!(emptying.rest(), (0, 60, 40));
+        assert!(emptying.take(40));
+        assert_eq!(emptying.ahead(1, 6, 4096, |_| words(&said)), Ok(None));
+    }
+}
