@@ -10,7 +10,8 @@
 //! ```
 //!
 //! References name it by a component of the IIOP profile ([`ComponentTag::ZORB_MEMORY`]): the octets of the name that was
-//! listened at. It is no address, which other transports would take for theirs, and no other process can use it.
+//! listened at. It is no address, which other transports would take for theirs, and no other process can use it. URLs have no place for
+//! components: a `corbaloc:` with the name as its host and port 1 is read too.
 
 use std::collections::{HashMap, VecDeque};
 use std::io::{self, IoSlice};
@@ -29,6 +30,9 @@ const NAME: &str = "memory";
 
 /// Octets that a pipe holds before its sender must wait: 1 MiB, so that the messages of tests fit.
 const CAPACITY: usize = 1 << 20;
+
+/// The port in URLs; 0 would say that the profile names no address.
+const PORT: u16 = 1;
 
 /// The listeners of one memory. ORBs that share it (as an [`Arc`]) reach each other.
 #[derive(Default)]
@@ -102,6 +106,8 @@ impl Transport for Memory {
         let named = profile.components.iter().filter(|component| component.tag == ComponentTag::ZORB_MEMORY);
         let names = named.filter_map(|component| std::str::from_utf8(&component.data).ok());
         let listeners = self.listeners();
+        let by_hand = (profile.port == PORT).then_some(&*profile.host);
+        let names = names.chain(by_hand);
         let endpoints = names.filter(|name| listeners.contains_key(*name)).map(endpoint).collect();
         Ways::iiop(profile, endpoints)
     }
