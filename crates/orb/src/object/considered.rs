@@ -88,7 +88,11 @@ impl ObjectRef {
             }
         }
         let list = destination.protocols().map(ToString::to_string).unwrap_or_default();
-        for endpoint in &destination.not_allowed {
+        for (index, endpoint) in destination.not_allowed.iter().enumerate() {
+            // It is there once for each messaging protocol.
+            if destination.not_allowed[..index].contains(endpoint) {
+                continue;
+            }
             all.push(passed(endpoint.to_string(), Verdict::NotAllowed(list.clone())));
         }
         for (endpoint, spoken) in &destination.mute {

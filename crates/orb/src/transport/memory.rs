@@ -9,8 +9,9 @@
 //!                │◄──────────────────────────────────────────────────────────┘
 //! ```
 //!
-//! References name it as an IIOP profile whose host is the name that was listened at and whose port is 1: no other
-//! process can use them.
+//! References name it by a component of the IIOP profile ([`ComponentTag::ZORB_MEMORY`]): the octets of the name that was
+//! listened at. It is no address, which other transports would take for theirs, and no other process can use it. URLs have no place for
+//! components: a `corbaloc:` with the name as its host and port 1 is read too.
 
 use std::collections::{HashMap, VecDeque};
 use std::io::{self, IoSlice};
@@ -20,7 +21,7 @@ use std::sync::{Arc, OnceLock};
 use std::time::{Duration, Instant};
 
 use parking_lot::{Condvar, Mutex, MutexGuard};
-use zorb_giop::{IiopProfile, Ior, TaggedProfile};
+use zorb_giop::{ComponentTag, IiopProfile, Ior, TaggedComponent, TaggedProfile};
 use zorb_ipc::Wake;
 
 use super::{Acceptor, Armed, Channel, Driver, Endpoint, Idle, Published, Received, Transport, Wanted, Ways};
@@ -30,7 +31,7 @@ const NAME: &str = "memory";
 /// Octets that a pipe holds before its sender must wait: 1 MiB, so that the messages of tests fit.
 const CAPACITY: usize = 1 << 20;
 
-/// The port in references; 0 would say that the profile names no address.
+/// The port in URLs; 0 would say that the profile names no address.
 const PORT: u16 = 1;
 
 /// The listeners of one memory. ORBs that share it (as an [`Arc`]) reach each other.
@@ -102,8 +103,12 @@ impl Transport for Memory {
 
     fn ways(&self, profile: &TaggedProfile, _: &Ior) -> Option<Ways> {
         let profile = IiopProfile::decode(profile).ok()?;
-        let is_ours = profile.port == PORT && self.listeners().contains_key(&profile.host);
-        let endpoints = if is_ours { vec![endpoint(&profile.host)] } else { Vec::new() };
+        let named = profile.components.iter().filter(|component| component.tag == ComponentTag::ZORB_MEMORY);
+        let names = named.filter_map(|component| std::str::from_utf8(&component.data).ok());
+        let listeners = self.listeners();
+        let by_hand = (profile.port == PORT).then_some(&*profile.host);
+        let names = names.chain(by_hand);
+        let endpoints = names.filter(|name| listeners.contains_key(*name)).map(endpoint).collect();
         Ways::iiop(profile, endpoints)
     }
 }
@@ -144,7 +149,10 @@ impl Acceptor for MemoryAcceptor {
 
     fn published(&self, _: Option<&str>) -> Published {
         Published {
-            addresses: vec![(self.name.clone(), PORT)],
+            components: vec![TaggedComponent {
+                tag: ComponentTag::ZORB_MEMORY,
+                data: self.name.clone().into_bytes().into(),
+            }],
             endpoints: vec![self.local()],
             ..Published::default()
         }
@@ -417,6 +425,10 @@ impl Channel for MemoryChannel {
 
 #[cfg(test)]
 mod tests {
+    use zorb_cdr::Version;
+
+    use super::super::reference::Publication;
+    use super::super::tcp::Tcp;
     use super::*;
 
     fn soon() -> Instant {
@@ -439,6 +451,28 @@ mod tests {
         assert_eq!(server.receive(&mut into, soon()).expect("open"), Received::Closed);
         drop(acceptor);
         assert!(memory.connect(&endpoint("here"), soon()).is_err());
+    }
+
+    #[test]
+    fn beside_tcp_in_one_profile_each_reads_its_own() {
+        let (memory, tcp) = (Memory::new(), Tcp::new());
+        let acceptors: Vec<Arc<dyn Acceptor>> =
+            vec![tcp.listen("127.0.0.1:0").unwrap().into(), memory.listen("here").unwrap().into()];
+        let locals: Vec<_> = acceptors.iter().map(|acceptor| acceptor.local()).collect();
+        for order in [[0, 1], [1, 0]] {
+            let ordered = order.map(|index| acceptors[index].clone());
+            let published = Publication::of(&ordered, None, Vec::new()).unwrap();
+            let profiles = published.profiles(Version::V1_2, b"key").unwrap();
+            assert_eq!(profiles.len(), 1);
+            let reference = Ior { type_id: String::new(), profiles };
+            let ways = |transport: &dyn Transport| {
+                let ways = transport.ways(&reference.profiles[0], &reference);
+                ways.map(|ways| (ways.object_key, ways.endpoints))
+            };
+            assert_eq!(ways(&tcp), Some(("key".into(), vec![locals[0].clone()])));
+            assert_eq!(ways(&memory), Some(("key".into(), vec![locals[1].clone()])));
+            assert_eq!(ways(&Memory::new()), None, "nobody listens there");
+        }
     }
 
     #[test]

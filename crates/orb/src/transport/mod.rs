@@ -11,7 +11,7 @@
 //! | [`udp`] | oneways | a component of the IIOP profile (zorb) |
 //! | [`miop`] | oneways to groups of objects | the UIPMC profile of the group |
 //! | [`shm`] | everything, within a machine, by shared memory | a component of the IIOP profile (zorb) |
-//! | [`memory`] | everything, within a process | |
+//! | [`memory`] | everything, within a process | a component of the IIOP profile (zorb) |
 
 pub mod datagram;
 pub(crate) mod gather;

@@ -1,0 +1,5 @@
+//! Generates the Rust of the IDL.
+
+fn main() {
+    zorb_build::compile("../idl/hello.idl");
+}
