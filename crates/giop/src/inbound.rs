@@ -35,6 +35,7 @@ pub(crate) use giop::GiopParser;
 use alloc::boxed::Box;
 use alloc::sync::Arc;
 
+use crate::lite::{self, Usual};
 use crate::messaging::{Parser, TELLING};
 use crate::{Limits, Message, Protocol, ProtocolError};
 
@@ -46,10 +47,11 @@ pub struct Inbound {
     protocol: Option<Protocol>,
 }
 
-/// What reads the connection. GIOP's parser is any other's equal, but lies here by value: its usual messages are then read
-/// where the caller wants them, which by a pointer to some parser takes a hundred instructions more.
+/// What reads the connection. Those known by name are any other's equals, but their usual messages are read where the caller
+/// wants them, which by a pointer to some parser takes a hundred instructions more.
 enum Reading {
     Giop(GiopParser),
+    Lite,
     Other(Box<dyn Parser>),
     /// Nothing yet: the first octets will tell which of these protocols the peer speaks.
     Undecided(Arc<[Protocol]>),
@@ -61,6 +63,7 @@ impl Reading {
     fn by(protocol: &Protocol) -> Self {
         match protocol {
             Protocol::Giop => Self::Giop(GiopParser::default()),
+            Protocol::Lite => Self::Lite,
             Protocol::Other(messaging) => Self::Other(messaging.parser()),
         }
     }
@@ -134,7 +137,21 @@ impl Inbound {
         {
             return Ok(Some(message));
         }
-        self.next_anyway()
+        self.next_otherwise()
+    }
+
+    /// The usual message of GIOPlite, or whatever there is.
+    #[inline(never)]
+    fn next_otherwise(&mut self) -> Result<Option<Message>, ProtocolError> {
+        let usual = match self.reading {
+            Reading::Lite => lite::usual(self.buffer.unparsed(), &self.limits),
+            _ => None,
+        };
+        match usual {
+            Some(Usual::Request(head)) => Ok(Some(Message::Request(head.take(&mut self.buffer)))),
+            Some(Usual::Reply(head)) => Ok(Some(Message::Reply(head.take(&mut self.buffer)))),
+            None => self.next_anyway(),
+        }
     }
 
     /// Whatever protocol it is, and whatever message.
@@ -142,6 +159,7 @@ impl Inbound {
     fn next_anyway(&mut self) -> Result<Option<Message>, ProtocolError> {
         let message = match &mut self.reading {
             Reading::Giop(parser) => parser.next(&mut self.buffer, &self.limits),
+            Reading::Lite => lite::next_generally(&mut self.buffer, &self.limits),
             Reading::Other(parser) => parser.next(&mut self.buffer, &self.limits),
             Reading::Undecided(_) => return self.decide(),
             Reading::Failed(error) => return Err(*error),
@@ -178,6 +196,7 @@ impl Inbound {
         }
         let size = match &self.reading {
             Reading::Giop(parser) => parser.size(octets),
+            Reading::Lite => lite::size(octets),
             Reading::Other(parser) => parser.size(octets),
             Reading::Undecided(_) => Some(TELLING),
             Reading::Failed(_) => None,
@@ -193,7 +212,7 @@ impl Inbound {
             || match &self.reading {
                 Reading::Giop(parser) => parser.is_incomplete(),
                 Reading::Other(parser) => parser.is_incomplete(),
-                Reading::Undecided(_) | Reading::Failed(_) => false,
+                Reading::Lite | Reading::Undecided(_) | Reading::Failed(_) => false,
             }
     }
 
@@ -204,7 +223,7 @@ impl Inbound {
         match &self.reading {
             Reading::Giop(parser) => parser.has_part_of_reply(id),
             Reading::Other(parser) => parser.has_part_of_reply(id),
-            Reading::Undecided(_) | Reading::Failed(_) => false,
+            Reading::Lite | Reading::Undecided(_) | Reading::Failed(_) => false,
         }
     }
 

@@ -6,6 +6,7 @@
 
 use std::any::Any;
 use std::mem;
+use std::num::NonZeroU64;
 use std::ops::Range;
 use std::panic::{AssertUnwindSafe, catch_unwind};
 use std::sync::Arc;
@@ -37,7 +38,27 @@ pub struct Call {
     orb: Orb,
     origin: Origin,
     /// Where in the object key the object id stands.
-    object_id: Range<usize>,
+    object_id: Place,
+}
+
+/// A range of a key, whose octets a message counts in 32 bits. With more a call would no longer be moved in place.
+#[derive(Clone, Copy, Default)]
+struct Place {
+    from: u32,
+    to: u32,
+}
+
+impl Place {
+    #[inline]
+    fn of(range: &Range<usize>) -> Place {
+        let octets = |at: usize| u32::try_from(at).unwrap_or(u32::MAX);
+        Place { from: octets(range.start), to: octets(range.end) }
+    }
+
+    #[inline]
+    fn range(self) -> Range<usize> {
+        self.from as usize..self.to as usize
+    }
 }
 
 #[allow(clippy::large_enum_variant, reason = "a message stays in its memory, and a local call on its stack")]
@@ -78,12 +99,12 @@ static NO_CONTEXTS: ServiceContexts = ServiceContexts::new();
 impl Call {
     /// A call from within this process.
     pub(crate) fn local(orb: Orb, key: Bytes, object_id: Range<usize>, operation: &'static str) -> Call {
-        Call { orb, origin: Origin::Local { key, operation }, object_id }
+        Call { orb, origin: Origin::Local { key, operation }, object_id: Place::of(&object_id) }
     }
 
     /// The object id that the adapter knows this object by.
     pub fn object_id(&self) -> &[u8] {
-        self.object_key().get(self.object_id.clone()).unwrap_or_default()
+        self.object_key().get(self.object_id.range()).unwrap_or_default()
     }
 
     /// The adapter that serves the object.
@@ -166,7 +187,7 @@ impl Remote {
     fn find_number(&mut self, operations: &'static Operations) -> Option<usize> {
         let place = match self.found {
             Some(name) => operations.find(name.as_bytes())?,
-            None => operations.find_number(self.request.operation_number()?)?,
+            None => operations.find_number(self.request.number?)?,
         };
         self.found = operations.names.get(place);
         self.by_number = !self.needs_name;
@@ -230,7 +251,7 @@ impl ServerRequest {
                 by_number: false,
                 needs_name: false,
             }),
-            object_id: 0..0,
+            object_id: Place::default(),
         };
         // Written where it is to stay: it is large, and would be copied on its way into a `Box::new`.
         ServerRequest(Box::write(Box::new_uninit(), call))
@@ -280,7 +301,7 @@ impl ServerRequest {
     #[inline(always)]
     pub fn find(&mut self, operations: &'static Operations) -> Option<usize> {
         let remote = self.remote_mut()?;
-        if remote.request.numbered {
+        if remote.request.number.is_some() {
             return remote.find_number(operations);
         }
         let place = operations.find(&remote.request.operation);
@@ -290,9 +311,9 @@ impl ServerRequest {
 
     /// The operation's number, where the message has that in place of its name and nobody has said yet what it stands for.
     #[inline]
-    pub(crate) fn number(&self) -> Option<u64> {
+    pub(crate) fn number(&self) -> Option<NonZeroU64> {
         let remote = self.remote()?;
-        remote.request.operation_number().filter(|_| remote.found.is_none())
+        remote.request.number.filter(|_| remote.found.is_none())
     }
 
     /// Not only the skeleton has to know the operation's name.
@@ -325,7 +346,7 @@ impl ServerRequest {
     #[inline]
     pub(crate) fn set_object(&mut self, object_id: Range<usize>, active: Active) {
         let call = self.call_mut();
-        call.object_id = object_id;
+        call.object_id = Place::of(&object_id);
         if let Origin::Remote(remote) = &mut call.origin {
             remote.active = Some(active);
         }
