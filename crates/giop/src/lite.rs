@@ -24,9 +24,7 @@
 //!
 //! There are no fragments and no LocateRequest: an object is looked for by calling it.
 
-mod usual;
-
-pub(crate) use usual::{Usual, usual};
+pub(crate) mod usual;
 
 use alloc::boxed::Box;
 use alloc::vec::Vec;
@@ -125,7 +123,7 @@ impl Messaging for GiopLite {
 }
 
 /// Begins a Request in an empty encoder.
-#[inline]
+#[inline(always)]
 pub(crate) fn begin_request(to: &mut Encoder<'_>, head: &RequestHead<'_>) -> Result<(), EncodeError> {
     let Addressing::ObjectKey(key) = head.target else { return Err(not_by_key()) };
     let (flags, number) = match head.by_number {
@@ -248,20 +246,21 @@ pub(crate) fn size(octets: &[u8]) -> Option<usize> {
 }
 
 /// Takes the next message from the front of the buffer.
-fn next(from: &mut ReceiveBuffer, limits: &Limits) -> Result<Option<Message>, ProtocolError> {
-    match usual(from.unparsed(), limits) {
-        Some(Usual::Request(head)) => Ok(Some(Message::Request(head.take(from)))),
-        Some(Usual::Reply(head)) => Ok(Some(Message::Reply(head.take(from)))),
-        None => next_generally(from, limits),
+pub(crate) fn next(from: &mut ReceiveBuffer, limits: &Limits) -> Result<Option<Message>, ProtocolError> {
+    if let Some(start) = usual::Start::of(from.unparsed(), limits) {
+        if let Some(at) = start.reply() {
+            return Ok(Some(Message::Reply(at.take(from))));
+        }
+        if let Some(at) = start.request() {
+            return Ok(Some(Message::Request(at.take(from))));
+        }
     }
+    next_generally(from, limits)
 }
 
 /// Whatever message it is.
 #[inline(never)]
-pub(crate) fn next_generally(
-    from: &mut ReceiveBuffer,
-    limits: &Limits,
-) -> Result<Option<Message>, ProtocolError> {
+fn next_generally(from: &mut ReceiveBuffer, limits: &Limits) -> Result<Option<Message>, ProtocolError> {
     let octets = from.unparsed();
     let Some((&start, _)) = octets.split_first_chunk::<SHORTEST>() else { return Ok(None) };
     let head = Head::read(start)?;

@@ -11,26 +11,72 @@ use crate::{
     Limits, MessageType, ReceiveBuffer, Reply, ReplyStatus, Request, ResponseFlags, ServiceContexts, Target,
 };
 
-/// What such messages begin with.
+/// What such messages begin with, as a number with the first octet lowest.
 const REQUESTS: u32 = start(0, MessageType::REQUEST.0);
 const REPLIES: u32 = start(0, MessageType::REPLY.0);
 
 /// The bits of it in which they differ.
-const RESPONSE: u32 = start(0, 0xf0) ^ start(0, 0);
-const NUMBERS: u32 = start(BY_NUMBER, 0) ^ start(0, 0);
+const RESPONSE: u32 = 0xf << RESPONSE_AT;
+const RESPONSE_AT: u32 = 28;
+const NUMBERS: u32 = (BY_NUMBER as u32) << 16;
 
 const fn start(flags: u8, kind: u8) -> u32 {
-    u32::from_ne_bytes([MAGIC[0], MAGIC[1], ORDER | flags, kind])
+    u32::from_le_bytes([MAGIC[0], MAGIC[1], ORDER | flags, kind])
 }
 
-/// What a usual message says before what is kept of it is shared: numbers alone, so that the message itself is made once, where
-/// the caller wants it.
+/// The front of a message that is there whole.
 #[derive(Clone, Copy)]
-pub(crate) enum Usual {
-    Request(RequestAt),
-    Reply(ReplyAt),
+pub(crate) struct Start<'m> {
+    start: u32,
+    total: usize,
+    id: u32,
+    fourth: u32,
+    message: &'m [u8],
 }
 
+impl<'m> Start<'m> {
+    /// `None`: it is read in the general way.
+    #[inline(always)]
+    pub(crate) fn of(octets: &'m [u8], limits: &Limits) -> Option<Self> {
+        let &[start, size, id, fourth] = octets.as_chunks().0.first_chunk()?;
+        let total = usize::try_from(u32::from_ne_bytes(size)).ok()?;
+        if total > limits.max_message {
+            return None;
+        }
+        let message = octets.get(..total)?;
+        let (id, fourth) = (u32::from_ne_bytes(id), u32::from_ne_bytes(fourth));
+        Some(Start { start: u32::from_le_bytes(start), total, id, fourth, message })
+    }
+
+    /// If it is a usual Reply.
+    #[inline(always)]
+    pub(crate) fn reply(&self) -> Option<ReplyAt> {
+        let &Start { start, total, id, fourth, .. } = self;
+        let is_reply = start & !NUMBERS == REPLIES && total >= REPLY;
+        is_reply.then_some(ReplyAt {
+            total,
+            id,
+            status: ReplyStatus(fourth),
+            by_number: start & NUMBERS != 0,
+        })
+    }
+
+    /// If it is a usual Request.
+    #[inline(always)]
+    pub(crate) fn request(&self) -> Option<RequestAt> {
+        let &Start { start, total, id, fourth, message } = self;
+        let head: &[u8; REQUEST] = message.first_chunk()?;
+        let number = NonZeroU64::new(u64::from_ne_bytes(*head.last_chunk()?))?;
+        let key = usize::try_from(fourth).ok()?;
+        if start & !RESPONSE != REQUESTS || key > total - REQUEST {
+            return None;
+        }
+        let response = ResponseFlags((start >> RESPONSE_AT) as u8);
+        Some(RequestAt { total, id, response, number, key })
+    }
+}
+
+/// Where the parts of a usual Request lie: numbers alone, so that the message is made once, and where the caller wants it.
 #[derive(Clone, Copy)]
 pub(crate) struct RequestAt {
     total: usize,
@@ -41,6 +87,7 @@ pub(crate) struct RequestAt {
     key: usize,
 }
 
+/// The same of a Reply.
 #[derive(Clone, Copy)]
 pub(crate) struct ReplyAt {
     total: usize,
@@ -49,38 +96,12 @@ pub(crate) struct ReplyAt {
     by_number: bool,
 }
 
-/// The usual message at the front of what was received, if that is what lies there.
-#[inline(always)]
-pub(crate) fn usual(octets: &[u8], limits: &Limits) -> Option<Usual> {
-    let &[start, size, id, fourth] = octets.as_chunks().0.first_chunk()?;
-    let (start, id, fourth) = (u32::from_ne_bytes(start), u32::from_ne_bytes(id), u32::from_ne_bytes(fourth));
-    let total = usize::try_from(u32::from_ne_bytes(size)).ok()?;
-    if total > limits.max_message || total > octets.len() {
-        return None;
-    }
-    if start & !RESPONSE == REQUESTS {
-        let head: &[u8; REQUEST] = octets.first_chunk()?;
-        let number = NonZeroU64::new(u64::from_ne_bytes(*head.last_chunk()?))?;
-        let key = usize::try_from(fourth).ok()?;
-        if key > total.checked_sub(REQUEST)? {
-            return None;
-        }
-        let [.., kind] = start.to_ne_bytes();
-        Some(Usual::Request(RequestAt { total, id, response: ResponseFlags(kind >> 4), number, key }))
-    } else if start & !NUMBERS == REPLIES && total >= REPLY {
-        let by_number = start & NUMBERS != 0;
-        Some(Usual::Reply(ReplyAt { total, id, status: ReplyStatus(fourth), by_number }))
-    } else {
-        None
-    }
-}
-
 impl RequestAt {
     /// Takes the message from the front of the buffer.
     #[inline(always)]
     pub(crate) fn take(self, buffer: &mut ReceiveBuffer) -> Request {
         let key = buffer.part(REQUEST, self.key);
-        let body = body(buffer, self.total, REQUEST + self.key);
+        let body = body(buffer, self.total, (REQUEST + self.key).next_multiple_of(BODY_ALIGNMENT));
         buffer.take(self.total);
         Request {
             version: Version::V1_2,
@@ -112,11 +133,9 @@ impl ReplyAt {
     }
 }
 
-/// What stands behind a head that ends at `end`, in a message of so many octets. Often that is nothing, which then keeps
-/// nothing.
+/// What stands from `at` on. Often that is nothing, which then keeps nothing.
 #[inline(always)]
-fn body(buffer: &ReceiveBuffer, total: usize, end: usize) -> Body {
-    let at = end.next_multiple_of(BODY_ALIGNMENT);
+fn body(buffer: &ReceiveBuffer, total: usize, at: usize) -> Body {
     if at >= total {
         return Body::empty();
     }
