@@ -34,7 +34,8 @@ const SIZE_AT: usize = 8;
 pub struct RequestHead<'h> {
     /// Unique among the unanswered requests of the connection: [`RequestIds`](crate::RequestIds).
     pub id: u32,
-    /// Whether and when a reply is wanted; 1.0 and 1.1 say only whether.
+    /// Whether and when a reply is wanted; 1.0 and 1.1 say only whether. A protocol of one's own must carry it: clients have the
+    /// receipt of first oneways confirmed.
     pub response: ResponseFlags,
     /// Whom it is for.
     pub target: Addressing<'h>,

@@ -10,7 +10,7 @@ use std::time::{Duration, Instant};
 
 use parking_lot::{Mutex, MutexGuard};
 use zorb_cdr::{Encoder, Format, Version};
-use zorb_giop::{Inbound, Message, Protocol, ProtocolError};
+use zorb_giop::{Inbound, Message, Protocol, ProtocolError, ResponseFlags};
 
 use super::Settings;
 use super::failure::{Failure, Step};
@@ -101,6 +101,8 @@ pub(crate) struct Shared {
     calls: Mutex<Calls>,
     inbound: Mutex<Inbound>,
     token: AtomicU64,
+    /// The server has answered in the messaging protocol.
+    is_understood: AtomicBool,
     /// The transport took nothing, and the channel was asked to tell of room.
     wants_room: AtomicBool,
 }
@@ -175,6 +177,7 @@ impl Shared {
             messaging,
             settings,
             token: AtomicU64::new(0),
+            is_understood: AtomicBool::new(false),
             wants_room: AtomicBool::new(false),
         })
     }
@@ -245,6 +248,7 @@ impl Shared {
         outgoing: &mut Outgoing<'_, '_>,
         reactor: &Reactor,
     ) -> Result<Ticket, Failure> {
+        let outgoing = &mut self.confirmed(outgoing);
         let (form, ticket) = self.enter(course, outgoing, None)?;
         let largest = course.candidate.pool.largest_oneway();
         // A fragment that is lost would cost the whole message, and nobody would know.
@@ -298,6 +302,7 @@ impl Shared {
         undecoded: Option<&UndecodedRequest>,
         reactor: &Reactor,
     ) -> Result<Ticket, Failure> {
+        let outgoing = &mut self.confirmed(outgoing);
         let (form, ticket) = self.enter(course, outgoing, Some(course.deadline))?;
         let largest = course.candidate.pool.largest_oneway();
         // A fragment that is lost would cost the whole message, and nobody would know. What is undecoded was cut by its sender.
@@ -340,6 +345,16 @@ impl Shared {
             }
             Err(refused) => Err(self.leave(&ticket, self.refusal(refused, course))),
         }
+    }
+
+    /// The same message, its receipt to be confirmed where nobody would learn that the server did not understand it: a oneway
+    /// by another protocol than GIOP, before the server has answered in that. What comes instead leads to a repetition by GIOP.
+    fn confirmed<'o, 'a>(&self, outgoing: &'o mut Outgoing<'_, 'a>) -> Outgoing<'o, 'a> {
+        let is_sure = outgoing.response.expects_reply()
+            || matches!(self.messaging, Protocol::Giop)
+            || self.is_understood.load(Ordering::Relaxed);
+        let response = if is_sure { outgoing.response } else { ResponseFlags::WITH_SERVER };
+        Outgoing { operation: outgoing.operation, response, arguments: &mut *outgoing.arguments }
     }
 
     /// A new id and a place for the outcome.
@@ -453,6 +468,7 @@ impl Shared {
         loop {
             match inbound.next() {
                 Ok(Some(Message::Reply(reply))) => {
+                    self.is_understood.store(true, Ordering::Relaxed);
                     let mut calls = self.calls();
                     calls.last_used = Instant::now();
                     let Some(waiting) = calls.remove(reply.id) else { continue };
