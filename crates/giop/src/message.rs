@@ -72,6 +72,9 @@ pub struct Request {
     pub number: Option<NonZeroU64>,
 }
 
+/// What is larger is moved by a call of the C library's.
+const _: () = assert!(size_of::<Request>() <= 128);
+
 impl Request {
     /// The operation's name, where it lies in the message. A name that is not UTF-8 cannot be an IDL identifier; it is
     /// given as U+FFFD, which no operation has. Empty where the

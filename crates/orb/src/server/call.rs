@@ -77,6 +77,9 @@ pub(super) struct Remote {
     pub(super) needs_name: bool,
 }
 
+/// What is larger is no longer made in place.
+const _: () = assert!(size_of::<Call>() <= 256);
+
 static NO_CONTEXTS: ServiceContexts = ServiceContexts::new();
 
 impl Call {
