@@ -5,10 +5,12 @@
 //! and byte order, and the repository's own IDL.
 
 use std::fs;
+use std::num::NonZeroU64;
 
 use zorb::cdr::{Encoder, Version};
 use zorb::giop::{
     Addressing, GiopLite, Messaging, ReplyHead, ReplyStatus, RequestHead, ResponseFlags, ServiceContexts,
+    operation_number,
 };
 use zorb_tests::mutation::{Random, mutations, mutations_of_each};
 use zorb_tests::seeds;
@@ -59,7 +61,8 @@ fn lite_seeds() -> Vec<Vec<u8>> {
         GiopLite.finish(&mut to).expect("a small message");
         to.into_buffer()
     };
-    let request = |by_number| {
+    let request = |by_number: bool| {
+        let by_number = NonZeroU64::new(operation_number(b"echo")).filter(|_| by_number);
         let target = Addressing::ObjectKey(b"key");
         let response = ResponseFlags::WITH_TARGET;
         RequestHead { id: 1, response, target, operation: "echo", by_number, contexts: &contexts }

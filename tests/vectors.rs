@@ -176,7 +176,7 @@ impl Spoken {
                         response: request.response,
                         target,
                         operation,
-                        by_number: false,
+                        by_number: None,
                         contexts: &request.contexts,
                     },
                 )

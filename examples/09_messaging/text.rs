@@ -162,7 +162,7 @@ fn message(from: &ReceiveBuffer, size: usize, limits: &Limits) -> Result<Message
                 contexts,
                 body,
                 operation,
-                numbered: false,
+                number: None,
             }))
         }
         b"done" => {

@@ -179,14 +179,14 @@ fn a_servant_locator_is_always_told_the_name() {
     assert!(!names.numbers_too.load(Ordering::Relaxed));
 }
 
-/// The server was replaced by one that knows GIOP alone, and clients have references of the earlier one.
-#[test]
-fn a_server_that_no_longer_speaks_it_is_spoken_to_in_giop() {
+/// A server that was replaced by one that knows GIOP alone, and a reference of the earlier one to the same object. The earlier
+/// server had a call by `client`, where there is one.
+fn replaced(client: Option<&Orb>) -> (Orb, String) {
     let (first, text) = serve(LITE.server(), Arc::new(Servant::new(1)));
     let key = IiopProfile::decode(&text.parse::<Ior>().unwrap().profiles[0]).unwrap();
-    let client = LITE.client().build();
-    let probe = probe(&client, &text);
-    probe.nothing().unwrap();
+    if let Some(client) = client {
+        probe(client, &text).nothing().unwrap();
+    }
     first.shutdown(true, zorb_tests::servant::PATIENCE);
     drop(first);
     let servant = Arc::new(Servant::new(1));
@@ -202,8 +202,59 @@ fn a_server_that_no_longer_speaks_it_is_spoken_to_in_giop() {
     let mut profile = key;
     profile.object_key = bytes::Bytes::from_static(b"fixed");
     ior.profiles = vec![profile.encode().unwrap()];
-    let fixed = crate::fixture::probe(&client, &ior.to_string());
+    (again, ior.to_string())
+}
+
+#[test]
+fn a_server_that_no_longer_speaks_it_is_spoken_to_in_giop() {
+    let client = LITE.client().build();
+    let (_server, text) = replaced(Some(&client));
+    let fixed = probe(&client, &text);
     assert_eq!(fixed.greet("again").unwrap(), "hello, again");
     fixed.note(3).unwrap();
     assert_eq!(fixed.noted().unwrap()[..], [3], "nothing was lost, and nothing came twice");
+}
+
+#[test]
+fn no_oneway_is_lost_that_is_the_first_message_to_such_a_server() {
+    for knows_it in [false, true] {
+        let client = LITE.client().build();
+        let (_server, text) = replaced(knows_it.then_some(&client));
+        let fixed = probe(&client, &text);
+        for number in 1..=3 {
+            fixed.note(number).unwrap();
+        }
+        assert_eq!(fixed.noted().unwrap()[..], [1, 2, 3], "by blocking stubs");
+
+        let client = LITE.client().build();
+        let fixed = probe(&client, &text);
+        fixed.note_async(4).wait().unwrap();
+        fixed.note_async(5).wait().unwrap();
+        assert_eq!(fixed.noted().unwrap()[..], [1, 2, 3, 4, 5], "by futures");
+    }
+}
+
+/// What a request of GIOPlite has in the upper half of its fourth octet.
+fn responses(octets: &[u8]) -> Vec<u8> {
+    let mut messages = octets;
+    let mut found = Vec::new();
+    while let [_, _, _, kind, a, b, c, d, ..] = *messages {
+        found.push(kind >> 4);
+        messages = &messages[u32::from_ne_bytes([a, b, c, d]) as usize..];
+    }
+    found
+}
+
+#[test]
+fn oneways_are_confirmed_until_the_server_has_answered() {
+    let (_server, text) = serve(LITE.server(), Arc::new(Servant::new(1)));
+    let tap = Tap::before(&text);
+    let client = LITE.client().build();
+    let probe = probe(&client, &tap.reference);
+    for number in 1..=3 {
+        probe.note(number).unwrap();
+    }
+    assert_eq!(probe.noted().unwrap()[..], [1, 2, 3]);
+    let shared = tap.heard().remove(0);
+    assert_eq!(responses(&shared), [1, 0, 0, 3], "WITH_SERVER, twice NONE, and a call");
 }

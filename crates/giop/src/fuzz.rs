@@ -42,7 +42,7 @@ pub fn messages(octets: &[u8]) {
 fn look_at(message: &Message) {
     let (body, version) = match message {
         Message::Request(request) => {
-            let _ = (request.operation(), request.operation_number(), request.target.object_key());
+            let _ = (request.operation(), request.number, request.target.object_key());
             let _ = Addressing::from(&request.target);
             let _ = ServerCodeSets::default().for_request(&request.contexts);
             (&request.body, request.version)

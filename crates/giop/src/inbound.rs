@@ -35,6 +35,7 @@ pub(crate) use giop::GiopParser;
 use alloc::boxed::Box;
 use alloc::sync::Arc;
 
+use crate::lite;
 use crate::messaging::{Parser, TELLING};
 use crate::{Limits, Message, Protocol, ProtocolError};
 
@@ -46,10 +47,11 @@ pub struct Inbound {
     protocol: Option<Protocol>,
 }
 
-/// What reads the connection. GIOP's parser is any other's equal, but lies here by value: its usual messages are then read
-/// where the caller wants them, which by a pointer to some parser takes a hundred instructions more.
+/// What reads the connection. Those known by name are any other's equals, but their usual messages are read where the caller
+/// wants them, which by a pointer to some parser takes a hundred instructions more.
 enum Reading {
     Giop(GiopParser),
+    Lite,
     Other(Box<dyn Parser>),
     /// Nothing yet: the first octets will tell which of these protocols the peer speaks.
     Undecided(Arc<[Protocol]>),
@@ -61,6 +63,7 @@ impl Reading {
     fn by(protocol: &Protocol) -> Self {
         match protocol {
             Protocol::Giop => Self::Giop(GiopParser::default()),
+            Protocol::Lite => Self::Lite,
             Protocol::Other(messaging) => Self::Other(messaging.parser()),
         }
     }
@@ -134,6 +137,23 @@ impl Inbound {
         {
             return Ok(Some(message));
         }
+        self.next_otherwise()
+    }
+
+    /// GIOPlite's, or whatever there is. Apart from GIOP's usual messages, which take some forty instructions more where both
+    /// are read in one place.
+    #[inline(never)]
+    fn next_otherwise(&mut self) -> Result<Option<Message>, ProtocolError> {
+        if let Reading::Lite = self.reading
+            && let Some(start) = lite::usual::Start::of(self.buffer.unparsed(), &self.limits)
+        {
+            if let Some(at) = start.reply() {
+                return Ok(Some(Message::Reply(at.take(&mut self.buffer))));
+            }
+            if let Some(at) = start.request() {
+                return Ok(Some(Message::Request(at.take(&mut self.buffer))));
+            }
+        }
         self.next_anyway()
     }
 
@@ -142,6 +162,7 @@ impl Inbound {
     fn next_anyway(&mut self) -> Result<Option<Message>, ProtocolError> {
         let message = match &mut self.reading {
             Reading::Giop(parser) => parser.next(&mut self.buffer, &self.limits),
+            Reading::Lite => lite::next(&mut self.buffer, &self.limits),
             Reading::Other(parser) => parser.next(&mut self.buffer, &self.limits),
             Reading::Undecided(_) => return self.decide(),
             Reading::Failed(error) => return Err(*error),
@@ -178,6 +199,7 @@ impl Inbound {
         }
         let size = match &self.reading {
             Reading::Giop(parser) => parser.size(octets),
+            Reading::Lite => lite::size(octets),
             Reading::Other(parser) => parser.size(octets),
             Reading::Undecided(_) => Some(TELLING),
             Reading::Failed(_) => None,
@@ -193,7 +215,7 @@ impl Inbound {
             || match &self.reading {
                 Reading::Giop(parser) => parser.is_incomplete(),
                 Reading::Other(parser) => parser.is_incomplete(),
-                Reading::Undecided(_) | Reading::Failed(_) => false,
+                Reading::Lite | Reading::Undecided(_) | Reading::Failed(_) => false,
             }
     }
 
@@ -204,7 +226,7 @@ impl Inbound {
         match &self.reading {
             Reading::Giop(parser) => parser.has_part_of_reply(id),
             Reading::Other(parser) => parser.has_part_of_reply(id),
-            Reading::Undecided(_) | Reading::Failed(_) => false,
+            Reading::Lite | Reading::Undecided(_) | Reading::Failed(_) => false,
         }
     }
 

@@ -48,7 +48,7 @@
 //!     response: ResponseFlags::WITH_TARGET,
 //!     target: Addressing::ObjectKey(b"account"),
 //!     operation: "deposit",
-//!     by_number: false,
+//!     by_number: None,
 //!     contexts: &ServiceContexts::new(),
 //! };
 //! zorb_giop::begin_request(&mut to, &head)?;

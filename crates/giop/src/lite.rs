@@ -19,13 +19,16 @@
 //! agree on. Only a servant's skeleton can tell what a number means; where something else must know the name, such as a
 //! servant locator, a number is of no use. So a request carries the name too (bit 1 of the flags; an `unsigned long` with its length and its
 //! octets, aligned to 4 behind the key) until a reply of the same object has said that numbers will do (bit 1 of its
-//! flags). A server that gets a number all the same and needs the name answers with
+//! flags). Where the name is, the number is 0; no operation has that one. A server that gets a number all the same and needs the name answers with
 //! [`ReplyStatus::NEEDS_ADDRESSING_MODE`](crate::ReplyStatus::NEEDS_ADDRESSING_MODE); the client repeats the request with the name.
 //!
 //! There are no fragments and no LocateRequest: an object is looked for by calling it.
 
+pub(crate) mod usual;
+
 use alloc::boxed::Box;
 use alloc::vec::Vec;
+use core::num::NonZeroU64;
 
 use zorb_cdr::copies::copied;
 use zorb_cdr::{
@@ -55,9 +58,8 @@ const CANCEL: usize = 12;
 const REPLY: usize = 16;
 const REQUEST: usize = 24;
 
-/// Where a Request has its operation's number, and its octets.
+/// Where a Request has its operation's number.
 const NUMBER_AT: usize = 16;
-const NUMBER: usize = 8;
 
 /// Bodies begin at a multiple of this.
 const BODY_ALIGNMENT: usize = 8;
@@ -90,38 +92,16 @@ impl Messaging for GiopLite {
     }
 
     fn begin_request(&self, to: &mut Encoder<'_>, head: &RequestHead<'_>) -> Result<(), EncodeError> {
-        let Addressing::ObjectKey(key) = head.target else {
-            let what = EncodeErrorKind::Invalid("GIOPlite names objects by their keys alone");
-            return Err(EncodeError::new(what, "target"));
-        };
-        let flags = if head.by_number { ORDER } else { ORDER | NAMED };
-        let kind = MessageType::REQUEST.0 | head.response.0 << 4;
-        let number = operation_number(head.operation.as_bytes()).to_ne_bytes();
-        let (words, _) = number.as_chunks();
-        let start = [MAGIC[0], MAGIC[1], flags, kind];
-        let length = length(key.len(), "object key")?;
-        to.write_octets([start, [0; 4], head.id.to_ne_bytes(), length, words[0], words[1]].as_flattened());
-        to.write_octets(key);
-        if !head.by_number {
-            to.write_u32(u32::from_ne_bytes(self::length(head.operation.len(), "operation name")?));
-            to.write_octets(head.operation.as_bytes());
-        }
-        to.align_before_next(BODY_ALIGNMENT);
-        Ok(())
+        begin_request(to, head)
     }
 
     fn begin_reply(&self, to: &mut Encoder<'_>, head: &ReplyHead<'_>) -> Result<(), EncodeError> {
-        let flags = if head.by_number { ORDER | BY_NUMBER } else { ORDER };
-        let start = [MAGIC[0], MAGIC[1], flags, MessageType::REPLY.0];
-        to.write_octets([start, [0; 4], head.id.to_ne_bytes(), head.status.0.to_ne_bytes()].as_flattened());
+        begin_reply(to, head);
         Ok(())
     }
 
     fn finish(&self, to: &mut Encoder<'_>) -> Result<(), EncodeError> {
-        let size = length(to.len(), "message")?;
-        to.set_u32(SIZE_AT, u32::from_ne_bytes(size));
-        copied(to.copied());
-        Ok(())
+        finish(to)
     }
 
     fn cancel_request(&self, to: &mut Encoder<'_>, id: u32) {
@@ -140,6 +120,58 @@ impl Messaging for GiopLite {
     fn parser(&self) -> Box<dyn Parser> {
         Box::new(LiteParser)
     }
+}
+
+/// Begins a Request in an empty encoder.
+#[inline(always)]
+pub(crate) fn begin_request(to: &mut Encoder<'_>, head: &RequestHead<'_>) -> Result<(), EncodeError> {
+    let Addressing::ObjectKey(key) = head.target else { return Err(not_by_key()) };
+    let (flags, number) = match head.by_number {
+        Some(number) => (ORDER, number.get()),
+        None => (ORDER | NAMED, 0),
+    };
+    let kind = MessageType::REQUEST.0 | head.response.0 << 4;
+    let start = [MAGIC[0], MAGIC[1], flags, kind];
+    let length = length(key.len(), "object key")?;
+    let number = number.to_ne_bytes();
+    let (words, _) = number.as_chunks();
+    to.write_octets([start, [0; 4], head.id.to_ne_bytes(), length, words[0], words[1]].as_flattened());
+    to.write_octets(key);
+    if head.by_number.is_none() {
+        write_name(to, head.operation)?;
+    }
+    to.align_before_next(BODY_ALIGNMENT);
+    Ok(())
+}
+
+#[cold]
+fn not_by_key() -> EncodeError {
+    let what = EncodeErrorKind::Invalid("GIOPlite names objects by their keys alone");
+    EncodeError::new(what, "target")
+}
+
+#[cold]
+fn write_name(to: &mut Encoder<'_>, operation: &str) -> Result<(), EncodeError> {
+    to.write_u32(u32::from_ne_bytes(length(operation.len(), "operation name")?));
+    to.write_octets(operation.as_bytes());
+    Ok(())
+}
+
+/// Begins a Reply in an empty encoder.
+#[inline]
+pub(crate) fn begin_reply(to: &mut Encoder<'_>, head: &ReplyHead<'_>) {
+    let flags = if head.by_number { ORDER | BY_NUMBER } else { ORDER };
+    let start = [MAGIC[0], MAGIC[1], flags, MessageType::REPLY.0];
+    to.write_octets([start, [0; 4], head.id.to_ne_bytes(), head.status.0.to_ne_bytes()].as_flattened());
+}
+
+/// Completes a message: sets its size.
+#[inline]
+pub(crate) fn finish(to: &mut Encoder<'_>) -> Result<(), EncodeError> {
+    let size = length(to.len(), "message")?;
+    to.set_u32(SIZE_AT, u32::from_ne_bytes(size));
+    copied(to.copied());
+    Ok(())
 }
 
 fn last_word(message: MessageType) -> Vec<u8> {
@@ -199,35 +231,58 @@ const fn mix(word: u64) -> u64 {
 struct LiteParser;
 
 impl Parser for LiteParser {
-    #[inline]
     fn next(&mut self, from: &mut ReceiveBuffer, limits: &Limits) -> Result<Option<Message>, ProtocolError> {
-        let octets = from.unparsed();
-        let Some((&start, _)) = octets.split_first_chunk::<SHORTEST>() else { return Ok(None) };
-        let head = Head::read(start)?;
-        if head.size > limits.max_message {
-            let (found, allowed) = (head.size, limits.max_message);
-            let version = Version::V1_2;
-            return Err(ProtocolError::LimitExceeded { limit: "max_message", found, allowed, version });
-        }
-        let Some(octets) = octets.get(..head.size) else {
-            from.expect(head.size);
-            return Ok(None);
-        };
-        let message = match head.kind {
-            MessageType::REQUEST => Message::Request(request(from, octets, &head, limits)?),
-            MessageType::REPLY => Message::Reply(reply(from, octets, &head)?),
-            MessageType::CANCEL_REQUEST => Message::CancelRequest { id: head.word(octets, 8)? },
-            MessageType::CLOSE_CONNECTION => Message::CloseConnection,
-            MessageType::MESSAGE_ERROR => Message::MessageError,
-            _ => return Err(malformed("message type", 3)),
-        };
-        from.take(head.size);
-        Ok(Some(message))
+        next(from, limits)
     }
 
     fn size(&self, octets: &[u8]) -> Option<usize> {
-        octets.first_chunk().and_then(|start| Head::read(*start).ok()).map(|head| head.size)
+        size(octets)
     }
+}
+
+/// The size of the message that `octets` begin with, as soon as they tell.
+pub(crate) fn size(octets: &[u8]) -> Option<usize> {
+    octets.first_chunk().and_then(|start| Head::read(*start).ok()).map(|head| head.size)
+}
+
+/// Takes the next message from the front of the buffer.
+pub(crate) fn next(from: &mut ReceiveBuffer, limits: &Limits) -> Result<Option<Message>, ProtocolError> {
+    if let Some(start) = usual::Start::of(from.unparsed(), limits) {
+        if let Some(at) = start.reply() {
+            return Ok(Some(Message::Reply(at.take(from))));
+        }
+        if let Some(at) = start.request() {
+            return Ok(Some(Message::Request(at.take(from))));
+        }
+    }
+    next_generally(from, limits)
+}
+
+/// Whatever message it is.
+#[inline(never)]
+fn next_generally(from: &mut ReceiveBuffer, limits: &Limits) -> Result<Option<Message>, ProtocolError> {
+    let octets = from.unparsed();
+    let Some((&start, _)) = octets.split_first_chunk::<SHORTEST>() else { return Ok(None) };
+    let head = Head::read(start)?;
+    if head.size > limits.max_message {
+        let (found, allowed) = (head.size, limits.max_message);
+        let version = Version::V1_2;
+        return Err(ProtocolError::LimitExceeded { limit: "max_message", found, allowed, version });
+    }
+    let Some(octets) = octets.get(..head.size) else {
+        from.expect(head.size);
+        return Ok(None);
+    };
+    let message = match head.kind {
+        MessageType::REQUEST => Message::Request(request(from, octets, &head, limits)?),
+        MessageType::REPLY => Message::Reply(reply(from, octets, &head)?),
+        MessageType::CANCEL_REQUEST => Message::CancelRequest { id: head.word(octets, 8)? },
+        MessageType::CLOSE_CONNECTION => Message::CloseConnection,
+        MessageType::MESSAGE_ERROR => Message::MessageError,
+        _ => return Err(malformed("message type", 3)),
+    };
+    from.take(head.size);
+    Ok(Some(message))
 }
 
 /// What every message says first.
@@ -262,6 +317,17 @@ impl Head {
         let word = octets.get(at..).and_then(|octets| octets.first_chunk());
         word.map(|word| number(*word, self.order)).ok_or(malformed("head", at))
     }
+
+    /// The long number at `at`.
+    fn long_word(&self, octets: &[u8], at: usize) -> Result<u64, ProtocolError> {
+        let Some(&word) = octets.get(at..).and_then(|octets| octets.first_chunk()) else {
+            return Err(malformed("head", at));
+        };
+        Ok(match self.order {
+            ByteOrder::Little => u64::from_le_bytes(word),
+            ByteOrder::Big => u64::from_be_bytes(word),
+        })
+    }
 }
 
 #[inline]
@@ -272,7 +338,6 @@ fn number(octets: [u8; 4], order: ByteOrder) -> u32 {
     }
 }
 
-#[inline]
 fn request(
     from: &ReceiveBuffer,
     octets: &[u8],
@@ -287,9 +352,13 @@ fn request(
         return Err(malformed("object key", 12));
     }
     let mut end = REQUEST + key;
-    let numbered = head.flags & NAMED == 0;
-    let operation = if numbered {
-        from.part(NUMBER_AT, NUMBER)
+    let mut number = None;
+    let mut operation = Octets::new();
+    if head.flags & NAMED == 0 {
+        number = NonZeroU64::new(head.long_word(octets, NUMBER_AT)?);
+        if number.is_none() {
+            return Err(malformed("operation's number", NUMBER_AT));
+        }
     } else {
         let at = end.next_multiple_of(4) + 4;
         let name = head.word(octets, at - 4)? as usize;
@@ -302,21 +371,20 @@ fn request(
             return Err(malformed("operation name", at));
         }
         end = at + name;
-        from.part(at, name)
-    };
+        operation = from.part(at, name);
+    }
     Ok(Request {
         version: Version::V1_2,
         id,
         response: head.response,
         target: Target::ObjectKey(from.part(REQUEST, key)),
         operation,
-        numbered,
+        number,
         contexts: ServiceContexts::new(),
         body: body(from, octets, end, head.order),
     })
 }
 
-#[inline]
 fn reply(from: &ReceiveBuffer, octets: &[u8], head: &Head) -> Result<Reply, ProtocolError> {
     let (id, status) = (head.word(octets, 8)?, ReplyStatus(head.word(octets, 12)?));
     Ok(Reply {

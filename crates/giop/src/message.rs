@@ -4,8 +4,9 @@
 //! live. Bodies stay CDR: the operation knows their types.
 
 use alloc::boxed::Box;
+use core::num::NonZeroU64;
 
-use zorb_cdr::{Body, ByteOrder, Octets, Version};
+use zorb_cdr::{Body, Octets, Version};
 
 use crate::{
     IiopProfile, Ior, LocateStatus, MessageType, ReplyStatus, ResponseFlags, ServiceContexts, TaggedProfile,
@@ -65,39 +66,30 @@ pub struct Request {
     pub contexts: ServiceContexts,
     /// The arguments.
     pub body: Body,
-    /// The operation's name as it was sent, without a NUL; or the eight octets of a number that stands for it
-    /// ([`operation_number`](crate::operation_number)), in the body's byte order, where [`numbered`](Self::numbered) says so.
+    /// The operation's name as it was sent, without a NUL. Empty where the request has a number in its place.
     pub operation: Octets,
-    /// The operation has a number in place of its name.
-    pub numbered: bool,
+    /// The operation's [number](crate::operation_number), where the request has that in place of its name.
+    pub number: Option<NonZeroU64>,
 }
+
+/// What is larger is moved by a call of the C library's.
+const _: () = assert!(size_of::<Request>() <= 128);
 
 impl Request {
     /// The operation's name, where it lies in the message. A name that is not UTF-8 cannot be an IDL identifier; it is
-    /// given as U+FFFD, which no operation has. [`operation_bytes`](Self::operation_bytes) has the octets. Empty where the
+    /// given as U+FFFD, which no operation has. Empty where the
     /// request has a number in its place.
     #[inline]
     #[must_use]
     pub fn operation(&self) -> &str {
-        core::str::from_utf8(self.operation_bytes()).unwrap_or("\u{fffd}")
+        core::str::from_utf8(&self.operation).unwrap_or("\u{fffd}")
     }
 
-    /// The operation's name as it was sent, without its NUL; empty where the request has a number in its place.
+    /// The octets of the operation's name, as they were sent.
     #[inline]
     #[must_use]
     pub fn operation_bytes(&self) -> &[u8] {
-        if self.numbered { &[] } else { &self.operation }
-    }
-
-    /// The operation's number, where the request has that in place of its name.
-    #[inline]
-    #[must_use]
-    pub fn operation_number(&self) -> Option<u64> {
-        let number = self.operation.first_chunk().filter(|_| self.numbered)?;
-        Some(match self.body.order {
-            ByteOrder::Little => u64::from_le_bytes(*number),
-            ByteOrder::Big => u64::from_be_bytes(*number),
-        })
+        &self.operation
     }
 }
 

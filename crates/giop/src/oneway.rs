@@ -324,7 +324,7 @@ mod tests {
                     response,
                     target,
                     operation: "note",
-                    by_number: false,
+                    by_number: None,
                     contexts: &contexts,
                 };
                 begin_request(&mut to, &head).unwrap();

@@ -15,6 +15,8 @@ mod undecoded;
 pub use fragments::{Fragments, Piece, fragments};
 pub use undecoded::{write_undecoded_reply, write_undecoded_request};
 
+use core::num::NonZeroU64;
+
 use zorb_cdr::copies::copied;
 use zorb_cdr::{ByteOrder, EncodeError, EncodeErrorKind, Encoder, Version};
 
@@ -32,15 +34,16 @@ const SIZE_AT: usize = 8;
 pub struct RequestHead<'h> {
     /// Unique among the unanswered requests of the connection: [`RequestIds`](crate::RequestIds).
     pub id: u32,
-    /// Whether and when a reply is wanted; 1.0 and 1.1 say only whether.
+    /// Whether and when a reply is wanted; 1.0 and 1.1 say only whether. A protocol of one's own must carry it: clients have the
+    /// receipt of first oneways confirmed.
     pub response: ResponseFlags,
     /// Whom it is for.
     pub target: Addressing<'h>,
     /// The operation's name as on the wire (`_get_x` for an attribute).
     pub operation: &'h str,
-    /// The server has said that it knows the object's operations by number, so that a messaging protocol with numbers may
-    /// leave the name out.
-    pub by_number: bool,
+    /// The operation's [number](crate::operation_number), where the server has said that it knows the object's operations by
+    /// number: a messaging protocol with numbers may then leave the name out.
+    pub by_number: Option<NonZeroU64>,
     /// Service contexts.
     pub contexts: &'h ServiceContexts,
 }

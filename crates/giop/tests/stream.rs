@@ -28,7 +28,7 @@ fn request(version: Version, id: u32, body: &[u8]) -> Encoder<'_> {
         response: ResponseFlags::WITH_TARGET,
         target,
         operation: "op",
-        by_number: false,
+        by_number: None,
         contexts,
     };
     begin_request(&mut to, &head).unwrap();

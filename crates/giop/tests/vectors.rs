@@ -70,7 +70,7 @@ fn request(
     let mut to = encoder(version);
     begin_request(
         &mut to,
-        &RequestHead { id: 5, response, target, operation: "op", by_number: false, contexts },
+        &RequestHead { id: 5, response, target, operation: "op", by_number: None, contexts },
     )
     .unwrap();
     if let Some(body) = body {
@@ -193,7 +193,7 @@ fn names_that_cdr_cannot_carry_are_refused() {
         response: ResponseFlags::NONE,
         target: Addressing::ObjectKey(b""),
         operation: "a\0b",
-        by_number: false,
+        by_number: None,
         contexts: &ServiceContexts::new(),
     };
     assert!(begin_request(&mut to, &head).is_err());
@@ -212,7 +212,7 @@ fn limits_on_heads_are_named() {
         response: ResponseFlags::NONE,
         target: Addressing::ObjectKey(b"key"),
         operation: &long,
-        by_number: false,
+        by_number: None,
         contexts: &ServiceContexts::new(),
     };
     begin_request(&mut to, &head).unwrap();

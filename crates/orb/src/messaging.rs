@@ -14,8 +14,8 @@
 //! | [`GiopLite`] | 44 octets | by number, once the object has answered | none: UTF-8 and UTF-16 are fixed |
 //!
 //! A protocol of one's own implements [`Messaging`] and [`Parser`]. Where both ends know it and the server comes to speak GIOP
-//! alone, as after a restart with another program, clients go over to GIOP; a oneway that is the first message to such a
-//! server is lost.
+//! alone, as after a restart with another program, clients go over to GIOP. So that no oneway is lost there, its receipt is confirmed
+//! until the server has answered on the connection in the protocol: the first oneways on a new connection take a round trip.
 //!
 //! [`ServerRequest::undecoded`](crate::rt::ServerRequest::undecoded) and what sends such requests on know GIOP alone.
 

@@ -6,6 +6,8 @@
 use std::any::Any;
 use std::sync::Arc;
 
+use zorb_giop::operation_number;
+
 use crate::exception::SystemException;
 use crate::object::ObjectRef;
 use crate::server::request::ServerRequest;
@@ -53,6 +55,8 @@ pub trait Interface: Clone + Sized + 'static {
 pub struct Operation {
     /// The name on the wire: attributes are `_get_x` and `_set_x`.
     pub name: &'static str,
+    /// [`operation_number`] of the name: what some messaging protocols send in its place.
+    pub number: u64,
     /// What its arguments are called, for errors: those that go to the object, in order.
     pub parameters: &'static [&'static str],
 }
@@ -60,7 +64,7 @@ pub struct Operation {
 impl Operation {
     /// An operation whose arguments are not named in errors.
     pub const fn new(name: &'static str) -> Self {
-        Operation { name, parameters: &[] }
+        Operation { name, number: operation_number(name.as_bytes()), parameters: &[] }
     }
 }
 

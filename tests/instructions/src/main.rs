@@ -16,10 +16,9 @@ mod variants;
 mod whole;
 
 use std::process::ExitCode;
-use std::sync::Arc;
 
 use zorb::Sequence;
-use zorb::giop::{GiopLite, Protocol};
+use zorb::giop::Protocol;
 use zorb::probes::{self, Point};
 
 use whole::idl::BinStruct;
@@ -48,7 +47,10 @@ const CASES: &[(&str, Prepare)] = &[
     ("decode/1KiB-octets", || messages::decode(octets())),
     ("decode/100-structs", || messages::decode(structs())),
     ("messages/null", || messages::there_and_back(Protocol::Giop)),
-    ("messages/null-lite", || messages::there_and_back(Protocol::Other(Arc::new(GiopLite)))),
+    ("messages/null-lite", || messages::there_and_back(Protocol::Lite)),
+    ("messages/head", || messages::heads(Protocol::Giop)),
+    ("messages/head-lite", || messages::heads(Protocol::Lite)),
+    ("call/null-lite", whole::by_lite),
     ("call/1KiB-octets", || whole::octets(octets())),
     ("call/100-structs", || whole::structs(structs())),
     ("probe/on", probe),

@@ -2,6 +2,7 @@
 
 use std::hint::black_box;
 use std::mem;
+use std::num::NonZeroU64;
 
 use zorb::cdr::{Decode, Decoder, Encode, Encoder, Format};
 use zorb::giop::{
@@ -15,6 +16,8 @@ use crate::Case;
 const KEY: &[u8] = &[0xa5; 20];
 
 const OPERATION: &str = "operation_500";
+
+const NUMBER: Option<NonZeroU64> = NonZeroU64::new(operation_number(OPERATION.as_bytes()));
 
 /// A request with this payload, written.
 pub(crate) fn encode(payload: impl Encode + 'static) -> Case {
@@ -42,60 +45,148 @@ pub(crate) fn decode<P: Encode + Decode>(payload: P) -> Case {
 
 /// A null call's request and its reply: written, read, written, read. By `protocol`, with numbers for names where it has them.
 pub(crate) fn there_and_back(protocol: Protocol) -> Case {
-    let inbound = || Inbound::of(protocol.clone(), Limits::default());
-    let (mut client, mut server) = (inbound(), inbound());
-    let (mut requests, mut replies) = (Vec::new(), Vec::new());
+    let mut sides = Sides::of(protocol);
     Box::new(move |id| {
-        let writer = protocol.writer();
-        let to = request_by(writer, mem::take(&mut requests), id, &());
-        deliver(to.contiguous().expect("nothing was borrowed"), &mut server);
-        requests = to.into_buffer();
-        let request = received(&mut server);
+        let mut to = Encoder::with_buffer(mem::take(&mut sides.requests), Format::default());
+        write_request(sides.protocol.writer(), &mut to, id, &());
+        deliver(to.contiguous().expect("nothing was borrowed"), &mut sides.server);
+        sides.requests = to.into_buffer();
+        let request = received(&mut sides.server);
 
-        let mut to = Encoder::with_buffer(mem::take(&mut replies), Format::default());
-        let (status, contexts) = (ReplyStatus::NO_EXCEPTION, &ServiceContexts::new());
-        let head = ReplyHead { id: request.id, status, by_number: true, contexts };
-        writer.begin_reply(&mut to, &head).expect("no contexts");
-        writer.finish(&mut to).expect("a small message");
+        let mut to = Encoder::with_buffer(mem::take(&mut sides.replies), Format::default());
+        write_reply(sides.protocol.writer(), &mut to, request.id);
         drop(request);
-        deliver(to.contiguous().expect("nothing was borrowed"), &mut client);
-        replies = to.into_buffer();
-        let Ok(Some(Message::Reply(reply))) = client.next() else { panic!("a reply was sent") };
-        assert_eq!((reply.id, reply.status), (id, ReplyStatus::NO_EXCEPTION));
+        deliver(to.contiguous().expect("nothing was borrowed"), &mut sides.client);
+        sides.replies = to.into_buffer();
+        read_reply(&mut sides.client, id);
     })
+}
+
+/// What the heads of such a request and its reply take, written and read: the four functions of [`head`], and nothing in between.
+pub(crate) fn heads(protocol: Protocol) -> Case {
+    let mut sides = Sides::of(protocol);
+    Box::new(move |id| exchange_heads(&mut sides, id))
+}
+
+/// Memory for messages, and their way, are not counted: never inlined, `run` knows the name.
+#[inline(never)]
+fn exchange_heads(sides: &mut Sides, id: u32) {
+    let mut to = Encoder::with_buffer(mem::take(&mut sides.requests), Format::default());
+    head::write_request(&sides.protocol, &mut to, id);
+    place(to.contiguous().expect("nothing was borrowed"), &mut sides.server);
+    sides.requests = to.into_buffer();
+    let id = head::read_request(&mut sides.server);
+
+    let mut to = Encoder::with_buffer(mem::take(&mut sides.replies), Format::default());
+    head::write_reply(&sides.protocol, &mut to, id);
+    place(to.contiguous().expect("nothing was borrowed"), &mut sides.client);
+    sides.replies = to.into_buffer();
+    head::read_reply(&mut sides.client, id);
+}
+
+/// What is counted of [`exchange_heads`]: `run` knows the names, and nothing of it is inlined there.
+mod head {
+    use super::{Encoder, Inbound, Message, Protocol};
+
+    /// Begun and completed.
+    #[inline(never)]
+    pub(super) fn write_request(protocol: &Protocol, to: &mut Encoder<'_>, id: u32) {
+        super::write_request(protocol.writer(), to, id, &());
+    }
+
+    /// Read to the operation, and let go.
+    #[inline(never)]
+    pub(super) fn read_request(server: &mut Inbound) -> u32 {
+        // Where it lies: who serves it moves it once, and not for its head.
+        match server.next() {
+            Ok(Some(Message::Request(request))) => {
+                super::check(&request);
+                request.id
+            }
+            _ => panic!("a request was sent"),
+        }
+    }
+
+    #[inline(never)]
+    pub(super) fn write_reply(protocol: &Protocol, to: &mut Encoder<'_>, id: u32) {
+        super::write_reply(protocol.writer(), to, id);
+    }
+
+    /// Read to the status, and let go.
+    #[inline(never)]
+    pub(super) fn read_reply(client: &mut Inbound, id: u32) {
+        super::read_reply(client, id);
+    }
+}
+
+/// Two ends of a connection, and memory for what they send.
+struct Sides {
+    protocol: Protocol,
+    client: Inbound,
+    server: Inbound,
+    requests: Vec<u8>,
+    replies: Vec<u8>,
+}
+
+impl Sides {
+    fn of(protocol: Protocol) -> Sides {
+        let inbound = || Inbound::of(protocol.clone(), Limits::default());
+        let (client, server) = (inbound(), inbound());
+        Sides { protocol, client, server, requests: Vec::new(), replies: Vec::new() }
+    }
 }
 
 #[inline(always)]
 fn request<P: Encode>(memory: Vec<u8>, id: u32, payload: &P) -> Encoder<'_> {
-    request_by(Protocol::Giop.writer(), memory, id, payload)
+    let mut to = Encoder::with_buffer(memory, Format::default());
+    write_request(Protocol::Giop.writer(), &mut to, id, payload);
+    to
 }
 
 #[inline(always)]
-fn request_by<'p, P: Encode>(writer: Writer<'_>, memory: Vec<u8>, id: u32, payload: &'p P) -> Encoder<'p> {
-    let mut to = Encoder::with_buffer(memory, Format::default());
+fn write_request<'p, P: Encode>(writer: Writer<'_>, to: &mut Encoder<'p>, id: u32, payload: &'p P) {
     let head = RequestHead {
         id,
         response: ResponseFlags::WITH_TARGET,
         target: Addressing::ObjectKey(black_box(KEY)),
         operation: black_box(OPERATION),
-        by_number: true,
+        by_number: if writer.is_giop() { None } else { black_box(NUMBER) },
         contexts: &ServiceContexts::new(),
     };
-    writer.begin_request(&mut to, &head).expect("a name and a key");
-    payload.encode(&mut to).expect("any value");
-    writer.finish(&mut to).expect("a small message");
-    to
+    writer.begin_request(to, &head).expect("a name and a key");
+    payload.encode(to).expect("any value");
+    writer.finish(to).expect("a small message");
 }
 
-/// The request that was delivered, of the operation that was called: compared as skeletons compare it, by its octets or by the number of its name.
+/// The request that was delivered, of the operation that was called: compared as skeletons compare it, by its name or by its
+/// number.
 #[inline(always)]
 fn received(server: &mut Inbound) -> Request {
     let Ok(Some(Message::Request(request))) = server.next() else { panic!("a request was sent") };
-    match request.operation_number() {
-        None => assert_eq!(request.operation_bytes(), OPERATION.as_bytes()),
-        Some(number) => assert_eq!(number, operation_number(OPERATION.as_bytes())),
-    }
+    check(&request);
     request
+}
+
+#[inline(always)]
+fn check(request: &Request) {
+    match request.number {
+        None => assert_eq!(&request.operation[..], OPERATION.as_bytes()),
+        number => assert_eq!(number, NUMBER),
+    }
+}
+
+#[inline(always)]
+fn write_reply(writer: Writer<'_>, to: &mut Encoder<'_>, id: u32) {
+    let (status, contexts) = (ReplyStatus::NO_EXCEPTION, &ServiceContexts::new());
+    let head = ReplyHead { id, status, by_number: true, contexts };
+    writer.begin_reply(to, &head).expect("no contexts");
+    writer.finish(to).expect("a small message");
+}
+
+#[inline(always)]
+fn read_reply(client: &mut Inbound, id: u32) {
+    let Ok(Some(Message::Reply(reply))) = client.next() else { panic!("a reply was sent") };
+    assert_eq!((reply.id, reply.status), (id, ReplyStatus::NO_EXCEPTION));
 }
 
 #[inline(always)]
@@ -108,4 +199,11 @@ fn deliver(octets: &[u8], to: &mut Inbound) {
 #[inline(never)]
 fn carry(octets: &[u8], into: &mut [u8]) {
     into[..octets.len()].copy_from_slice(octets);
+}
+
+/// As [`deliver`], of what is not counted itself.
+#[inline(always)]
+fn place(octets: &[u8], into: &mut Inbound) {
+    into.space()[..octets.len()].copy_from_slice(octets);
+    into.received(octets.len());
 }

@@ -3,10 +3,11 @@
 
 use std::sync::Arc;
 
+use zorb::messaging::{Giop, GiopLite, Messaging};
 use zorb::poa::{Poa, PoaError};
 use zorb::server::ThreadModel;
 use zorb::transport::memory::Memory;
-use zorb::{Call, Interface, Orb, Sequence, SystemException};
+use zorb::{Call, Interface, Orb, OrbBuilder, Sequence, SystemException};
 
 use crate::Case;
 
@@ -34,36 +35,54 @@ impl LoadsServant for Silent {
 
 /// The null call: an interface of one operation, whose object is one among so many.
 pub(crate) fn small(objects: usize) -> Case {
-    calling(objects, |poa| poa.activate::<Small>(Arc::new(Silent)), |small| small.operation_500())
+    small_by(objects, Orb::builder)
+}
+
+/// The null call by GIOPlite.
+pub(crate) fn by_lite() -> Case {
+    small_by(1, || Orb::builder().messagings([Arc::new(GiopLite) as Arc<dyn Messaging>, Arc::new(Giop)]))
+}
+
+/// The same code for both.
+fn small_by(objects: usize, builder: fn() -> OrbBuilder) -> Case {
+    calling(objects, builder, |poa| poa.activate::<Small>(Arc::new(Silent)), |small| small.operation_500())
 }
 
 /// A null call of an interface of a thousand operations.
 pub(crate) fn large() -> Case {
-    calling(1, |poa| poa.activate::<Large>(Arc::new(Silent)), |large| large.operation_500())
+    calling(1, Orb::builder, |poa| poa.activate::<Large>(Arc::new(Silent)), |large| large.operation_500())
 }
 
 pub(crate) fn octets(payload: Sequence<u8>) -> Case {
-    calling(1, |poa| poa.activate::<Loads>(Arc::new(Silent)), move |loads| loads.put_octets(&payload))
+    calling(
+        1,
+        Orb::builder,
+        |poa| poa.activate::<Loads>(Arc::new(Silent)),
+        move |loads| loads.put_octets(&payload),
+    )
 }
 
 pub(crate) fn structs(payload: Sequence<BinStruct>) -> Case {
-    calling(1, |poa| poa.activate::<Loads>(Arc::new(Silent)), move |loads| loads.put_structs(&payload))
+    calling(
+        1,
+        Orb::builder,
+        |poa| poa.activate::<Loads>(Arc::new(Silent)),
+        move |loads| loads.put_structs(&payload),
+    )
 }
 
 /// A server with so many objects of one servant, and a client that knows the one in the middle by its reference and
 /// calls it.
 fn calling<I: Interface>(
     objects: usize,
+    builder: impl Fn() -> OrbBuilder,
     activate: impl Fn(&Poa) -> Result<I, PoaError>,
     call: impl Fn(&I) -> Result<(), SystemException> + 'static,
 ) -> Case {
     let memory = Arc::new(Memory::new());
-    let server = Orb::builder()
-        .transport(memory.clone())
-        .listen("memory:here")
-        .server_threads(ThreadModel::Caller)
-        .build();
-    let client = Orb::builder().transport(memory).build();
+    let server =
+        builder().transport(memory.clone()).listen("memory:here").server_threads(ThreadModel::Caller).build();
+    let client = builder().transport(memory).build();
     let poa = server.root_poa().expect("the ORB runs");
     poa.manager().activate().expect("the ORB runs");
     let mut middle = None;

@@ -1,5 +1,7 @@
 //! The generator itself: the text that users get, what it refuses, and the hash that it shares with the runtime.
 
+use std::num::NonZeroU64;
+
 use zorb::rt::operations;
 use zorb_build::operations::{self as generated, Table};
 use zorb_build::{Config, Error};
@@ -247,9 +249,12 @@ fn generator_and_runtime_hash_alike() {
         displacements: table.displacements.leak(),
         slots: table.slots.leak(),
         names: names.iter().map(|name| &*name.to_string().leak()).collect::<Vec<&str>>().leak(),
+        numbers: names.iter().map(|name| generated::number(name.as_bytes())).collect::<Vec<u64>>().leak(),
     };
     for (number, name) in names.iter().enumerate() {
         assert_eq!(operations.find(name.as_bytes()), Some(number));
+        let known = NonZeroU64::new(zorb::giop::operation_number(name.as_bytes())).unwrap();
+        assert_eq!(operations.find_number(known), Some(number));
         assert_eq!(operations.find(format!("{name}?").as_bytes()), None);
     }
 }

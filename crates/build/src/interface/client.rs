@@ -3,7 +3,7 @@
 //! A reference of a derived interface holds one of its first base and derefs to it, down to the `ObjectRef`, so that
 //! most inherited methods need no text. Methods of further bases are there under their own names.
 
-use proc_macro2::TokenStream;
+use proc_macro2::{Literal, TokenStream};
 use quote::quote;
 use zorb_idl::model::{Definition, DefinitionId};
 
@@ -11,6 +11,7 @@ use super::{Argument, Call, Passing, passing, stub_type};
 use crate::docs::doc;
 use crate::items::of_kind;
 use crate::names::{Names, ident};
+use crate::operations::number;
 use crate::plan::methods as method_names;
 use crate::scope::{Scope, WIDEST_TUPLE, together};
 
@@ -141,6 +142,7 @@ struct Passed {
 fn passed(scope: &Scope<'_>, call: &Call<'_>) -> Passed {
     let rt = scope.rt();
     let wire = &call.wire;
+    let number = Literal::u64_unsuffixed(number(wire.as_bytes()));
     let servant = scope.beside(call.owner, &scope.plan.interface(call.owner).servant);
     let method = call.method();
     let lent: Vec<TokenStream> = call.sent().map(|it| lent(scope, it)).collect();
@@ -148,7 +150,7 @@ fn passed(scope: &Scope<'_>, call: &Call<'_>) -> Passed {
     if lent.len() <= WIDEST_TUPLE {
         let parameters = call.sent().map(|it| it.spelt);
         return Passed {
-            operation: quote!(&#rt::Operation { name: #wire, parameters: &[#(#parameters),*] }),
+            operation: quote!(&#rt::Operation { name: #wire, number: #number, parameters: &[#(#parameters),*] }),
             direct: quote!(#servant::#method),
             lent: tuple(lent),
             kept: tuple(kept),
@@ -167,7 +169,7 @@ fn passed(scope: &Scope<'_>, call: &Call<'_>) -> Passed {
         _ => quote!(#name),
     });
     Passed {
-        operation: quote!(&#rt::Operation { name: #wire, parameters: &[] }),
+        operation: quote!(&#rt::Operation { name: #wire, number: #number, parameters: &[] }),
         direct: quote!(|servant: &dyn #servant, context: &#rt::Call| #servant::#method(servant, context #(, #given)*)),
         lent: named(lent),
         kept: named(kept),

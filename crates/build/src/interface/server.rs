@@ -7,7 +7,7 @@ use zorb_idl::model::Definition;
 use super::{Call, Passing, passing, servant_type};
 use crate::docs::doc;
 use crate::names::ident;
-use crate::operations::Table;
+use crate::operations::{Table, number};
 use crate::scope::{Scope, together};
 
 /// The trait that implementations provide.
@@ -83,6 +83,7 @@ pub(super) fn dispatch(scope: &Scope<'_>, of: &Definition) -> TokenStream {
     let seed = Literal::u64_unsuffixed(table.seed);
     let displacements = table.displacements.iter().map(|it| Literal::u16_unsuffixed(*it));
     let slots = table.slots.iter().map(|it| Literal::u16_unsuffixed(*it));
+    let numbers: Vec<_> = wires.iter().map(|it| Literal::u64_unsuffixed(number(it.as_bytes()))).collect();
     let mut arms: Vec<TokenStream> = Vec::new();
     for call in &calls[..own.calls.len()] {
         let (at, served) = (Literal::usize_unsuffixed(arms.len()), serve(scope, call));
@@ -95,13 +96,13 @@ pub(super) fn dispatch(scope: &Scope<'_>, of: &Definition) -> TokenStream {
         let first = Literal::usize_unsuffixed(next);
         next += plan.interface(*owner).calls.len();
         let last = Literal::usize_unsuffixed(next.saturating_sub(1));
-        let numbers = match plan.interface(*owner).calls.len() {
+        let places = match plan.interface(*owner).calls.len() {
             0 => continue,
             1 => quote!(#first),
             _ => quote!(#first..=#last),
         };
         let base = scope.item(*owner);
-        arms.push(quote!(#some(#numbers) => <#base as #rt::Served>::dispatch(servant, request)));
+        arms.push(quote!(#some(#places) => <#base as #rt::Served>::dispatch(servant, request)));
     }
     let dispatch = if arms.is_empty() {
         quote! {
@@ -115,6 +116,7 @@ pub(super) fn dispatch(scope: &Scope<'_>, of: &Definition) -> TokenStream {
                     displacements: &[#(#displacements),*],
                     slots: &[#(#slots),*],
                     names: &[#(#wires),*],
+                    numbers: &[#(#numbers),*],
                 };
                 match request.find(&OPERATIONS) {
                     #(#arms,)*

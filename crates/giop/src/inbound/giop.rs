@@ -103,7 +103,7 @@ mod tests {
             response: ResponseFlags::WITH_TARGET,
             target: Addressing::ObjectKey(key),
             operation,
-            by_number: false,
+            by_number: None,
             contexts: &ServiceContexts::new(),
         };
         begin_request(&mut to, &head).unwrap();

@@ -65,7 +65,7 @@ fn request(
         response,
         target,
         operation,
-        numbered: false,
+        number: None,
         contexts,
         body,
     })))
@@ -94,7 +94,7 @@ fn request_before_1_2(
         response,
         target,
         operation,
-        numbered: false,
+        number: None,
         contexts,
         body,
     })))

@@ -96,7 +96,7 @@ fn request(
         response: ResponseFlags(response),
         target: Target::ObjectKey(buffer.part(key_at, key.len())),
         operation: buffer.part(operation_at, name.len()),
-        numbered: false,
+        number: None,
         contexts: ServiceContexts::new(),
         body: body(buffer, message, rest),
     })

@@ -13,6 +13,10 @@ fn read(octets: &[u8], limits: Limits) -> (Result<Option<Message>, ProtocolError
     (LiteParser.next(&mut buffer, &limits), buffer.unparsed().len())
 }
 
+fn number_of(operation: &str) -> Option<NonZeroU64> {
+    NonZeroU64::new(operation_number(operation.as_bytes()))
+}
+
 fn request(key: &[u8], operation: &str, by_number: bool, body: &[u8]) -> Vec<u8> {
     let mut to = Encoder::new(GiopLite.format().unwrap());
     let head = RequestHead {
@@ -20,7 +24,7 @@ fn request(key: &[u8], operation: &str, by_number: bool, body: &[u8]) -> Vec<u8>
         response: ResponseFlags::WITH_TARGET,
         target: Addressing::ObjectKey(key),
         operation,
-        by_number,
+        by_number: number_of(operation).filter(|_| by_number),
         contexts: &ServiceContexts::new(),
     };
     GiopLite.begin_request(&mut to, &head).unwrap();
@@ -51,8 +55,7 @@ fn a_request_says_what_was_written() {
                     };
                     assert_eq!((read.id, read.response), (7, ResponseFlags::WITH_TARGET));
                     assert_eq!(read.target, Target::ObjectKey(key.into()));
-                    let number = by_number.then(|| operation_number(operation.as_bytes()));
-                    assert_eq!(read.operation_number(), number);
+                    assert_eq!(read.number, number_of(operation).filter(|_| by_number));
                     let name = if by_number { "" } else { operation };
                     assert_eq!(read.operation(), name);
                     let found: Vec<u8> =
@@ -107,7 +110,7 @@ fn the_other_byte_order_is_read_as_it_says() {
     let (message, left) = read(&octets, Limits::default());
     let Ok(Some(Message::Request(request))) = message else { panic!("{message:?}") };
     assert_eq!((request.id, left), (7, octets.len() - 40));
-    assert_eq!(request.operation_number(), Some(operation_number(b"op")));
+    assert_eq!(request.number, number_of("op"));
     assert_eq!(request.response, ResponseFlags::WITH_SERVER);
     let mut body = zorb_cdr::Decoder::over(&request.body, GiopLite.format().unwrap());
     let octets = [1, 2, 3, 4];
@@ -147,6 +150,54 @@ fn every_prefix_waits_and_every_forged_octet_is_taken_or_refused() {
     assert!(refused > 40, "{refused}");
 }
 
+/// What both ways of reading make of these octets.
+fn both_ways(octets: &[u8], limits: &Limits) -> [alloc::string::String; 2] {
+    [next, next_generally].map(|next| {
+        let mut buffer = ReceiveBuffer::new(limits.receive_buffer, limits.first_grant);
+        buffer.space()[..octets.len()].copy_from_slice(octets);
+        buffer.received(octets.len());
+        let message = next(&mut buffer, limits);
+        format!("{message:?}, {} left", buffer.unparsed().len())
+    })
+}
+
+#[test]
+fn the_usual_way_says_what_the_general_way_says() {
+    let limits = Limits { max_message: 60, ..Limits::default() };
+    let mut usual = 0;
+    for message in [
+        request(b"key", "op", true, b""),
+        request(b"12345678", "op", true, b"12345"),
+        request(b"", "op", true, b"1"),
+        request(b"key", "op", false, b"1"),
+        request(b"key", "op", true, &[7; 60]),
+        reply(true, b""),
+        reply(false, b"123456789"),
+    ] {
+        for at in 0..message.len() {
+            for octet in [message[at], 0, 1, 2, 3, 5, 8, 15, 16, 24, 0x7f, 0xff, message[at].wrapping_add(4)]
+            {
+                let mut forged = message.clone();
+                forged[at] = octet;
+                let [one, other] = both_ways(&forged, &limits);
+                usual += usize::from(one.starts_with("Ok(Some"));
+                assert_eq!(one, other, "{octet:#x} at {at} of {message:?}");
+            }
+            let [one, other] = both_ways(&message[..at], &limits);
+            assert_eq!(one, other, "the first {at} of {message:?}");
+        }
+    }
+    assert!(usual > 100, "few of them were messages: {usual}");
+}
+
+#[test]
+fn a_request_with_neither_name_nor_number_is_refused() {
+    let mut octets = request(b"key", "op", true, b"");
+    octets[NUMBER_AT..REQUEST].fill(0);
+    let error = read(&octets, Limits::default()).0.unwrap_err();
+    assert_eq!(error_text(error), "malformed giop-lite message: operation's number at octet 16");
+}
+
 fn error_text(error: ProtocolError) -> alloc::string::String {
     format!("{error}")
 }
@@ -163,7 +214,7 @@ fn limits_are_named() {
 
 #[test]
 fn the_first_octets_tell_the_protocol() {
-    let protocols: Arc<[Protocol]> = Arc::new([Protocol::Other(Arc::new(GiopLite)), Protocol::Giop]);
+    let protocols: Arc<[Protocol]> = Arc::new([Protocol::Lite, Protocol::Giop]);
     let lite = request(b"key", "op", true, b"");
     let giop = crate::close_connection(Version::V1_2);
     for (octets, name) in [(&lite[..], "giop-lite"), (&giop[..], "giop")] {

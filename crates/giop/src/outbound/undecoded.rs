@@ -288,7 +288,7 @@ mod tests {
             response: ResponseFlags::WITH_TARGET,
             target: Addressing::ObjectKey(key),
             operation: "ping",
-            by_number: false,
+            by_number: None,
             contexts,
         };
         let mut to = Encoder::new(Format::default());
@@ -393,7 +393,7 @@ mod tests {
             response: ResponseFlags::NONE,
             target: Addressing::ObjectKey(b"key"),
             operation: "put",
-            by_number: false,
+            by_number: None,
             contexts: &ServiceContexts::new(),
         };
         let mut to = Encoder::new(Format::default());

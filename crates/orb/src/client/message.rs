@@ -9,6 +9,7 @@ use zorb_giop::{Protocol, RequestHead, ResponseFlags, ServiceContexts, Target};
 
 use super::failure::{Failure, Step};
 use crate::object::route::Candidate;
+use crate::skeleton::Operation;
 use crate::transport::Channel;
 use crate::transport::gather::{Unsent, send_all, send_run};
 
@@ -17,7 +18,7 @@ pub(crate) type WriteArguments<'w, 'a> = dyn FnMut(&mut Encoder<'a>) -> Result<(
 
 /// What is sent, whatever the connection.
 pub(crate) struct Outgoing<'w, 'a> {
-    pub(crate) operation: &'static str,
+    pub(crate) operation: &'static Operation,
     pub(crate) response: ResponseFlags,
     pub(crate) arguments: &'w mut WriteArguments<'w, 'a>,
 }
@@ -92,8 +93,11 @@ pub(crate) fn compose<'a>(
         id: form.id,
         response: outgoing.response,
         target: course.target.into(),
-        operation: outgoing.operation,
-        by_number: !messaging.is_giop() && course.candidate.is_by_number(),
+        operation: outgoing.operation.name,
+        by_number: match messaging.is_giop() {
+            true => None,
+            false => course.candidate.number(outgoing.operation),
+        },
         contexts: form.contexts,
     };
     messaging.begin_request(message, &head)?;

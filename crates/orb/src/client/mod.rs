@@ -10,6 +10,7 @@
 //! private connection may be opened travel on the pool's one [`shared`] connection. What a thread has sent there without
 //! seeing what came of it is [`unsettled`]: its next call to the same object goes there too, and so arrives behind.
 
+mod end;
 pub(crate) mod failure;
 pub(crate) mod message;
 mod outbox;

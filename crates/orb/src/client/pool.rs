@@ -9,11 +9,12 @@ use parking_lot::{Mutex, MutexGuard};
 use zorb_giop::{Protocol, ResponseFlags};
 
 use super::Settings;
+use super::end::End;
 use super::failure::{Failure, Step};
 use super::message::{Course, Outgoing};
 use super::private::Private;
 use super::reactor::Reactor;
-use super::shared::{End, Reading, Shared, Ticket};
+use super::shared::{Reading, Shared, Ticket};
 use super::unsettled;
 use crate::object::route::Candidate;
 use crate::object::undecoded::UndecodedRequest;

@@ -11,8 +11,9 @@ use std::time::{Duration, Instant};
 use parking_lot::{Mutex, MutexGuard};
 use zorb_ipc::{Epoll, Events, Interest, Trigger, Wake};
 
+use super::end::End;
 use super::failure::Step;
-use super::shared::{End, Reading, Shared};
+use super::shared::{Reading, Shared};
 use crate::transport::Armed;
 
 /// The token of the reactor's own wake-up descriptor.

@@ -10,9 +10,10 @@ use std::time::{Duration, Instant};
 
 use parking_lot::{Mutex, MutexGuard};
 use zorb_cdr::{Encoder, Format, Version};
-use zorb_giop::{Inbound, Message, Protocol, ProtocolError};
+use zorb_giop::{Inbound, Message, Protocol, ProtocolError, ResponseFlags};
 
 use super::Settings;
+use super::end::End;
 use super::failure::{Failure, Step};
 use super::message::{Course, Form, Outgoing, Terms, compose, fragmented, send};
 use super::outbox::{Flushed, Outbox, Queued, Refused, Sender, Turn};
@@ -39,58 +40,6 @@ fn too_large(message: &Encoder<'_>, largest: Option<usize>) -> Option<Failure> {
     (octets > largest).then_some(Failure::TooLarge { octets, largest })
 }
 
-/// How a shared connection ended.
-#[derive(Clone, Debug)]
-pub(crate) enum End {
-    /// By CloseConnection: what is unanswered was not executed.
-    InOrder,
-    /// It was never there.
-    NotConnected { kind: io::ErrorKind, text: Arc<str>, after: Duration },
-    /// It broke.
-    Broken { step: Step, kind: io::ErrorKind },
-    /// This side cannot use it, nor another in its place: it has no thread or no memory to do so.
-    Unusable { step: Step, kind: io::ErrorKind },
-    /// The peer broke the protocol.
-    Protocol(ProtocolError),
-    /// The peer could not read what we sent.
-    MessageError,
-    /// Unused for long.
-    Idle,
-    /// The ORB shuts down.
-    Closed,
-}
-
-impl End {
-    fn failure(&self, sent: bool) -> Failure {
-        match self {
-            // Of one that was idle nothing was under way.
-            End::InOrder | End::Idle => Failure::ClosedInOrder,
-            End::Closed if sent => {
-                let cause = io::Error::new(io::ErrorKind::NotConnected, "this ORB was shut down");
-                Failure::Lost { step: Step::WaitForReply, cause }
-            }
-            End::Closed => Failure::ClosedInOrder,
-            End::NotConnected { kind, text, after } => {
-                Failure::not_connected(io::Error::new(*kind, text.to_string()), *after)
-            }
-            &End::Broken { step, kind } | &End::Unusable { step, kind } if sent => {
-                Failure::Lost { step, cause: kind.into() }
-            }
-            &End::Broken { step, kind: kind @ io::ErrorKind::ConnectionRefused } => {
-                Failure::NotConnected { step, cause: kind.into() }
-            }
-            &End::Broken { step, kind } => Failure::NotSent { step, cause: kind.into() },
-            &End::Unusable { step, kind } => Failure::NotConnected { step, cause: kind.into() },
-            End::Protocol(error) if sent => Failure::Protocol(*error),
-            End::Protocol(error) => {
-                let cause = io::Error::new(io::ErrorKind::InvalidData, error.to_string());
-                Failure::NotSent { step: Step::Receive, cause }
-            }
-            End::MessageError => Failure::MessageError,
-        }
-    }
-}
-
 /// The connection.
 pub(crate) struct Shared {
     endpoint: Endpoint,
@@ -101,6 +50,8 @@ pub(crate) struct Shared {
     calls: Mutex<Calls>,
     inbound: Mutex<Inbound>,
     token: AtomicU64,
+    /// The server has answered in the messaging protocol.
+    is_understood: AtomicBool,
     /// The transport took nothing, and the channel was asked to tell of room.
     wants_room: AtomicBool,
 }
@@ -175,6 +126,7 @@ impl Shared {
             messaging,
             settings,
             token: AtomicU64::new(0),
+            is_understood: AtomicBool::new(false),
             wants_room: AtomicBool::new(false),
         })
     }
@@ -245,6 +197,7 @@ impl Shared {
         outgoing: &mut Outgoing<'_, '_>,
         reactor: &Reactor,
     ) -> Result<Ticket, Failure> {
+        let outgoing = &mut self.confirmed(outgoing);
         let (form, ticket) = self.enter(course, outgoing, None)?;
         let largest = course.candidate.pool.largest_oneway();
         // A fragment that is lost would cost the whole message, and nobody would know.
@@ -298,6 +251,7 @@ impl Shared {
         undecoded: Option<&UndecodedRequest>,
         reactor: &Reactor,
     ) -> Result<Ticket, Failure> {
+        let outgoing = &mut self.confirmed(outgoing);
         let (form, ticket) = self.enter(course, outgoing, Some(course.deadline))?;
         let largest = course.candidate.pool.largest_oneway();
         // A fragment that is lost would cost the whole message, and nobody would know. What is undecoded was cut by its sender.
@@ -340,6 +294,16 @@ impl Shared {
             }
             Err(refused) => Err(self.leave(&ticket, self.refusal(refused, course))),
         }
+    }
+
+    /// The same message, its receipt to be confirmed where nobody would learn that the server did not understand it: a oneway
+    /// by another protocol than GIOP, before the server has answered in that. What comes instead leads to a repetition by GIOP.
+    fn confirmed<'o, 'a>(&self, outgoing: &'o mut Outgoing<'_, 'a>) -> Outgoing<'o, 'a> {
+        let is_sure = outgoing.response.expects_reply()
+            || matches!(self.messaging, Protocol::Giop)
+            || self.is_understood.load(Ordering::Relaxed);
+        let response = if is_sure { outgoing.response } else { ResponseFlags::WITH_SERVER };
+        Outgoing { operation: outgoing.operation, response, arguments: &mut *outgoing.arguments }
     }
 
     /// A new id and a place for the outcome.
@@ -453,6 +417,7 @@ impl Shared {
         loop {
             match inbound.next() {
                 Ok(Some(Message::Reply(reply))) => {
+                    self.is_understood.store(true, Ordering::Relaxed);
                     let mut calls = self.calls();
                     calls.last_used = Instant::now();
                     let Some(waiting) = calls.remove(reply.id) else { continue };

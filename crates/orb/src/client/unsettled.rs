@@ -117,7 +117,7 @@ impl Entry {
 #[cfg(test)]
 mod tests {
     use super::super::Settings;
-    use super::super::shared::End;
+    use super::super::end::End;
     use super::*;
     use crate::transport::Endpoint;
 

@@ -22,6 +22,7 @@ use crate::client::shared::Ticket;
 use crate::client::slot::{Outcome, Slot};
 use crate::exception::{Completion, SystemException};
 use crate::raised::OperationError;
+use crate::skeleton::Operation;
 
 type Encode = Box<dyn Fn(&mut Encoder<'static>) -> Result<(), EncodeError> + Send>;
 type Decode<R> = Box<dyn FnOnce(&mut Decoder<'_>) -> Result<R, DecodeError> + Send>;
@@ -49,7 +50,7 @@ impl Flight {
     /// Sends the request, as far as that goes without blocking.
     pub(super) fn start(
         target: &ObjectRef,
-        operation: &'static str,
+        operation: &'static Operation,
         response: ResponseFlags,
         encode: Encode,
     ) -> Result<Flight, SystemException> {
@@ -62,12 +63,12 @@ impl Flight {
         request: UndecodedRequest,
     ) -> Result<Flight, SystemException> {
         let response = request.response;
-        Flight::begin(target, UNDECODED, response, Box::new(|_| Ok(())), Some(request))
+        Flight::begin(target, &UNDECODED, response, Box::new(|_| Ok(())), Some(request))
     }
 
     fn begin(
         target: &ObjectRef,
-        operation: &'static str,
+        operation: &'static Operation,
         response: ResponseFlags,
         encode: Encode,
         undecoded: Option<UndecodedRequest>,
@@ -207,7 +208,7 @@ impl<R, E: OperationError> Pending<R, E> {
             Some(Ok(Flight { journey, .. })) => {
                 format!(
                     "{} at {}: wait for the reply",
-                    journey.operation(),
+                    journey.operation().name,
                     journey.candidate().pool.endpoint()
                 )
             }

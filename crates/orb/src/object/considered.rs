@@ -156,7 +156,7 @@ fn in_order(destination: &Destination, into: &mut Vec<Considered>) {
         into.push(Considered {
             endpoint: match candidate.pool.messaging() {
                 Protocol::Giop => candidate.pool.endpoint().to_string(),
-                Protocol::Other(other) => format!("{} by {}", candidate.pool.endpoint(), other.name()),
+                other => format!("{} by {}", candidate.pool.endpoint(), other.name()),
             },
             verdict: if before == 0 { Verdict::Used } else { Verdict::After(before) },
             unreached: candidate.pool.unreached().map(|unreached| (unreached.at, unreached.cause)),

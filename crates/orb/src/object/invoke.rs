@@ -29,7 +29,7 @@ pub fn call<'a, R, E: OperationError>(
     let mut read = |journey: &Journey, reply: &Reply, format| {
         outcome = decode.take().map(|decode| result(journey, target, reply, format, decode));
     };
-    travel(target, operation.name, ResponseFlags::WITH_TARGET, &mut |to| encode(to), &mut read)?;
+    travel(target, operation, ResponseFlags::WITH_TARGET, &mut |to| encode(to), &mut read)?;
     outcome.unwrap_or_else(|| Err(no_reply(operation).into()))
 }
 
@@ -39,7 +39,7 @@ pub fn oneway<'a>(
     operation: &'static Operation,
     encode: impl Fn(&mut Encoder<'a>) -> Result<(), EncodeError>,
 ) -> Result<(), SystemException> {
-    travel(target, operation.name, oneway_response(target), &mut |to| encode(to), &mut |_, _, _| ())
+    travel(target, operation, oneway_response(target), &mut |to| encode(to), &mut |_, _, _| ())
 }
 
 /// A two-way call that is made now and waited for later. `encode` owns the arguments.
@@ -49,7 +49,7 @@ pub fn call_async<R: Send + 'static, E: OperationError>(
     encode: impl Fn(&mut Encoder<'static>) -> Result<(), EncodeError> + Send + 'static,
     decode: impl FnOnce(&mut Decoder<'_>) -> Result<R, DecodeError> + Send + 'static,
 ) -> Pending<R, E> {
-    let flight = Flight::start(target, operation.name, ResponseFlags::WITH_TARGET, Box::new(encode));
+    let flight = Flight::start(target, operation, ResponseFlags::WITH_TARGET, Box::new(encode));
     Pending::new(flight, Box::new(decode))
 }
 
@@ -59,7 +59,7 @@ pub fn oneway_async(
     operation: &'static Operation,
     encode: impl Fn(&mut Encoder<'static>) -> Result<(), EncodeError> + Send + 'static,
 ) -> Pending<(), SystemException> {
-    let flight = Flight::start(target, operation.name, oneway_response(target), Box::new(encode));
+    let flight = Flight::start(target, operation, oneway_response(target), Box::new(encode));
     Pending::new(flight, Box::new(|_| Ok(())))
 }
 
@@ -82,7 +82,7 @@ type ReadReply<'r> = dyn FnMut(&Journey, &Reply, Format) + 'r;
 /// Attempts until a reply has been read, a oneway has left, or nothing is left to try.
 fn travel<'a>(
     target: &ObjectRef,
-    operation: &'static str,
+    operation: &'static Operation,
     response: ResponseFlags,
     arguments: &mut WriteArguments<'_, 'a>,
     read: &mut ReadReply<'_>,

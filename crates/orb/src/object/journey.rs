@@ -20,6 +20,7 @@ use crate::marshal::decode_exception;
 use crate::policy::thread_chooses;
 use crate::probes::{Point, passed};
 use crate::protocols::Protocols;
+use crate::skeleton::Operation;
 
 /// Forwards that one call follows. 16: real chains have one or two; two servers that forward to each other would
 /// otherwise never end.
@@ -35,7 +36,7 @@ const MOST_UNREACHED: usize = 16;
 
 /// A call on its way.
 pub(crate) struct Journey {
-    operation: &'static str,
+    operation: &'static Operation,
     /// It waits for something to come back.
     waits: bool,
     pub(crate) started: Instant,
@@ -92,7 +93,7 @@ impl Journey {
     #[inline]
     pub(crate) fn new(
         target: &ObjectRef,
-        operation: &'static str,
+        operation: &'static Operation,
         response: ResponseFlags,
     ) -> Result<Journey, SystemException> {
         target.orb().check_alive()?;
@@ -108,7 +109,7 @@ impl Journey {
         passed(Point::Route);
         let waits = response.expects_reply();
         let Some(candidate) = destination.first(waits) else {
-            return Err(destination.unreachable().context(operation));
+            return Err(destination.unreachable().context(operation.name));
         };
         Ok(Journey {
             operation,
@@ -135,8 +136,8 @@ impl Journey {
         (destination, by_forward, detours)
     }
 
-    /// The operation's name on the wire.
-    pub(crate) fn operation(&self) -> &'static str {
+    /// What is called.
+    pub(crate) fn operation(&self) -> &'static Operation {
         self.operation
     }
 
@@ -197,7 +198,7 @@ impl Journey {
                 }
                 self.destination.avoid(self.waits, self.started.elapsed());
                 self.elsewhere(target, Unreached::Endpoint)
-                    .map_err(|()| self.all_failed(failure.into_exception(&endpoint, self.operation)))
+                    .map_err(|()| self.all_failed(failure.into_exception(&endpoint, self.operation.name)))
             }
             // Answered in GIOP where something else was spoken: the server has understood nothing.
             Failure::Protocol(ProtocolError::NotGiop { found }) if Giop.begins(found) => {
@@ -238,7 +239,7 @@ impl Journey {
     }
 
     fn exception(&self, failure: Failure) -> SystemException {
-        failure.into_exception(self.candidate().pool.endpoint(), self.operation)
+        failure.into_exception(self.candidate().pool.endpoint(), self.operation.name)
     }
 
     /// By when a connection must stand, wherever.
@@ -339,8 +340,8 @@ impl Journey {
                 };
                 let known = Kind::from_repository_id(&body.repository_id);
                 let text = match known {
-                    Some(_) => format!("{} at {endpoint}: raised by the server", self.operation),
-                    None => format!("{} at {endpoint}: raised {:?}", self.operation, body.repository_id),
+                    Some(_) => format!("{} at {endpoint}: raised by the server", self.operation.name),
+                    None => format!("{} at {endpoint}: raised {:?}", self.operation.name, body.repository_id),
                 };
                 let kind = known.unwrap_or(Kind::Unknown);
                 SystemException::new(kind, Minor(body.minor), completed, text)
@@ -362,7 +363,7 @@ impl Journey {
             return Err(self.bad_reply("location forward to a nil reference".into()));
         }
         if self.forwards >= MOST_FORWARDS {
-            let text = format!("{}: forwarded {MOST_FORWARDS} times without end", self.operation);
+            let text = format!("{}: forwarded {MOST_FORWARDS} times without end", self.operation.name);
             return Err(SystemException::Transient(text));
         }
         self.forwards += 1;
@@ -370,7 +371,7 @@ impl Journey {
         target.forward(&ior, permanent);
         match self.depart(target) {
             Ok(()) => Ok(Next::Again),
-            Err(()) => Err(self.destination.unreachable().context(self.operation)),
+            Err(()) => Err(self.destination.unreachable().context(self.operation.name)),
         }
     }
 
@@ -391,7 +392,7 @@ impl Journey {
 
     fn bad_reply(&self, what: String) -> SystemException {
         let endpoint = self.candidate().pool.endpoint();
-        SystemException::Marshal(format!("{} at {endpoint}: {what}", self.operation))
+        SystemException::Marshal(format!("{} at {endpoint}: {what}", self.operation.name))
             .completed(Completion::Maybe)
     }
 
@@ -399,14 +400,16 @@ impl Journey {
     pub(crate) fn unreadable(&self, error: &zorb_cdr::DecodeError) -> SystemException {
         let endpoint = self.candidate().pool.endpoint();
         decode_exception(error, Completion::Yes)
-            .context(format_args!("{} at {endpoint}: reading the reply", self.operation))
+            .context(format_args!("{} at {endpoint}: reading the reply", self.operation.name))
     }
 
     /// An exception that the operation does not declare.
     pub(crate) fn undeclared(&self, id: &str) -> SystemException {
         let endpoint = self.candidate().pool.endpoint();
-        let text =
-            format!("{} at {endpoint}: raised {id:?}, which the interface does not declare", self.operation);
+        let text = format!(
+            "{} at {endpoint}: raised {id:?}, which the interface does not declare",
+            self.operation.name
+        );
         SystemException::new(Kind::Unknown, Minor::omg(1), Completion::Yes, text)
     }
 }

@@ -3,6 +3,7 @@
 //! A [`Destination`] is made once from a reference and kept with it: its profiles read, each endpoint's connections
 //! found, code sets chosen. A call then only picks a candidate.
 
+use std::num::NonZeroU64;
 use std::sync::atomic::{AtomicBool, AtomicU64, AtomicUsize, Ordering};
 use std::sync::{Arc, OnceLock};
 use std::time::{Duration, Instant};
@@ -21,6 +22,7 @@ use crate::exception::{Minor, SystemException};
 use crate::orb::Orb;
 use crate::policy::Standing;
 use crate::protocols::Protocols;
+use crate::skeleton::Operation;
 use crate::transport::{Carries, Endpoint, Transport, Ways};
 use crate::upcall;
 
@@ -90,16 +92,16 @@ impl Candidate {
         Arc::ptr_eq(&self.pool, &other.pool) && self.target == other.target
     }
 
-    /// Whether the server knows the object's operations by number, as far as it has said.
+    /// The operation's number, if the server has said that it knows the object's operations by number.
     #[inline]
-    pub(crate) fn is_by_number(&self) -> bool {
-        self.by_number.load(Ordering::Relaxed)
+    pub(crate) fn number(&self, operation: &Operation) -> Option<NonZeroU64> {
+        NonZeroU64::new(operation.number).filter(|_| self.by_number.load(Ordering::Relaxed))
     }
 
     /// The server has said so, or no longer does.
     #[inline]
     pub(crate) fn note_by_number(&self, by_number: bool) {
-        if self.is_by_number() != by_number {
+        if self.by_number.load(Ordering::Relaxed) != by_number {
             self.by_number.store(by_number, Ordering::Relaxed);
         }
     }

@@ -30,9 +30,10 @@ use super::asynchronous::Flight;
 use crate::client::message::{Course, Form};
 use crate::client::slot::{Outcome, Slot};
 use crate::exception::{Completion, SystemException};
+use crate::skeleton::Operation;
 
 /// What such a call is called in exceptions, before its operation is added.
-pub(super) const UNDECODED: &str = "undecoded request";
+pub(super) static UNDECODED: Operation = Operation::new("undecoded request");
 
 /// A request whose arguments are not decoded.
 #[derive(Clone, Debug)]
@@ -114,7 +115,7 @@ impl UndecodedRequest {
             response: self.response,
             target: Addressing::from(course.target),
             operation: &self.operation,
-            by_number: false,
+            by_number: None,
             contexts: &contexts,
         };
         write_undecoded_request(message, version, &head, &self.body)

@@ -1,5 +1,7 @@
 //! The operations that every object has without its IDL saying so (CORBA 3.4 part 1 §8.3, part 2 §9.4.2).
 
+use std::num::NonZeroU64;
+
 use zorb_giop::{Ior, operation_number};
 
 use super::request::ServerRequest;
@@ -33,16 +35,22 @@ impl Implicit {
     }
 
     /// By the number that stands for the name in GIOPlite.
-    pub(super) fn numbered(number: u64) -> Option<Implicit> {
-        const NUMBERED: [(u64, Implicit); 6] = [
-            (operation_number(b"_is_a"), Implicit::IsA),
-            (operation_number(b"_non_existent"), Implicit::NonExistent),
-            (operation_number(b"_interface"), Implicit::Interface),
-            (operation_number(b"_component"), Implicit::Component),
-            (operation_number(b"_domain_managers"), Implicit::DomainManagers),
-            (operation_number(b"_repository_id"), Implicit::RepositoryId),
-        ];
-        NUMBERED.iter().find(|known| known.0 == number).map(|known| known.1)
+    pub(super) fn numbered(number: NonZeroU64) -> Option<Implicit> {
+        const IS_A: u64 = operation_number(b"_is_a");
+        const NON_EXISTENT: u64 = operation_number(b"_non_existent");
+        const INTERFACE: u64 = operation_number(b"_interface");
+        const COMPONENT: u64 = operation_number(b"_component");
+        const DOMAIN_MANAGERS: u64 = operation_number(b"_domain_managers");
+        const REPOSITORY_ID: u64 = operation_number(b"_repository_id");
+        Some(match number.get() {
+            IS_A => Implicit::IsA,
+            NON_EXISTENT => Implicit::NonExistent,
+            INTERFACE => Implicit::Interface,
+            COMPONENT => Implicit::Component,
+            DOMAIN_MANAGERS => Implicit::DomainManagers,
+            REPOSITORY_ID => Implicit::RepositoryId,
+            _ => return None,
+        })
     }
 
     /// Answers for an object that exists and has this interface.
@@ -83,8 +91,9 @@ mod tests {
     fn attributes_are_not_implicit() {
         assert_eq!(Implicit::named("_is_a"), Some(Implicit::IsA));
         assert_eq!(Implicit::named("_not_existent"), Some(Implicit::NonExistent));
-        assert_eq!(Implicit::numbered(operation_number(b"_interface")), Some(Implicit::Interface));
-        assert_eq!(Implicit::numbered(0), None);
+        let numbered = |number| NonZeroU64::new(number).and_then(Implicit::numbered);
+        assert_eq!(numbered(operation_number(b"_interface")), Some(Implicit::Interface));
+        assert_eq!(numbered(1), None);
         for name in ["_get_owner", "_set_owner", "deposit", "", "_"] {
             assert_eq!(Implicit::named(name), None, "{name}");
         }

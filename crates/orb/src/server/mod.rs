@@ -8,10 +8,12 @@
 //! | octets to requests, and a connection's end | `connection` |
 //! | requests behind oneways | `order` |
 //! | limits | [`ServerLimits`] |
-//! | a request in a skeleton's hands, and what the servant sees | [`request`] |
+//! | a request in a skeleton's hands | [`request`] |
+//! | what the servant sees | `call` |
 //! | requests and replies that are not decoded | [`undecoded`] |
 //! | replies composed, and sent | `reply`, `writing` |
 
+mod call;
 mod cancel;
 mod connection;
 mod dispatch;

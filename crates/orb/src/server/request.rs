@@ -1,22 +1,23 @@
-//! A request on its way through a skeleton, and the context that its servant sees.
+//! A request on its way through a skeleton.
 //!
 //! A [`ServerRequest`] is owned by whoever is to answer it: the skeleton as a rule, or another thread to which the
 //! servant hands it. It knows its connection, so the answer needs nothing else. What a message looks like is
-//! `reply`'s part; finding the servant is the object adapter's.
+//! `reply`'s part; what the servant sees of it, `call`'s; finding the servant is the object adapter's.
 
 use std::any::Any;
 use std::mem;
+use std::num::NonZeroU64;
 use std::ops::Range;
 use std::panic::{AssertUnwindSafe, catch_unwind};
 use std::sync::Arc;
 
 use bytes::Bytes;
-use zorb_cdr::{
-    Body, CodeSets, Decode, DecodeError, Decoder, Encode, EncodeError, Encoder, Format, Octets, Version,
-};
+use zorb_cdr::{Body, CodeSets, Decode, DecodeError, Decoder, Encode, EncodeError, Encoder, Version};
 use zorb_giop::code_sets::ServerCodeSets;
-use zorb_giop::{Ior, ReplyStatus, Request, ServiceContexts, Target};
+use zorb_giop::{ReplyStatus, Request, Target};
 
+pub use super::call::Call;
+use super::call::{Origin, Place, Remote};
 use super::connection::Connection;
 use super::implicit::Implicit;
 use super::order::Ordered;
@@ -25,174 +26,11 @@ use crate::exception::{Completion, Kind, Minor, SystemException};
 use crate::marshal::{decode_exception, encode_exception};
 use crate::object::ObjectRef;
 use crate::orb::Orb;
-use crate::poa::{Active, Poa};
+use crate::poa::Active;
 use crate::probes::{Point, passed};
 use crate::raised::{OperationError, Raised};
 use crate::rt::Operations;
-use crate::skeleton::{Interface, Skeleton};
-use crate::transport::Endpoint;
-
-/// What a servant may know of the call that it serves.
-pub struct Call {
-    orb: Orb,
-    origin: Origin,
-    /// Where in the object key the object id stands.
-    object_id: Range<usize>,
-}
-
-#[allow(clippy::large_enum_variant, reason = "a message stays in its memory, and a local call on its stack")]
-enum Origin {
-    /// A message.
-    Remote(Remote),
-    /// A collocated call.
-    Local { key: Bytes, operation: &'static str },
-}
-
-/// A request as it came, where from, and what is known of it.
-pub(super) struct Remote {
-    pub(super) connection: Arc<Connection>,
-    pub(super) request: Request,
-    /// The object key, where the message named its target by a profile. Rare, and so boxed: a call is moved once.
-    key: Option<Box<Octets>>,
-    code_sets: CodeSets,
-    /// The caller waits for a reply that has not been given.
-    pub(super) owed: bool,
-    /// The caller does not wait for its end: it holds a place in the order of requests.
-    oneway: bool,
-    /// Octets that count against the connection's limit.
-    octets: u32,
-    /// Dropped when the reply has been given.
-    active: Option<Active>,
-    /// The object key that the one in the message stands for, where that is a plain one.
-    meant: Option<Bytes>,
-    /// The operation's name, where the message has a number and the skeleton has found what that stands for.
-    found: Option<&'static &'static str>,
-    /// Numbers will do for the object's operations: its skeleton knows them, and nothing else has to.
-    by_number: bool,
-    /// Something else has to know the operation's name.
-    needs_name: bool,
-}
-
-static NO_CONTEXTS: ServiceContexts = ServiceContexts::new();
-
-impl Call {
-    /// A call from within this process.
-    pub(crate) fn local(orb: Orb, key: Bytes, object_id: Range<usize>, operation: &'static str) -> Call {
-        Call { orb, origin: Origin::Local { key, operation }, object_id }
-    }
-
-    /// The object id that the adapter knows this object by.
-    pub fn object_id(&self) -> &[u8] {
-        self.object_key().get(self.object_id.clone()).unwrap_or_default()
-    }
-
-    /// The adapter that serves the object.
-    pub fn adapter(&self) -> Option<Poa> {
-        self.orb.adapters().adapter(&self.orb, self.object_key())
-    }
-
-    /// The operation's name on the wire. Empty while the message names it by a number of which the skeleton has yet to say
-    /// what it stands for.
-    #[inline]
-    pub fn operation(&self) -> &str {
-        match &self.origin {
-            Origin::Remote(remote) => remote.operation(),
-            Origin::Local { operation, .. } => operation,
-        }
-    }
-
-    /// Who calls; `None` when the caller lives in this process.
-    pub fn peer(&self) -> Option<&Endpoint> {
-        self.remote().map(|remote| remote.connection.peer())
-    }
-
-    /// The caller has given the call up (CancelRequest, or its connection is gone).
-    #[inline]
-    pub fn is_cancelled(&self) -> bool {
-        self.remote().is_some_and(|remote| remote.connection.has_cancelled(remote.request.id))
-    }
-
-    /// What came beside the request.
-    pub fn contexts(&self) -> &ServiceContexts {
-        self.remote().map_or(&NO_CONTEXTS, |remote| &remote.request.contexts)
-    }
-
-    /// The ORB that serves.
-    pub fn orb(&self) -> &Orb {
-        &self.orb
-    }
-
-    /// A reference to the object that serves the call, for it to hand out (PortableServer's `Current::get_reference`).
-    ///
-    /// # Errors
-    /// The ORB was shut down, so that the reference would lead nowhere.
-    pub fn this<I: Interface>(&self) -> Result<I, SystemException> {
-        let profiles = self.orb.server().profiles(&self.orb, self.object_key())?;
-        let ior = Ior { type_id: I::INFO.id.into(), profiles };
-        ObjectRef::new(&self.orb, ior)
-            .map(I::from_object)
-            .ok_or_else(|| SystemException::ObjAdapter("this ORB publishes no endpoint"))
-    }
-
-    #[inline]
-    fn object_key(&self) -> &[u8] {
-        match &self.origin {
-            Origin::Remote(remote) => remote.object_key(),
-            Origin::Local { key, .. } => key,
-        }
-    }
-
-    #[inline]
-    fn remote(&self) -> Option<&Remote> {
-        match &self.origin {
-            Origin::Remote(remote) => Some(remote),
-            Origin::Local { .. } => None,
-        }
-    }
-}
-
-impl Remote {
-    #[inline]
-    pub(super) fn format(&self) -> Format {
-        Format { version: self.request.version, code_sets: self.code_sets }
-    }
-
-    #[inline]
-    fn operation(&self) -> &str {
-        self.found.copied().unwrap_or_else(|| self.request.operation())
-    }
-
-    #[inline(never)]
-    fn find_number(&mut self, operations: &'static Operations) -> Option<usize> {
-        let place = match self.found {
-            Some(name) => operations.find(name.as_bytes())?,
-            None => operations.find_number(self.request.operation_number()?)?,
-        };
-        self.found = operations.names.get(place);
-        self.by_number = !self.needs_name;
-        Some(place)
-    }
-
-    #[inline]
-    fn identity(&self) -> usize {
-        std::ptr::from_ref(self).addr()
-    }
-
-    #[inline]
-    fn object_key(&self) -> &[u8] {
-        self.meant.as_deref().unwrap_or_else(|| self.named_key())
-    }
-
-    /// The key by which the message named its object.
-    #[inline]
-    fn named_key(&self) -> &[u8] {
-        match (&self.request.target, &self.key) {
-            (Target::ObjectKey(key), _) => key,
-            (_, Some(key)) => key,
-            _ => &[],
-        }
-    }
-}
+use crate::skeleton::Skeleton;
 
 /// A request in a skeleton's hands: owned, so that it may be answered later and from any thread.
 ///
@@ -230,7 +68,7 @@ impl ServerRequest {
                 by_number: false,
                 needs_name: false,
             }),
-            object_id: 0..0,
+            object_id: Place::default(),
         };
         // Written where it is to stay: it is large, and would be copied on its way into a `Box::new`.
         ServerRequest(Box::write(Box::new_uninit(), call))
@@ -280,7 +118,7 @@ impl ServerRequest {
     #[inline(always)]
     pub fn find(&mut self, operations: &'static Operations) -> Option<usize> {
         let remote = self.remote_mut()?;
-        if remote.request.numbered {
+        if remote.request.number.is_some() {
             return remote.find_number(operations);
         }
         let place = operations.find(&remote.request.operation);
@@ -290,9 +128,9 @@ impl ServerRequest {
 
     /// The operation's number, where the message has that in place of its name and nobody has said yet what it stands for.
     #[inline]
-    pub(crate) fn number(&self) -> Option<u64> {
+    pub(crate) fn number(&self) -> Option<NonZeroU64> {
         let remote = self.remote()?;
-        remote.request.operation_number().filter(|_| remote.found.is_none())
+        remote.request.number.filter(|_| remote.found.is_none())
     }
 
     /// Not only the skeleton has to know the operation's name.
@@ -325,7 +163,7 @@ impl ServerRequest {
     #[inline]
     pub(crate) fn set_object(&mut self, object_id: Range<usize>, active: Active) {
         let call = self.call_mut();
-        call.object_id = object_id;
+        call.object_id = Place::of(&object_id);
         if let Origin::Remote(remote) = &mut call.origin {
             remote.active = Some(active);
         }

@@ -86,7 +86,9 @@ fn raised(budget: &Budget, most: u64, lowest: u64) -> Option<&'static str> {
 fn number(amount: &Amount, figures: &Figures) -> Option<u64> {
     match amount {
         Amount::Instructions(number) => Some(*number),
-        Amount::Above { figure, percent } => Some(figures.of(figure)? * (100 + percent) / 100),
+        Amount::Above { figure, percent } => {
+            Some(figures.of(figure)? * 100u64.saturating_add_signed(*percent) / 100)
+        }
         Amount::Beyond { figure, instructions } => Some(figures.of(figure)? + instructions),
     }
 }
@@ -136,6 +138,10 @@ mod tests {
     #[test]
     fn a_budget_may_be_a_part_of_another_figure() {
         assert_eq!(faults("encode null encode/null+0% encode/null+0%", ""), "");
+        assert_eq!(
+            faults("encode null encode/null-10% encode/null-10%", ""),
+            "encode/null takes 100 instructions, 90 at most"
+        );
         assert!(faults("encode null encode/null+3% encode/null+2%", "").contains("needs a reason"));
         assert!(faults("encode null call/null+2% call/null+2%", "").contains("was not counted"));
     }

@@ -61,7 +61,7 @@ impl Connection {
         if let Some(format) = messaging.format() {
             reading.code_sets = ServerCodeSets::fixed(format.code_sets);
         }
-        if let Protocol::Other(_) = messaging {
+        if !matches!(messaging, Protocol::Giop) {
             let mut names = self.engine.settings.messagings.0.iter().map(|known| known.name());
             let index = names.position(|name| name == messaging.name()).unwrap_or_default();
             self.messaging.store(u8::try_from(index + 1).unwrap_or(GIOP), Ordering::Relaxed);

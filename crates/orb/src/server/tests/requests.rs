@@ -147,7 +147,7 @@ fn all_addressing_modes_are_understood() {
     for target in targets {
         let response = ResponseFlags::WITH_TARGET;
         let head =
-            RequestHead { id: 1, response, target, operation: "null", by_number: false, contexts: &contexts };
+            RequestHead { id: 1, response, target, operation: "null", by_number: None, contexts: &contexts };
         wire.send(&request_octets(Version::V1_2, &head, &nothing));
         assert_eq!(wire.reply(1).status, ReplyStatus::NO_EXCEPTION);
     }
@@ -158,7 +158,7 @@ fn all_addressing_modes_are_understood() {
         response: ResponseFlags::WITH_TARGET,
         target: Addressing::Profile(&other),
         operation: "null",
-        by_number: false,
+        by_number: None,
         contexts: &contexts,
     };
     wire.send(&request_octets(Version::V1_2, &head, &nothing));
@@ -179,7 +179,7 @@ fn code_sets_announced_once_hold_for_the_connection() {
         let target = Addressing::ObjectKey(b"object");
         let response = ResponseFlags::WITH_TARGET;
         let head =
-            RequestHead { id, response, target, operation: "text", by_number: false, contexts: &contexts };
+            RequestHead { id, response, target, operation: "text", by_number: None, contexts: &contexts };
         zorb_giop::begin_request(&mut to, &head).expect("a head");
         to.write_string("Ω 漢").expect("UTF-8");
         zorb_giop::finish(&mut to).expect("a size");
@@ -193,7 +193,7 @@ fn code_sets_announced_once_hold_for_the_connection() {
     let target = Addressing::ObjectKey(b"object");
     let response = ResponseFlags::WITH_TARGET;
     let head =
-        RequestHead { id: 3, response, target, operation: "null", by_number: false, contexts: &contexts };
+        RequestHead { id: 3, response, target, operation: "null", by_number: None, contexts: &contexts };
     wire.send(&request_octets(Version::V1_2, &head, &nothing));
     assert_eq!(wire.exception(3).0, "CODESET_INCOMPATIBLE");
 }

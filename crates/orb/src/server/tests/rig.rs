@@ -237,7 +237,7 @@ impl Wire {
             response,
             target: Addressing::ObjectKey(key),
             operation,
-            by_number: false,
+            by_number: None,
             contexts: &ServiceContexts::new(),
         };
         request_octets(self.version, &head, body)

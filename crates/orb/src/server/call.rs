@@ -1,0 +1,202 @@
+//! A call as its servant sees it, and what is known of the request behind it.
+
+use std::ops::Range;
+use std::sync::Arc;
+
+use bytes::Bytes;
+use zorb_cdr::{CodeSets, Format, Octets};
+use zorb_giop::{Ior, Request, ServiceContexts, Target};
+
+use super::connection::Connection;
+use crate::exception::SystemException;
+use crate::object::ObjectRef;
+use crate::orb::Orb;
+use crate::poa::{Active, Poa};
+use crate::rt::Operations;
+use crate::skeleton::Interface;
+use crate::transport::Endpoint;
+
+/// What a servant may know of the call that it serves.
+pub struct Call {
+    pub(super) orb: Orb,
+    pub(super) origin: Origin,
+    /// Where in the object key the object id stands.
+    pub(super) object_id: Place,
+}
+
+/// A range of a key, whose octets a message counts in 32 bits. With more a call would no longer be moved in place.
+#[derive(Clone, Copy, Default)]
+pub(super) struct Place {
+    from: u32,
+    to: u32,
+}
+
+impl Place {
+    #[inline]
+    pub(super) fn of(range: &Range<usize>) -> Place {
+        let octets = |at: usize| u32::try_from(at).unwrap_or(u32::MAX);
+        Place { from: octets(range.start), to: octets(range.end) }
+    }
+
+    #[inline]
+    fn range(self) -> Range<usize> {
+        self.from as usize..self.to as usize
+    }
+}
+
+#[allow(clippy::large_enum_variant, reason = "a message stays in its memory, and a local call on its stack")]
+pub(super) enum Origin {
+    /// A message.
+    Remote(Remote),
+    /// A collocated call.
+    Local { key: Bytes, operation: &'static str },
+}
+
+/// A request as it came, where from, and what is known of it.
+pub(super) struct Remote {
+    pub(super) connection: Arc<Connection>,
+    pub(super) request: Request,
+    /// The object key, where the message named its target by a profile. Rare, and so boxed: a call is moved once.
+    pub(super) key: Option<Box<Octets>>,
+    pub(super) code_sets: CodeSets,
+    /// The caller waits for a reply that has not been given.
+    pub(super) owed: bool,
+    /// The caller does not wait for its end: it holds a place in the order of requests.
+    pub(super) oneway: bool,
+    /// Octets that count against the connection's limit.
+    pub(super) octets: u32,
+    /// Dropped when the reply has been given.
+    pub(super) active: Option<Active>,
+    /// The object key that the one in the message stands for, where that is a plain one.
+    pub(super) meant: Option<Bytes>,
+    /// The operation's name, where the message has a number and the skeleton has found what that stands for.
+    pub(super) found: Option<&'static &'static str>,
+    /// Numbers will do for the object's operations: its skeleton knows them, and nothing else has to.
+    pub(super) by_number: bool,
+    /// Something else has to know the operation's name.
+    pub(super) needs_name: bool,
+}
+
+/// What is larger is no longer made in place.
+const _: () = assert!(size_of::<Call>() <= 256);
+
+static NO_CONTEXTS: ServiceContexts = ServiceContexts::new();
+
+impl Call {
+    /// A call from within this process.
+    pub(crate) fn local(orb: Orb, key: Bytes, object_id: Range<usize>, operation: &'static str) -> Call {
+        Call { orb, origin: Origin::Local { key, operation }, object_id: Place::of(&object_id) }
+    }
+
+    /// The object id that the adapter knows this object by.
+    pub fn object_id(&self) -> &[u8] {
+        self.object_key().get(self.object_id.range()).unwrap_or_default()
+    }
+
+    /// The adapter that serves the object.
+    pub fn adapter(&self) -> Option<Poa> {
+        self.orb.adapters().adapter(&self.orb, self.object_key())
+    }
+
+    /// The operation's name on the wire. Empty while the message names it by a number of which the skeleton has yet to say
+    /// what it stands for.
+    #[inline]
+    pub fn operation(&self) -> &str {
+        match &self.origin {
+            Origin::Remote(remote) => remote.operation(),
+            Origin::Local { operation, .. } => operation,
+        }
+    }
+
+    /// Who calls; `None` when the caller lives in this process.
+    pub fn peer(&self) -> Option<&Endpoint> {
+        self.remote().map(|remote| remote.connection.peer())
+    }
+
+    /// The caller has given the call up (CancelRequest, or its connection is gone).
+    #[inline]
+    pub fn is_cancelled(&self) -> bool {
+        self.remote().is_some_and(|remote| remote.connection.has_cancelled(remote.request.id))
+    }
+
+    /// What came beside the request.
+    pub fn contexts(&self) -> &ServiceContexts {
+        self.remote().map_or(&NO_CONTEXTS, |remote| &remote.request.contexts)
+    }
+
+    /// The ORB that serves.
+    pub fn orb(&self) -> &Orb {
+        &self.orb
+    }
+
+    /// A reference to the object that serves the call, for it to hand out (PortableServer's `Current::get_reference`).
+    ///
+    /// # Errors
+    /// The ORB was shut down, so that the reference would lead nowhere.
+    pub fn this<I: Interface>(&self) -> Result<I, SystemException> {
+        let profiles = self.orb.server().profiles(&self.orb, self.object_key())?;
+        let ior = Ior { type_id: I::INFO.id.into(), profiles };
+        ObjectRef::new(&self.orb, ior)
+            .map(I::from_object)
+            .ok_or_else(|| SystemException::ObjAdapter("this ORB publishes no endpoint"))
+    }
+
+    #[inline]
+    pub(super) fn object_key(&self) -> &[u8] {
+        match &self.origin {
+            Origin::Remote(remote) => remote.object_key(),
+            Origin::Local { key, .. } => key,
+        }
+    }
+
+    #[inline]
+    pub(super) fn remote(&self) -> Option<&Remote> {
+        match &self.origin {
+            Origin::Remote(remote) => Some(remote),
+            Origin::Local { .. } => None,
+        }
+    }
+}
+
+impl Remote {
+    #[inline]
+    pub(super) fn format(&self) -> Format {
+        Format { version: self.request.version, code_sets: self.code_sets }
+    }
+
+    #[inline]
+    fn operation(&self) -> &str {
+        self.found.copied().unwrap_or_else(|| self.request.operation())
+    }
+
+    #[inline(never)]
+    pub(super) fn find_number(&mut self, operations: &'static Operations) -> Option<usize> {
+        let place = match self.found {
+            Some(name) => operations.find(name.as_bytes())?,
+            None => operations.find_number(self.request.number?)?,
+        };
+        self.found = operations.names.get(place);
+        self.by_number = !self.needs_name;
+        Some(place)
+    }
+
+    #[inline]
+    pub(super) fn identity(&self) -> usize {
+        std::ptr::from_ref(self).addr()
+    }
+
+    #[inline]
+    fn object_key(&self) -> &[u8] {
+        self.meant.as_deref().unwrap_or_else(|| self.named_key())
+    }
+
+    /// The key by which the message named its object.
+    #[inline]
+    pub(super) fn named_key(&self) -> &[u8] {
+        match (&self.request.target, &self.key) {
+            (Target::ObjectKey(key), _) => key,
+            (_, Some(key)) => key,
+            _ => &[],
+        }
+    }
+}
