@@ -118,6 +118,9 @@ pub(crate) fn run(arguments: &Arguments, told: &Told) -> Result<(), Failure> {
     let (outside, inside) = (outside.build(), inside(told()?, arguments)?.build());
     outside.listen().map_err(|exception| Failure::new(format!("cannot listen: {exception}")))?;
 
+    if !arguments.listen_inside.is_empty() {
+        inside.listen().map_err(|exception| Failure::new(format!("cannot listen inside: {exception}")))?;
+    }
     let settings = settings(arguments)?;
     let bridge = Bridge::between(&outside, &inside, settings).map_err(cannot)?;
     let mut output = std::io::stdout().lock();
