@@ -183,12 +183,17 @@ impl ReceiveBuffer {
     /// Grows (or shrinks) to what the message needs and its sender has so far earned.
     #[cold]
     fn make_room(&mut self, message: usize, shrinks: bool) {
-        let pending = self.end - self.start;
-        let earned = self.first_grant.max(pending.saturating_mul(EARNED_BY_EACH_OCTET));
+        let (pending, capacity) = (self.end - self.start, self.capacity());
+        let granted = if capacity < self.first_grant { 0 } else { pending };
+        let earned = self.first_grant.max(granted.saturating_mul(EARNED_BY_EACH_OCTET));
         let size = self.ordinary.max(message.min(earned));
-        if !shrinks && size <= self.capacity() {
-            // Not yet filled what it was granted before.
-            return self.move_to_front();
+        // Not yet filled what it was granted before.
+        let has_room = granted > 0 && pending < capacity;
+        if !shrinks && (size <= capacity || has_room) {
+            if self.start != self.base {
+                self.move_to_front();
+            }
+            return;
         }
         self.replace(size);
     }
