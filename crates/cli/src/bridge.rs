@@ -86,6 +86,10 @@ pub(crate) struct Arguments {
     /// Longest time for each call inside, in seconds.
     #[arg(long, value_name = "SECONDS")]
     timeout: Option<f64>,
+
+    /// Started by `zorb bench`: announce the first reference, and serve until standard input closes.
+    #[arg(long, hide = true)]
+    child: bool,
 }
 
 #[derive(Clone, Copy, Debug, ValueEnum)]
@@ -123,18 +127,26 @@ pub(crate) fn run(arguments: &Arguments, told: &Told) -> Result<(), Failure> {
     }
     let settings = settings(arguments)?;
     let bridge = Bridge::between(&outside, &inside, settings).map_err(cannot)?;
-    let mut output = std::io::stdout().lock();
+    let mut exported = Vec::new();
     for to in &arguments.to {
         let (name, reference) = named(to);
-        let exported = bridge.export(&crate::ping::object(&inside, reference)?).map_err(cannot)?;
+        let reference = bridge.export(&crate::ping::object(&inside, reference)?).map_err(cannot)?;
         if let Some(name) = name {
-            outside.bind_key(name, &exported);
+            outside.bind_key(name, &reference);
         }
-        writeln!(output, "{exported}")?;
+        exported.push(reference.to_string());
     }
-    output.flush()?;
-    drop(output);
-    wait_for_a_signal().map_err(|cause| Failure::new(format!("cannot wait for a signal: {cause}")))?;
+    match exported.first() {
+        Some(first) if arguments.child => zorb_bench::process::serve_until_parent_goes(first)?,
+        _ => {
+            let mut output = std::io::stdout().lock();
+            exported.iter().try_for_each(|reference| writeln!(output, "{reference}"))?;
+            output.flush()?;
+            drop(output);
+            wait_for_a_signal()
+                .map_err(|cause| Failure::new(format!("cannot wait for a signal: {cause}")))?;
+        }
+    }
     outside.shutdown(true, SHUTDOWN);
     inside.shutdown(true, SHUTDOWN);
     Ok(())
