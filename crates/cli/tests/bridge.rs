@@ -83,27 +83,23 @@ fn a_bridge_leads_to_its_targets_and_ends_when_it_is_told() {
 #[test]
 fn the_demonstration_runs_through_a_bridge_that_knows_its_idl() {
     let idl = concat!(env!("CARGO_MANIFEST_DIR"), "/idl/archive.idl");
-    for inside in ["tcp", "unix", "shm"] {
-        let at = if inside == "tcp" { "tcp:127.0.0.1:0".to_owned() } else { format!("{inside}:") };
-        let mut target = Serving::start(&["demo", "serve", "-ORBlisten", &at]);
-        let to = target.reference();
-        let bridge = ["bridge", "--listen", "tcp:127.0.0.1:0", "--inside", inside, "--to", &to, "--idl", idl];
-        // Studies that the archive opens are reached through the bridge, and the client's listener.
-        let mut through =
-            Serving::start(&[&bridge[..], &["--unknown", "refuse", "--listen-inside", &at]].concat());
-        let folder = std::env::temp_dir().join(format!("zorb-bridged-{inside}-{}", std::process::id()));
-        let folder = folder.to_str().unwrap();
-        let reference = through.reference();
-        let (code, printed, error) = zorb(&["demo", "client", &reference, "--out", folder]);
-        assert_eq!(code, Some(0), "{inside}: {printed} {error}");
-        std::fs::remove_dir_all(folder).unwrap();
-        // Without a place to be reached at, no client's object is.
-        let mut alone = Serving::start(&bridge);
-        let (code, _, error) = zorb(&["demo", "client", &alone.reference(), "--out", folder]);
-        assert_eq!(code, Some(1), "{inside}");
-        assert!(error.contains("NO_PERMISSION"), "{inside}: {error}");
-        let _ = std::fs::remove_dir_all(folder);
-    }
+    let mut target = Serving::start(&["demo", "serve", "-ORBlisten", "shm:"]);
+    let to = target.reference();
+    let bridge = ["bridge", "--listen", "tcp:127.0.0.1:0", "--inside", "shm", "--to", &to, "--idl", idl];
+    // Studies that the archive opens are reached through the bridge, and the client's listener.
+    let mut through =
+        Serving::start(&[&bridge[..], &["--unknown", "refuse", "--listen-inside", "shm:"]].concat());
+    let folder = std::env::temp_dir().join(format!("zorb-bridged-{}", std::process::id()));
+    let folder = folder.to_str().unwrap();
+    let (code, printed, error) = zorb(&["demo", "client", &through.reference(), "--out", folder]);
+    assert_eq!(code, Some(0), "{printed} {error}");
+    std::fs::remove_dir_all(folder).unwrap();
+    // Without a place to be reached at, no client's object is.
+    let mut alone = Serving::start(&bridge);
+    let (code, _, error) = zorb(&["demo", "client", &alone.reference(), "--out", folder]);
+    assert_eq!(code, Some(1), "{error}");
+    assert!(error.contains("NO_PERMISSION"), "{error}");
+    let _ = std::fs::remove_dir_all(folder);
 }
 
 #[test]
