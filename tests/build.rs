@@ -2,4 +2,5 @@
 
 fn main() {
     zorb_build::compile("idl/probe.idl");
+    zorb_build::compile("idl/exchange.idl");
 }

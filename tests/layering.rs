@@ -16,7 +16,7 @@ const NORMAL: &[(&str, &[&str])] = &[
     ("zorb-idl", &["annotate-snippets", "rustc_apfloat"]),
     ("zorb-build", &["zorb-idl", "proc-macro2", "quote", "prettyplease", "syn"]),
     ("zorb-orb", &["zorb-cdr", "zorb-giop", "zorb-ipc", "bytes", "parking_lot", "tracing"]),
-    ("zorb-bridge", &["zorb-cdr", "zorb-giop", "zorb-orb"]),
+    ("zorb-bridge", &["zorb-cdr", "zorb-giop", "zorb-idl", "zorb-orb"]),
     ("zorb-naming", &["zorb-orb", "zorb-giop"]),
     ("zorb-config", &["zorb-orb", "toml"]),
     ("zorb", &["zorb-cdr", "zorb-giop", "zorb-orb", "zorb-naming", "zorb-config"]),

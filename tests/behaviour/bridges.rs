@@ -9,7 +9,7 @@ use zorb::cdr::Version;
 use zorb::giop::IiopProfile;
 use zorb::policy::Policies;
 use zorb::{Completion, Interface, Kind, ObjectRef, Orb, OrbBuilder, Sequence};
-use zorb_bridge::{Bridge, References, Settings};
+use zorb_bridge::{Bridge, Settings, Unknown};
 use zorb_tests::servant::{PATIENCE, Servant};
 use zorb_tests::testing::{Probe, Refused, probe};
 
@@ -235,18 +235,18 @@ fn only_so_many_objects_each_known_once() {
 }
 
 #[test]
-fn references_pass_or_are_refused() {
-    for references in [References::Pass, References::Refuse] {
+fn references_of_unknown_types_pass_or_are_refused() {
+    for unknown in [Unknown::Pass, Unknown::Refuse] {
         let (_there, text) = serve(Place::TCP.server(), Arc::new(Servant::new(1)));
         let mut settings = Settings::default();
-        settings.references = references;
+        settings.unknown = unknown;
         let joined = Joined::by(Place::TCP.server(), Place::TCP.client(), settings);
         let text = joined.export(&text);
         let (here, mine) = serve(Place::TCP.server(), Arc::new(Servant::new(1)));
         let (probe, me) = (bound(&here, &text), bound(&here, &mine));
-        assert_eq!(probe.descend(0, Some(&probe)).is_ok(), references == References::Pass);
-        match (references, probe.descend(3, Some(&me))) {
-            (References::Pass, depth) => assert_eq!(depth, Ok(3)),
+        assert_eq!(probe.descend(0, Some(&probe)).is_ok(), unknown == Unknown::Pass);
+        match (unknown, probe.descend(3, Some(&me))) {
+            (Unknown::Pass, depth) => assert_eq!(depth, Ok(3)),
             (_, Err(refused)) => {
                 assert_eq!((refused.kind, refused.completed), (Kind::NoPermission, Completion::No));
             }

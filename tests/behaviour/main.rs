@@ -40,6 +40,7 @@ macro_rules! over {
 mod addressing;
 mod ahead;
 mod bridge_messages;
+mod bridge_references;
 mod bridges;
 mod calls;
 mod connections;

@@ -15,6 +15,12 @@ mod generated {
 }
 pub use generated::testing;
 
+#[allow(missing_docs)]
+mod exchanged {
+    zorb::include_idl!("exchange");
+}
+pub use exchanged::exchange;
+
 /// The workspace's root.
 pub fn root() -> PathBuf {
     Path::new(env!("CARGO_MANIFEST_DIR")).parent().expect("tests/ stands in the workspace").to_owned()

@@ -28,6 +28,7 @@ use crate::concurrency;
 use crate::firstcall::Phase;
 use crate::flood::{Flood, Flooded};
 use crate::lab::Lab;
+use crate::process::Server;
 use crate::system::{
     Call, Client, Completed, Exchange, Local, MessageSizes, Payload, Setting, System, Transport, burst,
 };
@@ -103,6 +104,42 @@ impl System for Asleep {
         processor: Option<usize>,
     ) -> Result<Box<dyn Client>, BenchError> {
         Zorb.connect(lab, &Asleep::setting(setting), address, processor)
+    }
+}
+
+/// zorb through a bridge of its own: TCP outside, and the setting's transport inside. The bridge is a process, `zorb bridge`, which
+/// runs where the client does.
+#[derive(Debug, Clone, Copy)]
+pub struct Bridged;
+
+impl System for Bridged {
+    fn name(&self) -> &'static str {
+        "zorb-bridged"
+    }
+
+    fn messaging(&self) -> &'static str {
+        Zorb.messaging()
+    }
+
+    fn server(&self, lab: &Lab, setting: &Setting) -> Result<Command, BenchError> {
+        Zorb.server(lab, setting)
+    }
+
+    fn connect(
+        &self,
+        lab: &Lab,
+        setting: &Setting,
+        address: &str,
+        processor: Option<usize>,
+    ) -> Result<Box<dyn Client>, BenchError> {
+        let mut command = Command::new(std::env::current_exe().map_err(failed)?);
+        command.args(["bridge", "--child", "--listen", "tcp:127.0.0.1:0", "--to", address]);
+        command.args(["--inside", setting.transport.name()]);
+        let bridge = Server::start(self.name(), command, &lab.bounds(processor))?;
+        let outside = Setting { transport: Transport::Tcp, ..setting.clone() };
+        let mut client = ZorbClient::new(&outside, bridge.address(), lab.patience)?;
+        client.bridge = Some(bridge);
+        Ok(Box::new(client))
     }
 }
 
@@ -198,6 +235,8 @@ struct ZorbClient {
     reference: String,
     /// Carries the calls; ends with the client.
     orb: Orb,
+    /// What the calls pass through, if anything; ends with the client, too.
+    bridge: Option<Server>,
 }
 
 impl ZorbClient {
@@ -215,6 +254,7 @@ impl ZorbClient {
             setting: setting.clone(),
             reference: reference.to_owned(),
             orb,
+            bridge: None,
         })
     }
 }

@@ -1,6 +1,8 @@
 //! References on both sides of a bridge: what the bridge's own say of the target, and the target's with a client's choice of
 //! code sets.
 
+use std::net::IpAddr;
+
 use zorb_cdr::{CodeSet, CodeSets, EncodeError, Version};
 use zorb_giop::code_sets::{CodeSetComponent, Supported};
 use zorb_giop::{ComponentTag, IiopProfile, Ior, TaggedComponent, TaggedProfile, UiopProfile};
@@ -58,6 +60,32 @@ pub(crate) fn with_code_sets(ior: &Ior, code_sets: CodeSets) -> Result<Ior, Enco
     })
 }
 
+/// Where the first profile says that the object is, if it says so by an address.
+pub(crate) fn address(ior: &Ior) -> Option<IpAddr> {
+    let profile = ior.profiles.iter().find_map(|profile| IiopProfile::decode(profile).ok())?;
+    literal(&profile.host)
+}
+
+fn literal(host: &str) -> Option<IpAddr> {
+    let host = host.strip_prefix('[').and_then(|host| host.strip_suffix(']')).unwrap_or(host);
+    host.parse::<IpAddr>().ok().map(|address| address.to_canonical())
+}
+
+/// The same object as far as it is reached at this address, by TCP: a reference without all that may lead elsewhere. `None` if
+/// nothing is left. Names are not looked up: what they mean is for their owner to change.
+pub(crate) fn only_at(ior: &Ior, address: IpAddr) -> Result<Option<Ior>, EncodeError> {
+    let at = ior.profiles.iter().filter_map(|profile| IiopProfile::decode(profile).ok());
+    let at = at.filter(|profile| literal(&profile.host) == Some(address.to_canonical()));
+    let profile = |mut profile: IiopProfile| {
+        profile
+            .components
+            .retain(|component| matches!(component.tag, ComponentTag::CODE_SETS | ComponentTag::ORB_TYPE));
+        profile.encode()
+    };
+    let profiles: Vec<_> = at.map(profile).collect::<Result<_, _>>()?;
+    Ok((!profiles.is_empty()).then(|| Ior { type_id: ior.type_id.clone(), profiles }))
+}
+
 fn edited(ior: &Ior, edit: impl Fn(&mut Version, &mut Vec<TaggedComponent>)) -> Result<Ior, EncodeError> {
     let profile = |profile: &TaggedProfile| {
         if let Ok(mut iiop) = IiopProfile::decode(profile) {
@@ -102,6 +130,29 @@ mod tests {
         let silent = ior(Version::V1_2, vec![]);
         let outside = read(&Terms::of(&silent).unwrap().put_into(&mine).unwrap());
         assert_eq!((outside.version, outside.components), (Version::V1_2, vec![]));
+    }
+
+    #[test]
+    fn of_a_reference_only_what_leads_to_its_sender_is_left() {
+        let port = |host: &str| {
+            let elsewhere =
+                TaggedComponent { tag: ComponentTag::ALTERNATE_IIOP_ADDRESS, data: Default::default() };
+            let components = vec![elsewhere, CodeSetComponent::ours().encode().unwrap()];
+            let (version, host) = (Version::V1_2, host.into());
+            IiopProfile { version, host, port: 7, object_key: Default::default(), components }
+                .encode()
+                .unwrap()
+        };
+        let foreign = TaggedProfile { tag: zorb_giop::ProfileTag::TAO_UIOP, data: Default::default() };
+        let profiles = vec![foreign, port("192.0.2.1"), port("::ffff:10.0.0.1"), port("localhost")];
+        let ior = Ior { type_id: "IDL:x:1.0".into(), profiles };
+        let left = |from: &str| only_at(&ior, from.parse().unwrap()).unwrap();
+        let mine = left("10.0.0.1").unwrap();
+        let (profile, one) = (read(&mine), mine.profiles.len());
+        assert_eq!((one, &*profile.host, profile.components.len()), (1, "::ffff:10.0.0.1", 1));
+        assert_eq!(profile.components[0].tag, ComponentTag::CODE_SETS);
+        assert_eq!(left("127.0.0.1"), None);
+        assert_eq!(address(&ior), Some("192.0.2.1".parse().unwrap()));
     }
 
     #[test]

@@ -1,14 +1,16 @@
 //! `zorb bridge`: lets clients of one protocol domain call objects of another.
 
-use std::io::{Read, Write};
+use std::io::{IsTerminal, Read, Write};
 use std::os::unix::net::UnixStream;
+use std::path::PathBuf;
+use std::sync::Arc;
 use std::time::Duration;
 
 use clap::{Args, ValueEnum};
 use signal_hook::consts::{SIGHUP, SIGINT, SIGTERM};
 use zorb::policy::Policies;
 use zorb::{Orb, OrbBuilder, SystemException};
-use zorb_bridge::{Bridge, References, Settings};
+use zorb_bridge::{Bridge, Callbacks, Interfaces, Settings, Unknown};
 
 use crate::config::Told;
 use crate::failure::Failure;
@@ -16,17 +18,20 @@ use crate::failure::Failure;
 /// Pass requests on from one protocol domain to another: TCP outside, shared memory or Unix sockets inside, say.
 ///
 /// Prints a reference for each target, in their order; clients that use it call the target through this process. Arguments
-/// and results pass undecoded, in any type and byte order. Only the targets, and objects to which they forward callers, can be
-/// reached. Serves until it is interrupted.
+/// and results pass undecoded, in any type and byte order. References in them lead through the bridge, too, where --idl tells
+/// their types. Only the targets, and objects to which they lead callers, can be reached. Serves until it is interrupted.
 #[derive(Debug, Args)]
 #[command(after_help = "\
-References in arguments and results pass as they are (--references pass): who
-receives one has to reach its object directly. With --references refuse a
-message that seems to hold one ends in NO_PERMISSION.
+With --idl references in arguments, results and exceptions are replaced by
+references through the bridge: those that come out of targets in any case,
+those of clients' own objects as --callbacks says; the servers inside then
+need somewhere to reach the bridge: --listen-inside. What no IDL tells is for
+--unknown.
 
 Examples:
   zorb bridge --listen tcp:0.0.0.0:9000 --to file:archive.ior
-  zorb bridge --to Names=corbaloc::host/NameService --inside tcp
+  zorb bridge --to Names=corbaloc::host/NameService --idl CosNaming.idl
+  zorb bridge --to file:feed.ior --idl feed.idl --inside shm --listen-inside shm:
   zorb bridge --listen unix:/run/db.sock --to corbaloc::db.example/Db")]
 pub(crate) struct Arguments {
     /// An object inside: IOR, corbaloc, corbaname or file URL. With NAME= it is also found by that key, as in
@@ -43,25 +48,66 @@ pub(crate) struct Arguments {
     #[arg(long, value_name = "NAMES", value_delimiter = ',')]
     inside: Vec<String>,
 
-    /// What becomes of object references in arguments and results.
-    #[arg(long, value_enum, default_value_t = Passing::Pass)]
-    references: Passing,
+    /// The types of what passes; may be given several times.
+    #[arg(long, value_name = "FILE")]
+    idl: Vec<PathBuf>,
 
-    /// The most objects that can be reached, with those to which targets forward.
+    /// Search this directory for included IDL; may be repeated.
+    #[arg(short = 'I', long = "include", value_name = "DIR")]
+    include: Vec<PathBuf>,
+
+    /// Define a macro for the IDL, as if by #define; may be repeated.
+    #[arg(short = 'D', long = "define", value_name = "NAME[=VALUE]", value_parser = crate::idl::definition)]
+    define: Vec<(String, String)>,
+
+    /// What becomes of object references where no IDL tells the types.
+    #[arg(long, value_enum, default_value_t = ToUnknown::Pass)]
+    unknown: ToUnknown,
+
+    /// Which of clients' own objects servers inside can call through the bridge, once they were passed. Without it: caller
+    /// with --listen-inside, else refuse.
+    #[arg(long, value_enum)]
+    callbacks: Option<ToCallbacks>,
+
+    /// Where to listen for servers inside that call clients' objects, such as shm:, unix: or tcp:10.0.0.1:0; may be given
+    /// several times.
+    #[arg(long, value_name = "ENDPOINT")]
+    listen_inside: Vec<String>,
+
+    /// The most objects that can be reached, in each direction. Those that came with a message and were used the longest ago
+    /// give way to others.
     #[arg(long, default_value_t = Settings::default().most_objects, value_name = "N")]
     most_objects: usize,
+
+    /// The most bridges that a request may pass, this one included.
+    #[arg(long, default_value_t = Settings::default().most_hops, value_name = "N")]
+    most_hops: u32,
 
     /// Longest time for each call inside, in seconds.
     #[arg(long, value_name = "SECONDS")]
     timeout: Option<f64>,
+
+    /// Started by `zorb bench`: announce the first reference, and serve until standard input closes.
+    #[arg(long, hide = true)]
+    child: bool,
 }
 
 #[derive(Clone, Copy, Debug, ValueEnum)]
-enum Passing {
+enum ToUnknown {
     /// They pass, and lead to where they lead.
     Pass,
     /// Messages that seem to hold one are refused.
     Refuse,
+}
+
+#[derive(Clone, Copy, Debug, PartialEq, ValueEnum)]
+enum ToCallbacks {
+    /// None.
+    Refuse,
+    /// Those at the address that the message comes from.
+    Caller,
+    /// Any, wherever it is.
+    Any,
 }
 
 /// How long calls in progress may take when it ends.
@@ -76,31 +122,73 @@ pub(crate) fn run(arguments: &Arguments, told: &Told) -> Result<(), Failure> {
     let (outside, inside) = (outside.build(), inside(told()?, arguments)?.build());
     outside.listen().map_err(|exception| Failure::new(format!("cannot listen: {exception}")))?;
 
-    let mut settings = Settings::default();
-    settings.most_objects = arguments.most_objects;
-    settings.references = match arguments.references {
-        Passing::Pass => References::Pass,
-        Passing::Refuse => References::Refuse,
-    };
+    if !arguments.listen_inside.is_empty() {
+        inside.listen().map_err(|exception| Failure::new(format!("cannot listen inside: {exception}")))?;
+    }
+    let settings = settings(arguments)?;
     let bridge = Bridge::between(&outside, &inside, settings).map_err(cannot)?;
-    let mut output = std::io::stdout().lock();
+    let mut exported = Vec::new();
     for to in &arguments.to {
         let (name, reference) = named(to);
-        let exported = bridge.export(&crate::ping::object(&inside, reference)?).map_err(cannot)?;
+        let reference = bridge.export(&crate::ping::object(&inside, reference)?).map_err(cannot)?;
         if let Some(name) = name {
-            outside.bind_key(name, &exported);
+            outside.bind_key(name, &reference);
         }
-        writeln!(output, "{exported}")?;
+        exported.push(reference.to_string());
     }
-    output.flush()?;
-    drop(output);
-    wait_for_a_signal().map_err(|cause| Failure::new(format!("cannot wait for a signal: {cause}")))?;
+    match exported.first() {
+        Some(first) if arguments.child => zorb_bench::process::serve_until_parent_goes(first)?,
+        _ => {
+            let mut output = std::io::stdout().lock();
+            exported.iter().try_for_each(|reference| writeln!(output, "{reference}"))?;
+            output.flush()?;
+            drop(output);
+            wait_for_a_signal()
+                .map_err(|cause| Failure::new(format!("cannot wait for a signal: {cause}")))?;
+        }
+    }
     outside.shutdown(true, SHUTDOWN);
     inside.shutdown(true, SHUTDOWN);
     Ok(())
 }
 
+fn settings(arguments: &Arguments) -> Result<Settings, Failure> {
+    let mut settings = Settings::default();
+    settings.most_objects = arguments.most_objects;
+    settings.most_hops = arguments.most_hops;
+    settings.unknown = match arguments.unknown {
+        ToUnknown::Pass => Unknown::Pass,
+        ToUnknown::Refuse => Unknown::Refuse,
+    };
+    let listens = !arguments.listen_inside.is_empty();
+    settings.callbacks = match arguments.callbacks {
+        None if listens => Callbacks::Caller,
+        None | Some(ToCallbacks::Refuse) => Callbacks::Refuse,
+        Some(_) if !listens => {
+            return Err(Failure::usage("--callbacks needs --listen-inside, where servers reach the bridge"));
+        }
+        Some(ToCallbacks::Caller) => Callbacks::Caller,
+        Some(ToCallbacks::Any) => Callbacks::Any,
+    };
+    let mut interfaces = Interfaces::default();
+    let mut options = zorb_idl::Options::default();
+    options.defines.clone_from(&arguments.define);
+    let files = zorb_build::Disk::new(arguments.include.iter().cloned());
+    for path in &arguments.idl {
+        let model = zorb_idl::compile(&files, &path.to_string_lossy(), &options).map_err(|found| {
+            eprint!("{}", found.render(std::io::stderr().is_terminal()));
+            Failure::new(format!("{} is not correct IDL, for the reasons above", path.display()))
+        })?;
+        interfaces.add(&model);
+    }
+    settings.interfaces = Arc::new(interfaces);
+    Ok(settings)
+}
+
 fn inside(mut builder: OrbBuilder, arguments: &Arguments) -> Result<OrbBuilder, Failure> {
+    if !arguments.listen_inside.is_empty() {
+        builder = builder.listen_at(&arguments.listen_inside);
+    }
     if !arguments.inside.is_empty() {
         let known = builder.chosen().transports;
         let unknown = arguments.inside.iter().find(|name| known.iter().all(|known| known.name != **name));

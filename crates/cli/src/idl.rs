@@ -116,7 +116,7 @@ fn external(text: &str) -> Result<(String, String), String> {
 }
 
 /// A macro's name and value; the value of a bare name is 1, as with C compilers.
-fn definition(text: &str) -> Result<(String, String), String> {
+pub(crate) fn definition(text: &str) -> Result<(String, String), String> {
     let (name, value) = text.split_once('=').unwrap_or((text, "1"));
     let mut letters = name.chars();
     let is_name = letters.next().is_some_and(|first| first.is_ascii_alphabetic() || first == '_')

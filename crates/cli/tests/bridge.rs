@@ -81,12 +81,36 @@ fn a_bridge_leads_to_its_targets_and_ends_when_it_is_told() {
 }
 
 #[test]
+fn the_demonstration_runs_through_a_bridge_that_knows_its_idl() {
+    let idl = concat!(env!("CARGO_MANIFEST_DIR"), "/idl/archive.idl");
+    let mut target = Serving::start(&["demo", "serve", "-ORBlisten", "shm:"]);
+    let to = target.reference();
+    let bridge = ["bridge", "--listen", "tcp:127.0.0.1:0", "--inside", "shm", "--to", &to, "--idl", idl];
+    // Studies that the archive opens are reached through the bridge, and the client's listener.
+    let mut through =
+        Serving::start(&[&bridge[..], &["--unknown", "refuse", "--listen-inside", "shm:"]].concat());
+    let folder = std::env::temp_dir().join(format!("zorb-bridged-{}", std::process::id()));
+    let folder = folder.to_str().unwrap();
+    let (code, printed, error) = zorb(&["demo", "client", &through.reference(), "--out", folder]);
+    assert_eq!(code, Some(0), "{printed} {error}");
+    std::fs::remove_dir_all(folder).unwrap();
+    // Without a place to be reached at, no client's object is.
+    let mut alone = Serving::start(&bridge);
+    let (code, _, error) = zorb(&["demo", "client", &alone.reference(), "--out", folder]);
+    assert_eq!(code, Some(1), "{error}");
+    assert!(error.contains("NO_PERMISSION"), "{error}");
+    let _ = std::fs::remove_dir_all(folder);
+}
+
+#[test]
 fn what_is_wrong_is_said_in_one_line() {
     for (arguments, code, says) in [
         (&["--to", "IOR:00"][..], 1, "reference"),
         (&["--to", "corbaloc::h/N", "--inside", "pigeon"], 2, "there is no transport pigeon"),
         (&["--to", "corbaloc::h/N", "--timeout", "0"], 2, "not a time above 0"),
         (&["--to", "corbaloc::h/N", "--listen", "tcp:192.0.2.1:0"], 1, "cannot listen"),
+        (&["--to", "corbaloc::h/N", "--listen-inside", "tcp:192.0.2.1:0"], 1, "cannot listen inside"),
+        (&["--to", "corbaloc::h/N", "--callbacks", "any"], 2, "--callbacks needs --listen-inside"),
     ] {
         let (found, _, error) = zorb(&[&["bridge"], arguments].concat());
         assert_eq!(found, Some(code), "{arguments:?}: {error}");

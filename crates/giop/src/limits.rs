@@ -25,8 +25,8 @@ pub struct Limits {
     /// Octets of the buffer that small messages are read into. 16 KiB: an 8 KiB payload and its head arrive in one
     /// read, and a thousand busy connections take 16 MiB.
     pub receive_buffer: usize,
-    /// Octets granted at once to a message that says it is large; after that the buffer grows fourfold each time
-    /// it has been filled, never beyond the message. 256 KiB: a peer that announces much and sends nothing holds
+    /// Octets granted at once to a message that says it is large; once it has filled them it is moved to
+    /// memory for all of it, 256 times as large at the most. 256 KiB: a peer that announces much and sends nothing holds
     /// no more than that, and a 64 KiB payload is never moved.
     pub first_grant: usize,
 }

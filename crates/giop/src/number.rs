@@ -178,6 +178,8 @@ wire_number! {
         /// Four octets that mean nothing, before a body that must keep its alignment
         /// ([`write_undecoded_reply`](crate::write_undecoded_reply)). Not registered; it spells `ZO` and a number.
         ZORB_FILLER = 0x5a4f_0001 "zorb filler";
+        /// How many of zorb's bridges a request has passed through: an encapsulated `unsigned long`. Not registered.
+        ZORB_HOPS = 0x5a4f_0002 "zorb hops";
     }
 }
 
@@ -198,6 +200,8 @@ wire_number! {
         TAO_SHMIOP = 0x5441_4f02 "TAO SHMIOP";
         /// TAO's UDP.
         TAO_DIOP = 0x5441_4f04 "TAO DIOP";
+        /// Octets that mean nothing: they give a reference in a message the length of another, modulo 8. Not registered.
+        ZORB_FILLER = 0x5a4f_0001 "zorb filler";
     }
 }
 

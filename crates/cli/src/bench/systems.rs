@@ -1,6 +1,6 @@
 //! Who can be measured, by name.
 
-use zorb_bench::orb::{Asleep, Zorb};
+use zorb_bench::orb::{Asleep, Bridged, Zorb};
 use zorb_bench::peer::Peer;
 use zorb_bench::raw::Raw;
 use zorb_bench::system::{Local, System};
@@ -47,8 +47,9 @@ pub(crate) fn versions(names: &[String]) -> Result<Vec<&'static dyn System>, Fai
 pub(crate) fn version(name: &str) -> Result<&'static dyn System, Failure> {
     let local = LOCALS.iter().map(|&local| local as &dyn System).find(|local| local.name() == name);
     let peer = || Peer::named(name).map(|peer| peer as &dyn System);
-    let asleep = || (name == Asleep.name()).then_some(&Asleep as &dyn System);
-    local.or_else(asleep).or_else(peer).ok_or_else(|| {
+    let manners: [&dyn System; 2] = [&Asleep, &Bridged];
+    let manner = || manners.into_iter().find(|system| system.name() == name);
+    local.or_else(manner).or_else(peer).ok_or_else(|| {
         let locals = LOCALS.iter().map(|local| local.name());
         let known: Vec<_> = locals.chain(Peer::ALL.iter().map(System::name)).collect();
         Failure::usage(format!("there is no system {name:?}; there are {}", known.join(", ")))

@@ -91,7 +91,9 @@ impl Connection {
             return self.end("the peer does not read its replies");
         }
         let parked = self.times.parked.load(Ordering::Relaxed);
+        // A message that a thread is receiving stays where it is, however long that takes.
         if passed(parked, RELEASE)
+            && self.watch().free
             && let Some(mut reading) = self.reading.try_lock()
         {
             // Whoever reads holds the lock, so it was not read just now; if it is next, it allocates again.

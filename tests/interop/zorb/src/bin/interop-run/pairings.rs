@@ -1,10 +1,11 @@
 //! Every pairing of a client with a server, and one run of each.
 
 use std::fmt;
+use std::sync::Arc;
 use std::time::Duration;
 
 use zorb::{Interface, Orb};
-use zorb_bridge::Bridge;
+use zorb_bridge::{Bridge, Callbacks, Interfaces, Unknown};
 use zorb_interop::every::interop::Every;
 
 use super::Verdict;
@@ -77,16 +78,30 @@ pub(crate) fn all() -> Vec<Pairing> {
         let terms = Terms { text: "utf8", at: "unix", ..Terms::USUAL };
         pairings.push(Pairing { client, server, terms, bridged: false });
     }
-    // Every type in every position, by octets that the bridge does not decode.
+    // Every type in every position, by octets that the bridge does not decode, and every reference through the bridge.
+    let mut bridged = |client, server, terms| pairings.push(Pairing { client, server, terms, bridged: true });
     for giop in ["1.0", "1.1", "1.2"] {
-        for (client, server) in [(Omniorb, Zorb), (Zorb, Omniorb)] {
-            let terms = Terms { giop, ..Terms::USUAL };
-            pairings.push(Pairing { client, server, terms, bridged: true });
+        for peer in [Omniorb, Jacorb] {
+            bridged(peer, Zorb, Terms { giop, ..Terms::USUAL });
+            bridged(Zorb, peer, Terms { giop, ..Terms::USUAL });
         }
     }
+    for giop in ["1.1", "1.2"] {
+        let terms = Terms { giop, fragment: SMALL, ..Terms::USUAL };
+        bridged(Zorb, Zorb, Terms { text: "utf8", ..terms });
+        bridged(Zorb, Omniorb, terms);
+        bridged(Omniorb, Zorb, terms);
+        if giop == "1.2" {
+            bridged(Zorb, Jacorb, terms);
+            bridged(Jacorb, Zorb, terms);
+        }
+    }
+    for giop in ["1.0", "1.1", "1.2"] {
+        bridged(Omniorb, Jacorb, Terms { giop, ..Terms::USUAL });
+        bridged(Jacorb, Omniorb, Terms { giop, ..Terms::USUAL });
+    }
     for (client, server) in [(Zorb, Zorb), (Zorb, Omniorb), (Omniorb, Zorb)] {
-        let terms = Terms { text: "utf8", at: "unix", ..Terms::USUAL };
-        pairings.push(Pairing { client, server, terms, bridged: true });
+        bridged(client, server, Terms { text: "utf8", at: "unix", ..Terms::USUAL });
     }
     pairings
 }
@@ -104,15 +119,32 @@ fn shut_down(reference: &str) -> Result<(), String> {
     told
 }
 
-/// A bridge to the server of `reference`, and the reference that leads through it.
-fn bridged(reference: &str) -> Result<(String, Bridge), String> {
-    let (outside, inside) = (Orb::builder().listen("tcp:127.0.0.1:0").build(), Orb::builder().build());
+/// A bridge to the server of `reference`, and the reference that leads through it. It knows all types, so that no reference
+/// passes as it is: where one seems to, the call fails.
+fn bridged(workshop: &Workshop, reference: &str, at: &str) -> Result<(String, Bridge), String> {
+    let listening = |at: &str| Orb::builder().listen(if at == "unix" { "unix:" } else { "tcp:127.0.0.1:0" });
+    let (outside, inside) = (listening("tcp").build(), listening(at).build());
     let cannot = |error: zorb::SystemException| format!("bridge: {error}");
-    let bridge = Bridge::between(&outside, &inside, zorb_bridge::Settings::default()).map_err(cannot)?;
+    let mut settings = zorb_bridge::Settings::default();
+    settings.interfaces = Arc::new(interfaces(workshop)?);
+    settings.unknown = Unknown::Refuse;
+    // Where clients listen at Unix sockets, these are at no address.
+    settings.callbacks = if at == "unix" { Callbacks::Any } else { Callbacks::Caller };
+    let bridge = Bridge::between(&outside, &inside, settings).map_err(cannot)?;
     let target =
         inside.string_to_object(reference).map_err(cannot)?.ok_or("the server's reference is nil")?;
     let exported = bridge.export(&target).map_err(cannot)?;
     Ok((exported.to_string(), bridge))
+}
+
+fn interfaces(workshop: &Workshop) -> Result<Interfaces, String> {
+    let path = workshop.interop.join("idl/every.idl");
+    let text = std::fs::read(&path).map_err(|error| format!("{}: {error}", path.display()))?;
+    let files = zorb_idl::Memory::new([("every.idl", text)]);
+    let model = zorb_idl::compile(&files, "every.idl", &zorb_idl::Options::default());
+    let mut interfaces = Interfaces::default();
+    interfaces.add(&model.map_err(|found| found.render(false))?);
+    Ok(interfaces)
 }
 
 impl Pairing {
@@ -133,13 +165,19 @@ impl Pairing {
         let run = self.to_string().replace(' ', "");
         let (server, reference) = workshop.serve(self.server, self.terms, &run)?;
         let (called, bridge) = match self.bridged {
-            true => bridged(&reference).map(|(text, bridge)| (text, Some(bridge)))?,
+            true => {
+                bridged(workshop, &reference, self.terms.at).map(|(text, bridge)| (text, Some(bridge)))?
+            }
             false => (reference.clone(), None),
         };
         let client = workshop.call(self.client, &called, self.terms, &[], &run)?;
         let output = client.output.clone();
         client.finish(RUN)?;
-        drop(bridge);
+        if let Some(bridge) = bridge
+            && (bridge.objects() < 2 || bridge.callbacks() == 0)
+        {
+            return Err("no reference was put in the place of another".into());
+        }
         shut_down(&reference)?;
         server.finish(END)?;
         let text = std::fs::read(&output).map_err(|error| format!("{}: {error}", output.display()))?;
