@@ -178,6 +178,9 @@ wire_number! {
         /// Four octets that mean nothing, before a body that must keep its alignment
         /// ([`write_undecoded_reply`](crate::write_undecoded_reply)). Not registered; it spells `ZO` and a number.
         ZORB_FILLER = 0x5a4f_0001 "zorb filler";
+        /// The frame that made the request ([`Frame`](crate::Frame)). It is made by the receiver and never sent. Not
+        /// registered; it spells `ZO` and a number.
+        ZORB_FRAME = 0x5a4f_0002 "zorb frame";
     }
 }
 
