@@ -9,8 +9,8 @@ use std::num::NonZeroU64;
 
 use zorb::cdr::{Encoder, Version};
 use zorb::giop::{
-    Addressing, GiopLite, Messaging, ReplyHead, ReplyStatus, RequestHead, ResponseFlags, ServiceContexts,
-    operation_number,
+    Addressing, FRAME_HEAD, FlowNumbers, Frames, GiopLite, Messaging, ReplyHead, ReplyStatus, RequestHead,
+    ResponseFlags, ServiceContexts, operation_number,
 };
 use zorb_tests::mutation::{Random, mutations, mutations_of_each};
 use zorb_tests::seeds;
@@ -151,6 +151,39 @@ fn datagrams() {
     drive(&seeds, CASES, zorb::giop::fuzz::datagrams);
 }
 
+/// Datagrams of frames, each behind its length and a pause of 10 ms: a whole one, then one in four parts.
+fn frame_seeds() -> Vec<Vec<u8>> {
+    let contexts = ServiceContexts::new();
+    let protocol = Frames::new(|| 5);
+    let frame = |octets| {
+        let mut to = Encoder::new(protocol.format().expect("it has one form"));
+        let target = Addressing::ObjectKey(b"key");
+        let response = ResponseFlags::NONE;
+        let head =
+            RequestHead { id: 1, response, target, operation: "show", by_number: None, contexts: &contexts };
+        protocol.begin_request(&mut to, &head).expect("a head that can be written");
+        to.write_octets(&vec![7; octets]);
+        protocol.finish(&mut to).expect("a small message");
+        to.to_bytes().to_vec()
+    };
+    let (mut numbers, mut seeds) = (FlowNumbers::new(1), vec![Vec::new()]);
+    for mut frame in [frame(4), frame(1000), frame(2)] {
+        numbers.number(&mut frame);
+        let rest = &frame[FRAME_HEAD..];
+        for (index, part) in rest.chunks(300).enumerate() {
+            let length = u16::try_from(FRAME_HEAD + part.len()).expect("a small part");
+            let head = FlowNumbers::head(&frame, index * 300);
+            seeds[0].extend([&length.to_be_bytes()[..], &[10], &head, part].concat());
+        }
+    }
+    seeds
+}
+
+#[test]
+fn frames() {
+    drive(&frame_seeds(), CASES, zorb::giop::fuzz::frames);
+}
+
 #[test]
 fn values() {
     drive(&value_seeds(), 4 * CASES, zorb::cdr::fuzz::values);
@@ -171,6 +204,7 @@ fn corpus() {
         ("references", reference_seeds()),
         ("urls", url_seeds()),
         ("datagrams", seeds::datagrams()),
+        ("frames", frame_seeds()),
         ("values", value_seeds()),
         ("idl", idl_seeds()),
     ] {

@@ -38,6 +38,17 @@ hello, world
 }
 
 #[test]
+fn frames() {
+    let output = Process::start(env!("CARGO_BIN_EXE_frames"), &[]).output();
+    let lines: Vec<_> = output.lines().collect();
+    assert_eq!(lines.first(), Some(&"frames"), "{output}");
+    assert!(lines.contains(&"picture 8 of 320 ms, 1008 octets"), "{output}");
+    assert!(lines.contains(&"picture 10 of 400 ms, 1010 octets, 1 missing before it"), "{output}");
+    assert!(lines.contains(&"picture 20 of 800 ms, 1020 octets, 1 missing before it"), "{output}");
+    assert_eq!(lines.len(), 24, "{output}");
+}
+
+#[test]
 fn bank() {
     let expected = "\
 Ada: 30 paid to Ada, 70 left

@@ -50,6 +50,7 @@ mod deadlines;
 mod fixture;
 mod forwarding;
 mod four;
+mod frames;
 mod futures;
 mod groups;
 mod messaging;

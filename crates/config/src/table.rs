@@ -6,7 +6,7 @@ use std::sync::Arc;
 use std::time::Duration;
 
 use zorb_orb::OrbBuilder;
-use zorb_orb::messaging::{Giop, GiopLite, Messaging};
+use zorb_orb::messaging::{Frames, Giop, GiopLite, Messaging};
 use zorb_orb::orb::Chosen;
 use zorb_orb::policy::{Policies, SyncScope};
 use zorb_orb::server::{ServerLimits, ThreadModel};
@@ -170,12 +170,14 @@ pub static SETTINGS: &[Setting] = &[
     },
     Setting {
         key: "messaging",
-        kind: Kind::Choice(&[Giop::NAME, GiopLite::NAME]),
-        what: "What is spoken where the other side knows it too; giop is spoken in any case.",
+        kind: Kind::Choice(&[Giop::NAME, GiopLite::NAME, Frames::NAME]),
+        what: "What is spoken where the other side knows it too (frames: for oneways by udp); giop is spoken in any case.",
         spellings: &[],
         get: |chosen| chosen.messagings.first().map(|name| Value::Text((*name).to_owned())),
         set: |builder, value| match value.text() {
             GiopLite::NAME => builder.messagings([Arc::new(GiopLite) as Arc<dyn Messaging>, Arc::new(Giop)]),
+            Frames::NAME => builder
+                .messagings([Arc::new(zorb_orb::frames::messaging()) as Arc<dyn Messaging>, Arc::new(Giop)]),
             _ => builder.messagings([Arc::new(Giop) as Arc<dyn Messaging>]),
         },
     },

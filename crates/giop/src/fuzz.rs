@@ -9,9 +9,36 @@ use zorb_cdr::{Decode, Decoder, Format};
 use crate::code_sets::{ClientCodeSets, ServerCodeSets};
 use crate::miop::{MiopLimits, Packet, Reassembled, Reassembly};
 use crate::{
-    Addressing, GiopLite, GroupComponent, IiopProfile, Inbound, Ior, Limits, Message, ObjectUrl, Oneway,
-    Protocol, UiopProfile, UipmcProfile, UnixEndpoint,
+    Addressing, FrameReceiver, FrameRules, Frames, GiopLite, GroupComponent, IiopProfile, Inbound, Ior,
+    Limits, Message, ObjectUrl, Oneway, Protocol, UiopProfile, UipmcProfile, UnixEndpoint,
 };
+
+/// Takes the octets as datagrams of frames, each behind its length (two octets, big-endian) and the milliseconds that pass
+/// before it (one octet): whole frames are read, and what is kept stays within its bounds.
+pub fn frames(octets: &[u8]) {
+    let rules = FrameRules { flows: 3, octets_of_flow: 8192, octets: 16_384, ..FrameRules::default() };
+    let mut receiver = FrameReceiver::new(rules);
+    let (mut now, mut rest) = (core::time::Duration::ZERO, octets);
+    while let Some(([high, low, pause], after)) = rest.split_first_chunk() {
+        let (datagram, after) =
+            after.split_at(after.len().min(usize::from(u16::from_be_bytes([*high, *low]))));
+        now += core::time::Duration::from_millis(u64::from(*pause));
+        rest = after;
+        if let Ok(Some(frame)) = receiver.take((), datagram, now) {
+            let protocol = Protocol::Other(Arc::new(Frames::new(|| 0)));
+            let mut inbound = Inbound::of(protocol, Limits::default());
+            for part in frame.chunks(4096) {
+                let space = inbound.space();
+                let n = space.len().min(part.len());
+                space[..n].copy_from_slice(&part[..n]);
+                inbound.received(n);
+            }
+            // Its head was looked at before it was handed on.
+            assert!(inbound.next().is_ok());
+        }
+        assert!(receiver.waiting() <= rules.octets);
+    }
+}
 
 /// Receives the octets as one connection's stream, of GIOP or GIOPlite, and looks at all that comes out.
 pub fn messages(octets: &[u8]) {

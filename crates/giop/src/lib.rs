@@ -74,6 +74,7 @@ extern crate alloc;
 pub mod code_sets;
 mod context;
 mod error;
+mod frames;
 pub mod fuzz;
 mod giop;
 mod header;
@@ -93,6 +94,9 @@ mod system_exception;
 
 pub use context::{ServiceContext, ServiceContexts};
 pub use error::ProtocolError;
+pub use frames::{
+    FRAME_HEAD, FRAME_MAGIC, FlowNumbers, Frame, FrameReceiver, FrameRules, Frames, LARGEST_FRAME, Refused,
+};
 pub use giop::Giop;
 pub use header::{HEADER_SIZE, Header};
 pub use inbound::{Inbound, ReceiveBuffer};

@@ -37,6 +37,12 @@ pub trait Messaging: Any + Debug + Send + Sync {
         None
     }
 
+    /// The largest message, in octets, where the protocol is one for datagrams alone, which transports cut as it says; `None`:
+    /// it is for streams of octets. Transports of datagrams know GIOP and [`Frames`](crate::Frames).
+    fn by_datagrams(&self) -> Option<usize> {
+        None
+    }
+
     /// Begins a request in an empty encoder. The arguments follow, then [`finish`](Self::finish).
     ///
     /// # Errors

@@ -180,6 +180,9 @@ wire_number! {
         ZORB_FILLER = 0x5a4f_0001 "zorb filler";
         /// How many of zorb's bridges a request has passed through: an encapsulated `unsigned long`. Not registered.
         ZORB_HOPS = 0x5a4f_0002 "zorb hops";
+        /// The frame that made the request ([`Frame`](crate::Frame)). It is made by the receiver and never sent. Not
+        /// registered; it spells `ZO` and a number.
+        ZORB_FRAME = 0x5a4f_0003 "zorb frame";
     }
 }
 

@@ -19,6 +19,7 @@
 #![forbid(unsafe_code)]
 
 pub mod exception;
+pub mod frames;
 pub mod messaging;
 pub mod object;
 pub mod orb;

@@ -6,7 +6,8 @@
 //!
 //! [`OrbBuilder::messagings`](crate::OrbBuilder::messagings) says which ones an ORB speaks. A reference names, in a component of
 //! its profiles, what its server speaks beside GIOP; a client takes the first of its own that the server has. A server tells
-//! by the first four octets of a connection what its client speaks. By datagrams nothing but GIOP is spoken.
+//! by the first four octets of a connection what its client speaks. By datagrams GIOP is spoken and, over UDP,
+//! [frames](crate::frames); frames are spoken by datagrams alone.
 //!
 //! | protocol | head of a null request, for a key of 20 octets | operations | service contexts |
 //! |---|---|---|---|
@@ -19,4 +20,4 @@
 //!
 //! [`ServerRequest::undecoded`](crate::rt::ServerRequest::undecoded) and what sends such requests on know GIOP alone.
 
-pub use zorb_giop::{Giop, GiopLite, Messaging, Parser, ReceiveBuffer, ReplyHead, RequestHead};
+pub use zorb_giop::{Frames, Giop, GiopLite, Messaging, Parser, ReceiveBuffer, ReplyHead, RequestHead};

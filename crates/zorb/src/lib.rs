@@ -26,7 +26,7 @@ pub use zorb_giop as giop;
 pub use zorb_naming as naming;
 pub use zorb_orb::{
     Call, Completion, Exception, Interface, IntoServant, Kind, Minor, ObjectRef, Orb, OrbBuilder,
-    SystemException, UserException, messaging, poa, policy, probes, protocols, rt, server, transport,
+    SystemException, UserException, frames, messaging, poa, policy, probes, protocols, rt, server, transport,
 };
 
 // The text stands in `docs`, where people look for it; here its code is run.

@@ -73,7 +73,7 @@ impl Pool {
     ) -> Arc<Pool> {
         let largest_oneway = match transport.carries() {
             Carries::Streams => None,
-            Carries::Oneways { largest } => Some(largest),
+            Carries::Oneways { largest } => Some(messaging.by_datagrams().unwrap_or(largest)),
         };
         Arc::new(Pool {
             endpoint,

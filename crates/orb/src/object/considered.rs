@@ -84,7 +84,7 @@ impl ObjectRef {
         in_order(&destination, &mut all);
         for candidate in &destination.candidates {
             if candidate.pool.largest_oneway().is_some() {
-                all.push(passed(candidate.pool.endpoint().to_string(), Verdict::OnewaysAlone));
+                all.push(passed(way(candidate), Verdict::OnewaysAlone));
             }
         }
         let list = destination.protocols().map(ToString::to_string).unwrap_or_default();
@@ -154,13 +154,18 @@ fn in_order(destination: &Destination, into: &mut Vec<Considered>) {
     for (before, index) in usable.enumerate() {
         let candidate: &Candidate = &destination.candidates[index];
         into.push(Considered {
-            endpoint: match candidate.pool.messaging() {
-                Protocol::Giop => candidate.pool.endpoint().to_string(),
-                other => format!("{} by {}", candidate.pool.endpoint(), other.name()),
-            },
+            endpoint: way(candidate),
             verdict: if before == 0 { Verdict::Used } else { Verdict::After(before) },
             unreached: candidate.pool.unreached().map(|unreached| (unreached.at, unreached.cause)),
         });
+    }
+}
+
+/// The endpoint, and what is spoken there unless it is GIOP.
+fn way(candidate: &Candidate) -> String {
+    match candidate.pool.messaging() {
+        Protocol::Giop => candidate.pool.endpoint().to_string(),
+        other => format!("{} by {}", candidate.pool.endpoint(), other.name()),
     }
 }
 

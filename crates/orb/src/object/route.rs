@@ -372,19 +372,19 @@ fn keep_allowed(list: &Protocols, candidates: &mut Vec<Candidate>) -> Vec<Endpoi
 }
 
 /// Those of the ORB's messaging protocols that a server with these components speaks at an endpoint of the transport, in the
-/// ORB's order. GIOP is what a profile is about; what else there is it says. By datagrams nothing but GIOP is spoken.
+/// ORB's order. GIOP is what a profile is about; what else there is it says. By datagrams only frames may be spoken beside it, and
+/// they nowhere else.
 fn spoken<'o>(
     orb: &'o Orb,
     transport: &dyn Transport,
     components: &[TaggedComponent],
 ) -> impl Iterator<Item = &'o Protocol> {
-    let said = match transport.carries() {
-        Carries::Streams => MessagingComponent::find(components),
-        Carries::Oneways { .. } => MessagingComponent::default(),
-    };
-    orb.messagings()
-        .iter()
-        .filter(move |messaging| messaging.name() == Giop::NAME || said.names(messaging.name()))
+    let said = MessagingComponent::find(components);
+    let (streams, frames) = (transport.carries() == Carries::Streams, transport.carries_frames());
+    orb.messagings().iter().filter(move |messaging| {
+        let fits = if messaging.by_datagrams().is_some() { frames } else { streams };
+        messaging.name() == Giop::NAME || fits && said.names(messaging.name())
+    })
 }
 
 /// Code sets by what the server publishes, where the messaging protocol does not fix them.

@@ -28,6 +28,14 @@ pub(crate) struct Settings {
 #[derive(Clone, Debug)]
 pub(crate) struct Messagings(pub(crate) Arc<[Protocol]>);
 
+impl Messagings {
+    /// What may come without a connection: GIOP, and what is for datagrams alone.
+    pub(crate) fn by_datagrams(&self) -> Arc<[Protocol]> {
+        let others = self.0.iter().filter(|messaging| messaging.by_datagrams().is_some()).cloned();
+        others.chain([Protocol::Giop]).collect()
+    }
+}
+
 impl Default for Messagings {
     fn default() -> Self {
         Messagings(Arc::new([Protocol::Giop]))

@@ -76,6 +76,10 @@ pub trait Transport: Send + Sync {
     fn carries(&self) -> Carries {
         Carries::Streams
     }
+    /// Whether its datagrams may be those of [frames](crate::frames).
+    fn carries_frames(&self) -> bool {
+        false
+    }
     /// What this transport can use of a profile; `None` if nothing. `reference` is the one that the profile stands in, whose
     /// other profiles may say what this one does not. Asked once for each reference, not with every call; never blocks.
     fn ways(&self, profile: &TaggedProfile, reference: &Ior) -> Option<Ways>;

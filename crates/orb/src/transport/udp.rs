@@ -1,4 +1,4 @@
-//! UDP, for oneways: one GIOP message a datagram.
+//! UDP, for oneways: one GIOP message a datagram, or [frames](crate::frames).
 //!
 //! ```text
 //! datagram   GIOP 1.2 │ Request │ response flags 0 │ …      nothing before it, nothing behind it
@@ -18,10 +18,14 @@ use std::io::{self, IoSlice};
 use std::net::{IpAddr, Ipv6Addr, SocketAddr};
 use std::os::fd::{AsFd, BorrowedFd};
 use std::sync::Arc;
+use std::sync::atomic::Ordering;
 use std::time::{Duration, Instant};
 
 use parking_lot::Mutex;
-use zorb_giop::{IiopProfile, Ior, Oneway, TaggedProfile, UdpEndpoint};
+use zorb_giop::{
+    FRAME_HEAD, FRAME_MAGIC, FrameReceiver, FrameRules, IiopProfile, Ior, Oneway, Refused, TaggedProfile,
+    UdpEndpoint,
+};
 use zorb_ipc::{ConnectedUdpSocket, QueueSizes, Resolver, ResolverOptions, UdpSocket};
 
 use super::datagram::{Budget, Counts, DatagramLimits, Dropped, Outgoing, Senders, Wire};
@@ -36,6 +40,9 @@ const LISTEN_LOOKUP: Duration = Duration::from_secs(10);
 /// The most that a datagram holds by IPv4: 65,535 octets without the headers of IP and UDP.
 const LARGEST_DATAGRAM: usize = 65_507;
 
+/// What a part of a frame has, with its head: the payload of an Ethernet frame by IPv6, rounded down.
+const FRAME_PART: usize = 1_440;
+
 /// Datagrams taken at one look at the socket: then connections have their turn.
 const BATCH: usize = 64;
 
@@ -49,6 +56,8 @@ pub struct Udp {
     name: Arc<str>,
     largest: usize,
     limits: DatagramLimits,
+    frames: FrameRules,
+    part: usize,
     counts: Arc<Counts>,
 }
 
@@ -60,6 +69,8 @@ impl Udp {
             name: Arc::from(NAME),
             largest: LARGEST_DATAGRAM,
             limits: DatagramLimits::default(),
+            frames: FrameRules::default(),
+            part: FRAME_PART,
             counts: Arc::default(),
         }
     }
@@ -76,6 +87,20 @@ impl Udp {
     #[must_use]
     pub fn limits(mut self, limits: DatagramLimits) -> Udp {
         self.limits = limits;
+        self
+    }
+
+    /// Which [frames](crate::frames) its acceptors drop.
+    #[must_use]
+    pub fn frames(mut self, rules: FrameRules) -> Udp {
+        self.frames = rules;
+        self
+    }
+
+    /// Octets of the datagrams that larger frames are cut into; from 512 to 65,507. 1,440, so that an Ethernet frame holds one.
+    #[must_use]
+    pub fn frame_part(mut self, octets: usize) -> Udp {
+        self.part = octets.clamp(512, LARGEST_DATAGRAM);
         self
     }
 
@@ -123,7 +148,13 @@ impl Transport for Udp {
             match UdpSocket::bind_with(SocketAddr::new(host, port), sizes) {
                 Ok(socket) => {
                     let Some(local) = socket.local().copied() else { continue };
-                    let state = State { budget: Budget::new(&self.limits), buffer: vec![0; 1 << 16].into() };
+                    let state = State {
+                        budget: Budget::new(&self.limits),
+                        buffer: vec![0; 1 << 16].into(),
+                        frames: FrameReceiver::new(self.frames),
+                        given_up: 0,
+                        began: Instant::now(),
+                    };
                     return Ok(Box::new(UdpListening {
                         socket,
                         local,
@@ -152,11 +183,16 @@ impl Transport for Udp {
             },
         };
         let socket = ConnectedUdpSocket::connect(address)?;
-        Ok(Arc::new(Outgoing::new(UdpWire(socket), to.clone(), self.largest)))
+        let part = self.part.min(self.largest).max(2 * FRAME_HEAD) - FRAME_HEAD;
+        Ok(Arc::new(Outgoing::new(UdpWire(socket), to.clone(), self.largest).frame_part(part)))
     }
 
     fn carries(&self) -> Carries {
         Carries::Oneways { largest: self.largest }
+    }
+
+    fn carries_frames(&self) -> bool {
+        true
     }
 
     fn properties(&self) -> Vec<(&'static str, String)> {
@@ -220,12 +256,17 @@ struct State {
     budget: Budget,
     /// A datagram of any size.
     buffer: Box<[u8]>,
+    frames: FrameReceiver<SocketAddr>,
+    /// Frames counted as incomplete so far.
+    given_up: u64,
+    /// Where the receiver's time begins.
+    began: Instant,
 }
 
 impl Acceptor for UdpListening {
     fn accept_now(&self) -> io::Result<Option<Arc<dyn Channel>>> {
         let mut state = self.state.lock();
-        let State { budget, buffer } = &mut *state;
+        let State { budget, buffer, frames, given_up, began } = &mut *state;
         let now = Instant::now();
         for _ in 0..BATCH {
             let received = match self.socket.receive_from_now(buffer) {
@@ -240,13 +281,25 @@ impl Acceptor for UdpListening {
                 Counts::add(&self.counts.rate);
                 continue;
             }
-            let message = &buffer[..received.octets];
-            let (Some(from), Ok(_)) = (received.from(), Oneway::read(message)) else {
-                Counts::add(&self.counts.malformed);
-                continue;
+            let datagram = &buffer[..received.octets];
+            let Some(from) = received.from() else { continue };
+            let message = if datagram.starts_with(&FRAME_MAGIC) {
+                frames.take(from.address(), datagram, now.saturating_duration_since(*began))
+            } else {
+                Oneway::read(datagram)
+                    .map(|_| Some(datagram.to_vec()))
+                    .map_err(|_| Refused::Malformed("GIOP"))
             };
-            if let Some(channel) = self.senders.deliver(from.address(), message.to_vec(), now)? {
-                return Ok(Some(channel));
+            self.counts.incomplete.fetch_add(frames.incomplete() - *given_up, Ordering::Relaxed);
+            *given_up = frames.incomplete();
+            match message {
+                Ok(None) => {}
+                Ok(Some(message)) => {
+                    if let Some(channel) = self.senders.deliver(from.address(), message, now)? {
+                        return Ok(Some(channel));
+                    }
+                }
+                Err(refused) => self.counts.refused(refused),
             }
         }
         self.counts.report(&self.endpoint, now);

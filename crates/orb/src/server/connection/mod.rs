@@ -129,9 +129,8 @@ pub(super) enum Next {
 impl Connection {
     pub(super) fn new(engine: Arc<Engine>, token: u64, channel: Arc<dyn Channel>) -> Arc<Connection> {
         let (limits, one_way) = (engine.settings.message_limits, channel.is_one_way());
-        // What comes without a connection comes as GIOP.
         let inbound = match one_way {
-            true => Inbound::new(limits),
+            true => Inbound::one_of(engine.settings.messagings.by_datagrams(), limits),
             false => Inbound::one_of(engine.settings.messagings.0.clone(), limits),
         };
         let reading = Reading {

@@ -4,6 +4,7 @@ use std::sync::atomic::{AtomicU64, Ordering};
 use std::time::{Duration, Instant};
 
 use parking_lot::Mutex;
+use zorb_giop::Refused;
 
 use super::super::Endpoint;
 
@@ -26,12 +27,17 @@ pub struct Dropped {
     pub queue: u64,
     /// Messages that were given up incomplete: packets were lost, contradict each other, or go beyond a limit.
     pub incomplete: u64,
+    /// [Frames](crate::frames) that came later than the rules allow, or behind later ones.
+    pub late: u64,
+    /// Frames, or parts of them, that had come before.
+    pub duplicates: u64,
 }
 
 impl Dropped {
     /// All of them.
     pub fn total(&self) -> u64 {
-        self.rate + self.malformed + self.not_here + self.senders + self.queue + self.incomplete
+        let frames = self.late + self.duplicates;
+        self.rate + self.malformed + self.not_here + self.senders + self.queue + self.incomplete + frames
     }
 }
 
@@ -44,12 +50,24 @@ pub(in crate::transport) struct Counts {
     pub(in crate::transport) senders: AtomicU64,
     pub(in crate::transport) queue: AtomicU64,
     pub(in crate::transport) incomplete: AtomicU64,
+    pub(in crate::transport) late: AtomicU64,
+    pub(in crate::transport) duplicates: AtomicU64,
     reported: Mutex<Option<(Instant, Dropped)>>,
 }
 
 impl Counts {
     pub(in crate::transport) fn add(counter: &AtomicU64) {
         counter.fetch_add(1, Ordering::Relaxed);
+    }
+
+    /// Of a frame.
+    pub(in crate::transport) fn refused(&self, why: Refused) {
+        Self::add(match why {
+            Refused::Late => &self.late,
+            Refused::Duplicate => &self.duplicates,
+            Refused::Full => &self.queue,
+            _ => &self.malformed,
+        });
     }
 
     pub(in crate::transport) fn so_far(&self) -> Dropped {
@@ -61,6 +79,8 @@ impl Counts {
             senders: now(&self.senders),
             queue: now(&self.queue),
             incomplete: now(&self.incomplete),
+            late: now(&self.late),
+            duplicates: now(&self.duplicates),
         }
     }
 

@@ -1,12 +1,13 @@
 //! A client's channel: octets to whole messages, each sent by itself.
 
+use std::hash::{BuildHasher, Hasher, RandomState};
 use std::io::{self, IoSlice};
 use std::os::fd::{AsFd, BorrowedFd};
 use std::sync::atomic::{AtomicBool, Ordering};
 use std::time::Instant;
 
 use parking_lot::Mutex;
-use zorb_giop::{HEADER_SIZE, Header};
+use zorb_giop::{FRAME_HEAD, FlowNumbers, HEADER_SIZE, Header};
 
 use super::super::{Armed, Channel, Endpoint, Idle, Received, Wanted};
 use super::invalid;
@@ -22,6 +23,19 @@ pub(in crate::transport) trait Wire: AsFd + Send + Sync {
     fn discard(&self) -> io::Result<bool>;
 }
 
+/// A frame on its way out.
+struct Leaving {
+    numbers: FlowNumbers,
+    /// As it was composed, its parts in order; empty: none.
+    composed: Vec<u8>,
+    /// The same with its number.
+    numbered: Vec<u8>,
+    /// Octets behind the head that have left.
+    left: usize,
+    /// Octets behind the head that a datagram has.
+    part: usize,
+}
+
 /// Puts messages together out of what is given to be sent. Nothing is ever received.
 pub(in crate::transport) struct Outgoing<W> {
     wire: W,
@@ -29,6 +43,7 @@ pub(in crate::transport) struct Outgoing<W> {
     largest: usize,
     /// The beginning of a message.
     begun: Mutex<Vec<u8>>,
+    frames: Mutex<Leaving>,
     /// Something came back of an earlier message: nobody takes them.
     refused: AtomicBool,
 }
@@ -36,7 +51,29 @@ pub(in crate::transport) struct Outgoing<W> {
 impl<W: Wire> Outgoing<W> {
     /// `largest`: the most octets of one message.
     pub(in crate::transport) fn new(wire: W, peer: Endpoint, largest: usize) -> Self {
-        Outgoing { wire, peer, largest, begun: Mutex::default(), refused: AtomicBool::new(false) }
+        // Its keys are the system's random numbers.
+        let seed = RandomState::new().build_hasher().finish() as u32;
+        let leaving = Leaving {
+            numbers: FlowNumbers::new(seed),
+            composed: Vec::new(),
+            numbered: Vec::new(),
+            left: 0,
+            part: largest,
+        };
+        Outgoing {
+            wire,
+            peer,
+            largest,
+            begun: Mutex::default(),
+            frames: Mutex::new(leaving),
+            refused: AtomicBool::new(false),
+        }
+    }
+
+    /// Octets behind the head in each datagram that a larger frame is cut into.
+    pub(in crate::transport) fn frame_part(mut self, octets: usize) -> Self {
+        self.frames.get_mut().part = octets;
+        self
     }
 
     /// Takes octets up to the end of one message; returns how many.
@@ -53,7 +90,20 @@ impl<W: Wire> Outgoing<W> {
             *to = *octet;
             known += 1;
         }
-        if known == HEADER_SIZE {
+        if known == HEADER_SIZE
+            && let Some(size) = FlowNumbers::size(&head)
+        {
+            let missing = size.saturating_sub(begun.len());
+            if missing <= given {
+                let octets = begun.iter().chain(parts.iter().flat_map(|part| part.iter()));
+                let frame = octets.take(size).copied().collect();
+                let sent = self.frames.lock().send(&self.wire, frame, by);
+                if !matches!(sent, Ok(false)) {
+                    begun.clear();
+                }
+                return sent.map(|sent| if sent { missing } else { 0 });
+            }
+        } else if known == HEADER_SIZE {
             let whole = Header::parse(&head).map_err(|error| invalid(error.to_string()))?.total();
             if whole > self.largest {
                 begun.clear();
@@ -87,6 +137,37 @@ impl<W: Wire> Outgoing<W> {
         }
         parts.iter().for_each(|part| begun.extend_from_slice(part));
         Ok(given)
+    }
+}
+
+impl Leaving {
+    /// Sends what has not left of a frame. False: there is no room for the next part; asked again with the same frame it goes on.
+    fn send(&mut self, wire: &impl Wire, frame: Vec<u8>, by: Option<Instant>) -> io::Result<bool> {
+        if self.composed != frame {
+            self.numbered.clone_from(&frame);
+            self.numbers.number(&mut self.numbered);
+            (self.composed, self.left) = (frame, 0);
+        }
+        let sent = self.send_parts(wire, by);
+        if !matches!(sent, Ok(false)) {
+            self.composed.clear();
+        }
+        sent
+    }
+
+    fn send_parts(&mut self, wire: &impl Wire, by: Option<Instant>) -> io::Result<bool> {
+        let rest = self.numbered.get(FRAME_HEAD..).unwrap_or_default();
+        loop {
+            let part = &rest[self.left..rest.len().min(self.left + self.part)];
+            let head = FlowNumbers::head(&self.numbered, self.left);
+            if !wire.send(&[IoSlice::new(&head), IoSlice::new(part)], FRAME_HEAD + part.len(), by)? {
+                return Ok(false);
+            }
+            self.left += part.len();
+            if self.left >= rest.len() {
+                return Ok(true);
+            }
+        }
     }
 }
 
