@@ -108,7 +108,7 @@ fn what_the_sender_writes_and_cuts_is_put_together_in_any_order_of_its_parts() {
         response: ResponseFlags::NONE,
         target,
         operation: "show",
-        by_number: false,
+        by_number: None,
         contexts: &contexts,
     };
     protocol.begin_request(&mut to, &head).unwrap();
