@@ -23,7 +23,10 @@ struct Listener(Mutex<Vec<Contexts>>);
 impl ProbeServant for Listener {
     fn nothing(&self, cx: &Call) -> Result<(), SystemException> {
         let contexts = cx.contexts().iter().map(|context| (context.id.0, context.data.to_vec()));
-        self.0.lock().unwrap().push(contexts.collect());
+        let contexts = contexts.collect();
+        // What is made up to look like a frame's is a context like others.
+        assert_eq!(cx.frame(), None);
+        self.0.lock().unwrap().push(contexts);
         Ok(())
     }
     unserved!();
@@ -40,8 +43,14 @@ fn a_servant_sees_the_contexts_of_its_call_known_or_not() {
     let profile = IiopProfile::decode(&probe.as_object().ior().profiles[0]).unwrap();
     // Code sets (Latin-1 and UTF-16), two that nobody knows, of which one has no data, and one of them again.
     let code_sets = [1, 0, 0, 0, 1, 0, 1, 0, 9, 1, 1, 0];
-    let contexts: [(u32, &[u8]); 4] =
-        [(0x7a6f_7262, b"kept"), (1, &code_sets), (0xffff_ffff, b""), (0x7a6f_7262, b"kept too")];
+    let frame = zorb::giop::ContextId::ZORB_FRAME.0;
+    let contexts: [(u32, &[u8]); 5] = [
+        (0x7a6f_7262, b"kept"),
+        (1, &code_sets),
+        (0xffff_ffff, b""),
+        (frame, &[7; 20]),
+        (0x7a6f_7262, b"kept too"),
+    ];
     for dialect in DIALECTS {
         let mut stream = TcpStream::connect((&*profile.host, profile.port)).unwrap();
         stream.set_read_timeout(Some(PATIENCE)).unwrap();

@@ -71,6 +71,7 @@ fn timestamp() -> u64 {
 impl Call {
     /// The frame that made this call: its number, its time, and what is missing before it. `None`: it came by other messaging.
     pub fn frame(&self) -> Option<Frame> {
-        Frame::of(self.contexts())
+        // A context of other messaging that looks like it is only what that peer says.
+        if self.came_by(Frames::NAME) { Frame::of(self.contexts()) } else { None }
     }
 }

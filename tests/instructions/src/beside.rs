@@ -258,12 +258,15 @@ pub(crate) fn tcp() -> [TcpStream; 2] {
     [near, acceptor.accept_by(soon()).expect("a peer waits")]
 }
 
+/// A buffer that came back, and whether it was copied after all.
+type Done = Option<(&'static [u8], bool)>;
+
 /// A buffer that goes out, and its completion, which the loopback interface gives as soon as it has been received.
 fn uncopied<S: 'static>(
     mut sender: S,
     far: TcpStream,
     send: fn(&mut S, Instant),
-    complete: fn(&mut S) -> Option<(&'static [u8], bool)>,
+    complete: fn(&mut S) -> Done,
 ) -> Case {
     let deadline = soon();
     Box::new(move |_| {

@@ -124,6 +124,11 @@ impl Call {
         self.remote().map_or(&NO_CONTEXTS, |remote| &remote.request.contexts)
     }
 
+    /// Whether it came by the messaging protocol of that name.
+    pub(crate) fn came_by(&self, messaging: &str) -> bool {
+        self.remote().is_some_and(|remote| remote.connection.messaging().name() == messaging)
+    }
+
     /// The ORB that serves.
     pub fn orb(&self) -> &Orb {
         &self.orb
