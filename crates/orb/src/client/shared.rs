@@ -123,10 +123,11 @@ impl Shared {
                 last_used: Instant::now(),
             }),
             inbound: Mutex::new(Inbound::of(messaging.clone(), settings.message_limits)),
+            // To datagrams nobody answers: what the reference says has to do.
+            is_understood: AtomicBool::new(messaging.by_datagrams().is_some()),
             messaging,
             settings,
             token: AtomicU64::new(0),
-            is_understood: AtomicBool::new(false),
             wants_room: AtomicBool::new(false),
         })
     }
