@@ -97,7 +97,7 @@ pub(crate) fn receive_passed() -> Case {
 
 pub(crate) fn floors_receive_passed() -> Case {
     passed(|near, into, _| {
-        let passed = floor::receive_passed(near.as_fd(), into);
+        let passed = floor::receive_passed(near.as_fd(), into, 0);
         assert_eq!((passed.octets, passed.credentials), (LENGTH, None));
         passed.descriptors
     })

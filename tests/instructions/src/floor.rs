@@ -259,9 +259,10 @@ pub(crate) struct Passed {
 
 /// All that came beside it, each descriptor in an owner's hands, the sender's process closed.
 #[inline]
-pub(crate) fn receive_passed(from: BorrowedFd<'_>, into: &mut [u8]) -> Passed {
+pub(crate) fn receive_passed(from: BorrowedFd<'_>, into: &mut [u8], flags: i32) -> Passed {
     let mut beside = [MaybeUninit::uninit(); BESIDE];
-    let (octets, message) = receive_message(from, &mut [part(into)], &mut beside, libc::MSG_CMSG_CLOEXEC);
+    let (octets, message) =
+        receive_message(from, &mut [part(into)], &mut beside, flags | libc::MSG_CMSG_CLOEXEC);
     assert!(message.msg_flags & libc::MSG_CTRUNC == 0, "there was no room for all of it");
     let mut passed = Passed { octets, ..Passed::default() };
     // SAFETY: the kernel has written headers and what they announce; descriptors are ours, and looked at once.

@@ -149,17 +149,24 @@ impl<F: DatagramFamily> ReceiveBatch<F> {
 
     /// Forgets what the last call has received.
     pub(super) fn clear(&mut self) {
+        self.make_room();
+        self.received = 0;
+    }
+
+    /// Room for the addresses of the next ones.
+    #[inline]
+    fn make_room(&mut self) {
         // The kernel has put the lengths of addresses in place of the room for them.
         for header in &mut self.headers[..self.received] {
             header.msg_hdr.msg_namelen = ADDRESS_ROOM;
         }
-        self.received = 0;
     }
 
     /// Receives as many as there are and as there is room for, no more than `most`; if it `waits`, then for the
     /// first one.
+    #[inline]
     pub(super) fn receive(&mut self, fd: BorrowedFd<'_>, most: usize, waits: bool) -> Result<usize, Errno> {
-        self.clear();
+        self.make_room();
         // The kernel then tells each datagram's whole length.
         let flags = libc::MSG_TRUNC | if waits { libc::MSG_WAITFORONE } else { libc::MSG_DONTWAIT };
         loop {
@@ -173,17 +180,23 @@ impl<F: DatagramFamily> ReceiveBatch<F> {
                 let most = most.min(self.headers.len());
                 libc::recvmmsg(fd.as_raw_fd(), headers, most as _, flags as _, ptr::null_mut())
             };
-            match usize::try_from(received) {
-                Ok(received) => {
-                    self.received = received;
-                    return Ok(received);
-                }
-                Err(_) => match last_errno() {
-                    Errno::INTR => {}
-                    errno => return Err(errno),
-                },
+            if let Ok(received) = usize::try_from(received) {
+                self.received = received;
+                return Ok(received);
             }
+            self.received = 0;
+            unless_interrupted()?;
         }
+    }
+}
+
+/// What the last call failed with, unless a signal came in between.
+#[cold]
+#[inline(never)]
+fn unless_interrupted() -> Result<(), Errno> {
+    match last_errno() {
+        Errno::INTR => Ok(()),
+        errno => Err(errno),
     }
 }
 

@@ -158,9 +158,31 @@ impl<F: DatagramFamily> ConnectedDatagramSocket<F> {
     /// As [`receive_many`](Self::receive_many), and [`Error::is_timeout`].
     #[inline]
     pub fn receive_many_by(&self, batch: &mut ReceiveBatch<F>, deadline: Instant) -> Result<usize, Error> {
-        match self.receive_many_now(batch) {
+        if self.has_earlier() {
+            return self.receive_many_later(None, batch, deadline);
+        }
+        match batch.receive(self.as_fd(), usize::MAX, false) {
             Ok(received) => Ok(received),
+            Err(errno) => self.receive_many_later(Some(errno), batch, deadline),
+        }
+    }
+
+    /// What came of an attempt, if there was one, decides whether to wait for another.
+    #[cold]
+    #[inline(never)]
+    fn receive_many_later(
+        &self,
+        attempt: Option<Errno>,
+        batch: &mut ReceiveBatch<F>,
+        deadline: Instant,
+    ) -> Result<usize, Error> {
+        let first = match attempt {
+            Some(errno) => Err(self.failed(Step::Receive, errno)),
+            None => self.receive_many_now(batch),
+        };
+        match first {
             Err(error) => self.go_on_receiving(error, Some(deadline), || self.receive_many_now(batch)),
+            done => done,
         }
     }
 

@@ -8,7 +8,7 @@ use rustix::io::Errno;
 use rustix::net::{RecvFlags, ReturnFlags, SendFlags};
 
 use super::Seqpacket;
-use crate::control;
+use crate::control::{self, Message};
 use crate::datagram::{MOST_SLICES, send_until, with_fewer};
 use crate::unix::credentials::{Credentials, groups_of_peer};
 use crate::unix::passing::{AT_ONCE, BESIDE, Passed};
@@ -33,25 +33,30 @@ impl Seqpacket {
         if descriptors.len() > AT_ONCE || slices.iter().all(|slice| slice.is_empty()) {
             return Err(self.failed(Step::Send, Errno::INVAL));
         }
-        let few = &slices[..slices.len().min(MOST_SLICES)];
-        if few.len() == slices.len() && control::send_riding(self.as_fd(), few, descriptors, SEND_NOW).is_ok()
-        {
-            // A message goes whole.
-            return Ok(());
+        if slices.len() > MOST_SLICES {
+            return self.send_passing_on(None, slices, descriptors, deadline);
         }
-        self.send_passing_on(slices, descriptors, deadline)
+        match control::send_riding(self.as_fd(), slices, descriptors, SEND_NOW) {
+            // A message goes whole.
+            Ok(_) => Ok(()),
+            Err(errno) => self.send_passing_on(Some(errno), slices, descriptors, deadline),
+        }
     }
 
-    /// Nothing has gone yet.
+    /// Nothing has gone yet. What came of an attempt, if there was one, decides whether to wait for another.
     #[cold]
     #[inline(never)]
     fn send_passing_on(
         &self,
+        mut attempt: Option<Errno>,
         slices: &[IoSlice<'_>],
         descriptors: &[BorrowedFd<'_>],
         deadline: Instant,
     ) -> Result<(), Error> {
-        let sent = send_until(self.as_fd(), Some(deadline), || self.send_riding(slices, descriptors));
+        let sent = send_until(self.as_fd(), Some(deadline), || match attempt.take() {
+            Some(errno) => Err(self.failed(Step::Send, errno)),
+            None => self.send_riding(slices, descriptors),
+        });
         sent.map_err(|error| self.naming(error))
     }
 
@@ -92,16 +97,21 @@ impl Seqpacket {
                 return Err(self.naming(Error::out_of_time(Step::Receive)));
             }
         };
-        if message.octets > room {
-            return Err(self.naming(Error::truncated(message.octets, room)));
-        }
-        if message.flags.contains(ReturnFlags::CTRUNC) {
-            // There is space for all that can come: what the kernel left out it could not make.
-            return Err(self.failed(Step::Receive, Errno::MFILE).with_transferred(message.octets));
+        if message.octets > room || message.flags.contains(ReturnFlags::CTRUNC) {
+            return Err(self.not_whole(message, room));
         }
         // With an end come the kernel's own, which are nobody's.
         let credentials = credentials.filter(|_| message.octets > 0);
         Ok(Passed { octets: message.octets, descriptors, credentials })
+    }
+
+    #[cold]
+    fn not_whole(&self, message: Message, room: usize) -> Error {
+        match message.octets > room {
+            true => self.naming(Error::truncated(message.octets, room)),
+            // There is space for all that can come: what the kernel left out it could not make.
+            false => self.failed(Step::Receive, Errno::MFILE).with_transferred(message.octets),
+        }
     }
 
     /// Who is at the other end, as [`UnixStream::peer_credentials`](crate::UnixStream::peer_credentials) tells.
