@@ -164,3 +164,26 @@ fn the_process_in_a_namespace() {
     let passed = stream.receive_passed(&mut [0; 16], soon()).unwrap();
     assert_eq!((passed.octets, passed.credentials.unwrap().process), (12, None));
 }
+
+#[test]
+fn messages_say_who_sent_them() {
+    let acceptor = SeqpacketAcceptor::bind(name("messages"), &SeqpacketAcceptorOptions::new()).unwrap();
+    let client = Seqpacket::connect(name("messages"), soon()).unwrap();
+    let server = acceptor.accept_by(soon()).unwrap();
+    assert_eq!(server.option::<ReceiveCredentials>().unwrap(), ReceiveCredentials(false));
+    client.send(&[IoSlice::new(b"nobody")]).unwrap();
+    assert_eq!(server.receive_passed(&mut [0; 8], soon()).unwrap().credentials, None);
+
+    server.set(ReceiveCredentials(true)).unwrap();
+    assert_eq!(server.option::<ReceiveCredentials>().unwrap(), ReceiveCredentials(true));
+    client.send(&[IoSlice::new(b"plain")]).unwrap();
+    let passed = server.receive_passed(&mut [0; 8], soon()).unwrap();
+    assert_eq!((passed.octets, passed.credentials), (5, Some(own())));
+    client.send_passing(&[IoSlice::new(b"with")], &[client.as_fd()], soon()).unwrap();
+    let passed = server.receive_passed(&mut [0; 8], soon()).unwrap();
+    assert_eq!((passed.octets, passed.descriptors.len(), passed.credentials), (4, 1, Some(own())));
+
+    server.set(ReceiveCredentials(false)).unwrap();
+    client.send(&[IoSlice::new(b"nobody")]).unwrap();
+    assert_eq!(server.receive_passed(&mut [0; 8], soon()).unwrap().credentials, None);
+}

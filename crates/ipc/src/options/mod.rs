@@ -29,8 +29,8 @@ use std::os::fd::{AsFd, BorrowedFd};
 use rustix::io::Errno;
 
 use crate::{
-    Acceptor, Address, ConnectedDatagramSocket, DatagramFamily, DatagramSocket, Error, Step, Stream,
-    StreamFamily,
+    Acceptor, Address, ConnectedDatagramSocket, DatagramFamily, DatagramSocket, Error, Seqpacket, Step,
+    Stream, StreamFamily,
 };
 
 /// A value that handles of type `H` have and that can be asked for, by their `option`. Most can also be set,
@@ -126,7 +126,7 @@ macro_rules! option_of {
 }
 pub(crate) use option_of;
 
-// The same two calls four times, and by no macro, which the compiler would speak of whenever an option fits no handle.
+// The same two calls five times, and by no macro, which the compiler would speak of whenever an option fits no handle.
 
 impl<F: StreamFamily> Socket for Stream<F> {
     fn name(&self) -> Option<Address> {
@@ -210,6 +210,31 @@ impl<F: DatagramFamily> Socket for ConnectedDatagramSocket<F> {
 }
 
 impl<F: DatagramFamily> ConnectedDatagramSocket<F> {
+    /// Sets an option, and says what the kernel granted if that may be something else: the options that say so
+    /// themselves do, for the others it is `()`.
+    ///
+    /// # Errors
+    /// At [`Step::Configure`]: [`Error::is_out_of_range`], [`Error::is_permission_denied`].
+    pub fn set<O: SocketOption<Self>>(&self, option: O) -> Result<O::Granted, Error> {
+        set(self, option)
+    }
+
+    /// The value of an option.
+    ///
+    /// # Errors
+    /// At [`Step::Configure`].
+    pub fn option<O: SocketFact<Self>>(&self) -> Result<O, Error> {
+        option(self)
+    }
+}
+
+impl Socket for Seqpacket {
+    fn name(&self) -> Option<Address> {
+        self.peer_address().cloned().map(Address::from)
+    }
+}
+
+impl Seqpacket {
     /// Sets an option, and says what the kernel granted if that may be something else: the options that say so
     /// themselves do, for the others it is `()`.
     ///

@@ -9,7 +9,7 @@ use super::{Unix, UnixStream};
 use crate::control::Rider;
 use crate::options::{Give, Read, option_of, raw};
 use crate::stream::{Acceptor, AcceptorOptions, Stream};
-use crate::{Error, Step, counts};
+use crate::{Error, Seqpacket, Step, counts};
 
 /// A process and its user, by the numbers that they have for this process.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
@@ -77,12 +77,12 @@ pub(crate) fn groups_of_peer(fd: BorrowedFd<'_>) -> Result<Vec<u32>, Errno> {
 /// Whether what is received says who sent it: [`Passed::credentials`](crate::Passed::credentials)
 /// (`SO_PASSCRED`). Default: no. What was sent before it was set may come without.
 ///
-/// Of Unix streams; of Unix acceptors, whose later streams are born with it. From a stream's first octet on
+/// Of Unix streams and seqpackets; of Unix acceptors, whose later streams are born with it. From a stream's first octet on
 /// it holds if the acceptor was [bound with it](AcceptorOptions::credentials).
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct ReceiveCredentials(pub bool);
 
-option_of!(ReceiveCredentials: Stream<Unix>, Acceptor<Unix>);
+option_of!(ReceiveCredentials: Stream<Unix>, Acceptor<Unix>, Seqpacket);
 
 impl Read for ReceiveCredentials {
     fn read(fd: BorrowedFd<'_>) -> Result<Self, Error> {
