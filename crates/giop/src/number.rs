@@ -265,7 +265,7 @@ wire_number! {
         ZORB_SHM = 0x5a52_4201 "zorb shared memory";
         /// zorb's: the messaging protocols that the server speaks beside GIOP. Not registered.
         ZORB_MESSAGING = 0x5a52_4202 "zorb messaging protocols";
-        /// zorb's transport within a process: the octets of a name. Not registered.
+        /// zorb's transport within a process: which one, in eight octets, and those of a name. Not registered.
         ZORB_MEMORY = 0x5a52_4203 "zorb memory";
         /// TAO's further endpoints.
         TAO_ENDPOINTS = 0x5441_4f02 "TAO endpoints";

@@ -9,11 +9,14 @@
 //!                │◄──────────────────────────────────────────────────────────┘
 //! ```
 //!
-//! References name it by a component of the IIOP profile ([`ComponentTag::ZORB_MEMORY`]): the octets of the name that was
-//! listened at. It is no address, which other transports would take for theirs, and no other process can use it. URLs have no place for
-//! components: a `corbaloc:` with the name as its host and port 1 is read too.
+//! References name it by a component of the IIOP profile ([`ComponentTag::ZORB_MEMORY`]): eight octets that say which
+//! [`Memory`] it is, drawn at random, and those of the name that was listened at. It is no address, which other
+//! transports would take for theirs, and no other process can use it. URLs have no place for
+//! components: a `corbaloc:` with the name as its host and port 1 is read too, while somebody listens there.
 
+use std::collections::hash_map::RandomState;
 use std::collections::{HashMap, VecDeque};
+use std::hash::BuildHasher;
 use std::io::{self, IoSlice};
 use std::os::fd::{AsFd, BorrowedFd};
 use std::sync::atomic::{AtomicUsize, Ordering};
@@ -35,8 +38,9 @@ const CAPACITY: usize = 1 << 20;
 const PORT: u16 = 1;
 
 /// The listeners of one memory. ORBs that share it (as an [`Arc`]) reach each other.
-#[derive(Default)]
 pub struct Memory {
+    /// Which one it is, among those of all processes.
+    id: [u8; 8],
     listeners: Arc<Mutex<HashMap<String, Arc<Listener>>>>,
     /// Names given to listeners that asked for none.
     named: AtomicUsize,
@@ -52,11 +56,19 @@ struct Listener {
 impl Memory {
     /// One in which nobody listens yet.
     pub fn new() -> Memory {
-        Memory::default()
+        // Each state is keyed at random.
+        let id = RandomState::new().hash_one(NAME).to_be_bytes();
+        Memory { id, listeners: Arc::default(), named: AtomicUsize::default() }
     }
 
     fn listeners(&self) -> MutexGuard<'_, HashMap<String, Arc<Listener>>> {
         self.listeners.lock()
+    }
+}
+
+impl Default for Memory {
+    fn default() -> Memory {
+        Memory::new()
     }
 }
 
@@ -85,7 +97,7 @@ impl Transport for Memory {
         let listener =
             Arc::new(Listener { waiting: Mutex::default(), bell: Wake::new()?, driver: OnceLock::new() });
         listeners.insert(name.clone(), listener.clone());
-        Ok(Box::new(MemoryAcceptor { name, listener, listeners: self.listeners.clone() }))
+        Ok(Box::new(MemoryAcceptor { id: self.id, name, listener, listeners: self.listeners.clone() }))
     }
 
     fn connect(&self, to: &Endpoint, _: Instant) -> io::Result<Arc<dyn Channel>> {
@@ -104,16 +116,18 @@ impl Transport for Memory {
     fn ways(&self, profile: &TaggedProfile, _: &Ior) -> Option<Ways> {
         let profile = IiopProfile::decode(profile).ok()?;
         let named = profile.components.iter().filter(|component| component.tag == ComponentTag::ZORB_MEMORY);
-        let names = named.filter_map(|component| std::str::from_utf8(&component.data).ok());
-        let listeners = self.listeners();
-        let by_hand = (profile.port == PORT).then_some(&*profile.host);
-        let names = names.chain(by_hand);
-        let endpoints = names.filter(|name| listeners.contains_key(*name)).map(endpoint).collect();
+        // Whoever listened there may have gone, as with addresses.
+        let names = named.filter_map(|component| component.data.strip_prefix(&self.id));
+        let names = names.filter_map(|name| std::str::from_utf8(name).ok());
+        let by_hand =
+            Some(&*profile.host).filter(|name| profile.port == PORT && self.listeners().contains_key(*name));
+        let endpoints = names.chain(by_hand).map(endpoint).collect();
         Ways::iiop(profile, endpoints)
     }
 }
 
 struct MemoryAcceptor {
+    id: [u8; 8],
     name: String,
     listener: Arc<Listener>,
     listeners: Arc<Mutex<HashMap<String, Arc<Listener>>>>,
@@ -151,7 +165,7 @@ impl Acceptor for MemoryAcceptor {
         Published {
             components: vec![TaggedComponent {
                 tag: ComponentTag::ZORB_MEMORY,
-                data: self.name.clone().into_bytes().into(),
+                data: [&self.id, self.name.as_bytes()].concat().into(),
             }],
             endpoints: vec![self.local()],
             ..Published::default()
