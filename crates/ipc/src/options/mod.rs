@@ -28,9 +28,11 @@ use std::os::fd::{AsFd, BorrowedFd};
 
 use rustix::io::Errno;
 
+#[cfg(target_os = "linux")]
+use crate::Seqpacket;
 use crate::{
-    Acceptor, Address, ConnectedDatagramSocket, DatagramFamily, DatagramSocket, Error, Seqpacket, Step,
-    Stream, StreamFamily,
+    Acceptor, Address, ConnectedDatagramSocket, DatagramFamily, DatagramSocket, Error, Step, Stream,
+    StreamFamily,
 };
 
 /// A value that handles of type `H` have and that can be asked for, by their `option`. Most can also be set,
@@ -228,12 +230,14 @@ impl<F: DatagramFamily> ConnectedDatagramSocket<F> {
     }
 }
 
+#[cfg(target_os = "linux")]
 impl Socket for Seqpacket {
     fn name(&self) -> Option<Address> {
         self.peer_address().cloned().map(Address::from)
     }
 }
 
+#[cfg(target_os = "linux")]
 impl Seqpacket {
     /// Sets an option, and says what the kernel granted if that may be something else: the options that say so
     /// themselves do, for the others it is `()`.
