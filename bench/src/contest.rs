@@ -116,16 +116,19 @@ impl<'a> Contest<'a> {
         Ok(())
     }
 
-    /// Ends those systems that take part in this event, and starts them anew: other processes, other memory.
+    /// Ends those systems that take part in this event, and starts them anew, in the order of this instance: what is
+    /// started first finds other memory than what is started last, which alone has been seen to make a difference of 2 %.
     ///
     /// # Errors
     ///
     /// As for [`begin`](Contest::begin).
-    pub fn anew(&mut self) -> Result<(), BenchError> {
-        for at in 0..self.entrants.len() {
-            let entrant = &mut self.entrants[at];
+    pub fn anew(&mut self, instance: usize) -> Result<(), BenchError> {
+        for entrant in self.entrants.iter_mut().filter(|entrant| entrant.takes_part) {
+            entrant.running = None;
+        }
+        for at in self.order(instance) {
+            let entrant = &self.entrants[at];
             if entrant.takes_part {
-                entrant.running = None;
                 let started = start(&entrant.entry, self.lab, &self.setting, self.placement);
                 let running = self.settle(at, started)?;
                 self.entrants[at].running = running;
@@ -173,7 +176,7 @@ impl<'a> Contest<'a> {
         self.settle(at, result)
     }
 
-    /// The places in the order of one round: each round begins with another, and every second one runs backwards,
+    /// The places in the order of one round or instance: each round begins with another, and every second one runs backwards,
     /// so that no system is always behind the same other.
     pub fn order(&self, round: usize) -> Vec<usize> {
         order(self.len(), round)

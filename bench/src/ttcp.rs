@@ -7,7 +7,7 @@
 //!
 //! Where a process's buffers came to lie in memory stays with it as long as it lives, and makes floods of one and the same
 //! program several percent faster or slower. More floods of the same processes say nothing about that: where it matters,
-//! a plan has several *instances*. The systems are started anew for each, and the ratio is then the median of the
+//! a plan has several *instances*. The systems are started anew for each, in another order, and the ratio is then the median of the
 //! instances' own ratios, with an interval that resamples instances.
 //!
 //! Processor time is taken from outside, of both processes, at the clock's beginning and end ([`crate::cpu`]).
@@ -157,8 +157,8 @@ fn measure(contest: &mut Contest, plan: &Plan, lab: &Lab, flood: Flood) -> Resul
     for round in 0..plan.repeat {
         let instance = plan.instance(round);
         if round > 0 && instance != plan.instance(round - 1) {
-            contest.anew()?;
-            for at in 0..contest.len() {
+            contest.anew(instance)?;
+            for at in contest.order(instance) {
                 contest.attempt(at, |client, _| settle(client, flood))?;
             }
         }
