@@ -48,11 +48,17 @@ impl Peer {
         Peer { name: "tirpc-opaque", messaging: "oncrpc", folder: "tirpc", words: &["xdr=opaque"] },
         Peer { name: "tonic", messaging: "grpc", folder: "tonic", words: &[] },
         Peer { name: "capnp", messaging: "capnp", folder: "capnp", words: &[] },
+        Peer { name: "sockets", messaging: "none", folder: "sockets", words: &[] },
     ];
 
     /// The peer of this name.
     pub fn named(name: &str) -> Option<&'static Peer> {
         Peer::ALL.iter().find(|peer| peer.name == name)
+    }
+
+    /// Whether it has no messaging: the C library's sockets, which are no system to compare with, but a second floor.
+    pub fn is_floor(&self) -> bool {
+        self.messaging == "none"
     }
 
     /// Its program, if it is built.

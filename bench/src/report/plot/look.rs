@@ -64,6 +64,7 @@ const PAINTS: &[(&str, &str, &str)] = &[
 const SYSTEMS: &[(&str, usize, Marker)] = &[
     ("raw", 0, Marker::Ring),
     ("framed", 0, Marker::Frame),
+    ("sockets", 0, Marker::Star),
     ("ipc", 1, Marker::Plus),
     ("zorb", 2, Marker::Circle),
     ("omniorb", 3, Marker::Square),

@@ -36,8 +36,8 @@ pub(crate) struct Arguments {
     #[arg(long)]
     quick: bool,
 
-    /// Peers to measure beside zorb: omniorb, jacorb, tirpc, tirpc-opaque, tonic, capnp; none. By default all that are
-    /// built.
+    /// Peers to measure beside zorb: omniorb, jacorb, tirpc, tirpc-opaque, tonic, capnp, sockets; none. By default all
+    /// that are built but sockets, which are no system but the floor once more.
     #[arg(long, value_delimiter = ',', value_name = "NAMES")]
     peers: Option<Vec<String>>,
 
@@ -90,7 +90,7 @@ pub(crate) fn run(arguments: &Arguments) -> Result<(), Failure> {
     let peers = match (&arguments.peers, &begun) {
         (Some(names), _) => built(named(names)?),
         (None, Some(head)) => named(&head.peers)?,
-        (None, None) => built(Peer::ALL.iter().collect()),
+        (None, None) => built(Peer::ALL.iter().filter(|peer| !peer.is_floor()).collect()),
     };
     if let Some(program) = arguments.probes.as_deref().filter(|program| !program.is_file()) {
         return Err(Failure::usage(format!("--probes: there is no program {}", program.display())));

@@ -45,7 +45,7 @@ pub(crate) struct Arguments {
     #[arg(long, default_value = "same", value_name = "WHERE")]
     pin: Pin,
 
-    /// What to measure beside zorb: omniorb, jacorb, tirpc, tonic, capnp; ipc, the socket through typed handles;
+    /// What to measure beside zorb: omniorb, jacorb, tirpc, tonic, capnp, sockets; ipc, the socket through typed handles;
     /// zorb-asleep, zorb without spinning; zorb-bridged, zorb by TCP through `zorb bridge`; spin, sockets that never sleep.
     #[arg(long, value_delimiter = ',', value_name = "NAMES")]
     peers: Vec<String>,

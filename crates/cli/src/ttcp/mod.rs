@@ -65,7 +65,7 @@ enum Half {
 #[derive(Debug, Args)]
 #[command(after_help = RUN_HELP)]
 struct RunArguments {
-    /// Versions: raw, framed, ipc, zorb; omniorb, jacorb, tirpc, tirpc-opaque, tonic, capnp.
+    /// Versions: raw, framed, ipc, zorb; omniorb, jacorb, tirpc, tirpc-opaque, tonic, capnp, sockets.
     #[arg(long, value_delimiter = ',', default_value = "raw,framed,ipc,zorb", value_name = "NAMES")]
     versions: Vec<String>,
 
