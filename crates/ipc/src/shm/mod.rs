@@ -63,14 +63,8 @@
 //! # What is tried, and how
 //!
 //! `tests/shm.rs`, `tests/shm_hostile.rs`, and the conformance suite in `tests/streams.rs`; every interleaving of the
-//! protocol, by loom, in `models.rs`; and with sanitizers, of a nightly toolchain with the component `rust-src`:
-//!
-//! ```text
-//! RUSTFLAGS=-Zsanitizer=address cargo +nightly test -p zorb-ipc --target x86_64-unknown-linux-gnu \
-//!     --target-dir target/asan --test shm --test shm_hostile --test streams
-//! RUSTFLAGS=-Zsanitizer=thread cargo +nightly test -Zbuild-std -p zorb-ipc --target x86_64-unknown-linux-gnu \
-//!     --target-dir target/tsan --test shm --test shm_hostile
-//! ```
+//! protocol, by loom, in `models.rs`. The script `sanitize` of this crate runs all its tests with the address and the thread
+//! sanitizer of a nightly compiler.
 //!
 //! What it costs is measured by `examples/pingpong.rs`, beside a bare futex and bare words.
 
