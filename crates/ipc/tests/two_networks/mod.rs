@@ -14,6 +14,8 @@
 //! ends with our end of its pipe, however this process ends; nothing of it has a name that could be left
 //! behind.
 //!
+//! Who is not root is made root of a user namespace, to which both networks belong.
+//!
 //! Where this host makes no namespaces, for want of rights or tools, a line says that they are left out;
 //! with `ZORB_REQUIRE_PEERS=1` that is a failure.
 
@@ -28,7 +30,7 @@ use std::process::{Child, Command, Output, Stdio};
 use std::thread;
 use std::time::{Duration, Instant};
 
-use rustix::process::{Signal, set_parent_process_death_signal};
+use rustix::process::{Signal, geteuid, set_parent_process_death_signal};
 
 pub(crate) use left_out::left_out;
 
@@ -110,12 +112,29 @@ struct Networks {
     far: Holder,
 }
 
-struct Holder(Child);
+struct Holder {
+    process: Child,
+    /// What `nsenter` is told to come to where the namespace is: nothing more, or into the user namespace too.
+    as_whom: &'static [&'static str],
+}
+
+/// Into a user namespace as who one is, since the rights there are those of its maker.
+const INTO_USERS: &[&str] = &["--user", "--preserve-credentials"];
 
 impl Networks {
     fn up() -> Result<Self, String> {
-        let (near, far) = (Holder::start()?, Holder::start()?);
-        near.tool(&format!("ip link add near0 type veth peer name far0 netns {}", far.0.id()))?;
+        let (near, far) = if geteuid().is_root() {
+            (Holder::start(Command::new("unshare"), &[])?, Holder::start(Command::new("unshare"), &[])?)
+        } else {
+            let mut as_root = Command::new("unshare");
+            as_root.args(["--user", "--map-root-user"]);
+            let near = Holder::start(as_root, INTO_USERS)?;
+            let mut beside = Command::new("nsenter");
+            beside.arg(format!("--target={}", near.process.id())).args(INTO_USERS).args(["--", "unshare"]);
+            let far = Holder::start(beside, INTO_USERS)?;
+            (near, far)
+        };
+        near.tool(&format!("ip link add near0 type veth peer name far0 netns {}", far.process.id()))?;
         near.tool("ip address add 192.0.2.1/24 dev near0")?;
         near.tool("ip address add 192.0.2.3/24 dev near0")?;
         far.tool("ip address add 192.0.2.2/24 dev far0")?;
@@ -178,15 +197,15 @@ fn said(side: &str, output: &Output) -> String {
 }
 
 impl Holder {
-    fn start() -> Result<Self, String> {
-        let mut command = Command::new("unshare");
-        command.args(["--net", "--", "sh", "-c", "ip link set lo up && echo ready && exec cat"]);
-        command.stdin(Stdio::piped()).stdout(Stdio::piped()).stderr(Stdio::piped());
-        let mut child = command.spawn().map_err(|error| format!("unshare: {error}"))?;
+    /// `unshare` is to make a network namespace.
+    fn start(mut unshare: Command, as_whom: &'static [&'static str]) -> Result<Self, String> {
+        unshare.args(["--net", "--", "sh", "-c", "ip link set lo up && echo ready && exec cat"]);
+        unshare.stdin(Stdio::piped()).stdout(Stdio::piped()).stderr(Stdio::piped());
+        let mut child = unshare.spawn().map_err(|error| format!("unshare: {error}"))?;
         let mut line = String::new();
         let mut out = BufReader::new(child.stdout.take().unwrap());
         let read = out.read_line(&mut line);
-        let holder = Self(child);
+        let holder = Self { process: child, as_whom };
         match read {
             Ok(_) if line == "ready\n" => Ok(holder),
             _ => Err(holder.complaint()),
@@ -195,16 +214,17 @@ impl Holder {
 
     /// What it says at its end.
     fn complaint(mut self) -> String {
-        drop(self.0.stdin.take());
+        drop(self.process.stdin.take());
         let mut said = String::new();
-        let _ = self.0.stderr.take().unwrap().read_to_string(&mut said);
+        let _ = self.process.stderr.take().unwrap().read_to_string(&mut said);
         said.trim_end().to_owned()
     }
 
     /// That program within the namespace.
     fn within(&self, program: impl AsRef<std::ffi::OsStr>) -> Command {
         let mut command = Command::new("nsenter");
-        command.arg(format!("--target={}", self.0.id())).args(["--net", "--"]).arg(program);
+        command.arg(format!("--target={}", self.process.id())).args(self.as_whom);
+        command.args(["--net", "--"]).arg(program);
         command
     }
 
@@ -230,7 +250,7 @@ impl Holder {
 
 impl Drop for Holder {
     fn drop(&mut self) {
-        drop(self.0.stdin.take());
-        let _ = self.0.wait();
+        drop(self.process.stdin.take());
+        let _ = self.process.wait();
     }
 }
