@@ -6,8 +6,8 @@ use std::sync::OnceLock;
 use std::time::{Duration, Instant};
 
 use zorb_ipc::{
-    Acceptor, AcceptorOptions, Error, RingSize, Shm, ShmAcceptor, ShmConnector, ShmOptions, ShmStream, Slabs,
-    Stream, StreamTransport, Tcp, Unix, UnixAddress, Vsock, VsockAddress,
+    Acceptor, AcceptorOptions, Address, Error, RingSize, Shm, ShmAcceptor, ShmConnector, ShmOptions,
+    ShmStream, Slabs, Stream, StreamTransport, Tcp, Unix, UnixAddress, Vsock, VsockAddress,
 };
 
 use super::streams::Tried;
@@ -90,6 +90,10 @@ impl StreamTransport for SmallSlabs {
 
     fn address(acceptor: &ShmAcceptor) -> UnixAddress {
         acceptor.local().clone()
+    }
+
+    fn full_address(address: &UnixAddress) -> Address {
+        Shm::full_address(address)
     }
 
     fn accept_by(acceptor: &ShmAcceptor, deadline: Instant) -> Result<ShmStream, Error> {
