@@ -92,7 +92,7 @@ fn a_failure_stays_one() {
         Ok(begun) => {
             let begun = refused(begun.complete_by(within(LONG)).unwrap_err());
             let begun = refused(begun.complete_now().unwrap_err());
-            refused(begun.complete_by(within(LONG)).unwrap_err());
+            drop(refused(begun.complete_by(within(LONG)).unwrap_err()));
         }
     }
 }
