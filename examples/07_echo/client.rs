@@ -4,7 +4,7 @@ use std::io::IoSlice;
 use std::process::ExitCode;
 use std::time::{Duration, Instant};
 
-use zorb_ipc::{Address, ByteStream, Error, StreamTransport, Tcp, Unix};
+use zorb_ipc::{Address, ByteStream, Error, Shm, StreamTransport, Tcp, Unix, Vsock};
 
 fn ask<T: StreamTransport>(address: T::Address, words: &[String]) -> Result<Vec<u8>, Error> {
     let deadline = Instant::now() + Duration::from_secs(60);
@@ -28,6 +28,8 @@ fn main() -> ExitCode {
     let back = match address.parse() {
         Ok(Address::Tcp(address)) => ask::<Tcp>(address, words),
         Ok(Address::Unix(address)) => ask::<Unix>(address, words),
+        Ok(Address::Vsock(address)) => ask::<Vsock>(address, words),
+        Ok(Address::Shm(address)) => ask::<Shm>(address, words),
         Ok(_) => {
             eprintln!("{address}: no streams go there");
             return ExitCode::FAILURE;

@@ -1,11 +1,11 @@
-//! The echo server over handles: `echo-server [ADDRESS]`, such as `tcp:127.0.0.1:7000` or `unix:/tmp/echo`. Prints where
-//! it listens, and serves one peer after the other until it is killed.
+//! The echo server over handles: `echo-server [ADDRESS]`, such as `tcp:127.0.0.1:7000`, `unix:/tmp/echo`, `shm:/tmp/echo` or
+//! `vsock:any:7000`. Prints where it listens, and serves one peer after the other until it is killed.
 
 use std::io::IoSlice;
 use std::process::ExitCode;
 use std::time::{Duration, Instant};
 
-use zorb_ipc::{Address, ByteStream, Error, StreamTransport, Tcp, Unix};
+use zorb_ipc::{Address, ByteStream, Error, Shm, StreamTransport, Tcp, Unix, Vsock};
 
 /// How long a peer may say nothing.
 const PATIENCE: Duration = Duration::from_secs(60);
@@ -23,12 +23,9 @@ fn echo(stream: &impl ByteStream) -> Result<(), Error> {
 }
 
 /// Over any family: which, its caller says.
-fn serve<T>(address: T::Address) -> Result<(), Error>
-where
-    T: StreamTransport<Address: Into<Address>>,
-{
+fn serve<T: StreamTransport>(address: T::Address) -> Result<(), Error> {
     let acceptor = T::listen(address)?;
-    println!("{}", T::address(&acceptor).into());
+    println!("{}", T::full_address(&T::address(&acceptor)));
     loop {
         match T::accept_by(&acceptor, Instant::now() + PATIENCE) {
             Ok(stream) => {
@@ -47,6 +44,8 @@ fn main() -> ExitCode {
     let served = match address.parse() {
         Ok(Address::Tcp(address)) => serve::<Tcp>(address),
         Ok(Address::Unix(address)) => serve::<Unix>(address),
+        Ok(Address::Vsock(address)) => serve::<Vsock>(address),
+        Ok(Address::Shm(address)) => serve::<Shm>(address),
         Ok(_) => {
             eprintln!("{address}: no streams go there");
             return ExitCode::FAILURE;

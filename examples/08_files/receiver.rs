@@ -1,4 +1,5 @@
-//! Receives one file: `file-receiver ADDRESS FILE`, such as `tcp:127.0.0.1:0` or `unix:/tmp/files`. Prints where it listens,
+//! Receives one file: `file-receiver ADDRESS FILE`, such as `tcp:127.0.0.1:0`, `unix:/tmp/files`, `shm:/tmp/files`
+//! or `vsock:any:7000`. Prints where it listens,
 //! and ends well once all has arrived, with the length and the checksum that the sender said.
 //!
 //! Until then what came stands in `FILE.part`, which nobody takes for the file; what is no usual file, such as `/dev/null`,
@@ -13,7 +14,7 @@ use std::process::ExitCode;
 use std::time::{Duration, Instant};
 
 use wire::{GREETING, LONGEST_ANSWER, PART, RECEIVED, deadline};
-use zorb_ipc::{Address, ByteStream, Error, StreamTransport, Tcp, Unix};
+use zorb_ipc::{Address, ByteStream, Error, Shm, StreamTransport, Tcp, Unix, Vsock};
 
 /// How long it waits for a sender to come.
 const UNTIL_SOMEBODY_COMES: Duration = Duration::from_secs(3600);
@@ -118,12 +119,9 @@ fn answer(stream: &impl ByteStream, answer: &str) {
 }
 
 /// Over any transport: which, its caller says.
-fn receive_over<T>(address: T::Address, path: &str) -> Result<(u64, u32), String>
-where
-    T: StreamTransport<Address: Into<Address>>,
-{
+fn receive_over<T: StreamTransport>(address: T::Address, path: &str) -> Result<(u64, u32), String> {
     let acceptor = T::listen(address).map_err(|error| error.to_string())?;
-    println!("{}", T::address(&acceptor).into());
+    println!("{}", T::full_address(&T::address(&acceptor)));
     let stream = T::accept_by(&acceptor, Instant::now() + UNTIL_SOMEBODY_COMES);
     let stream = stream.map_err(|error| error.to_string())?;
     let received = Target::create(path).and_then(|mut target| {
@@ -146,6 +144,8 @@ fn main() -> ExitCode {
     let received = match address.parse() {
         Ok(Address::Tcp(address)) => receive_over::<Tcp>(address, path),
         Ok(Address::Unix(address)) => receive_over::<Unix>(address, path),
+        Ok(Address::Vsock(address)) => receive_over::<Vsock>(address, path),
+        Ok(Address::Shm(address)) => receive_over::<Shm>(address, path),
         Ok(_) => Err(format!("{address}: no streams go there")),
         Err(error) => Err(format!("{address}: {error}")),
     };

@@ -1,5 +1,6 @@
-//! Sends a file: `file-sender ADDRESS FILE [copied]`, such as `tcp:127.0.0.1:7000` or `unix:/tmp/files`. Ends well once the
-//! receiver has said that all of it arrived. Sends the file's own pages, unless it is told to copy.
+//! Sends a file: `file-sender ADDRESS FILE [copied]`, such as `tcp:127.0.0.1:7000`, `unix:/tmp/files`,
+//! `shm:/tmp/files` or `vsock:host:7000`. Ends well once the receiver has said that all of it arrived. Sends the file's own
+//! pages over sockets, unless it is told to copy.
 
 mod wire;
 
@@ -10,7 +11,10 @@ use std::process::ExitCode;
 use std::time::Instant;
 
 use wire::{GREETING, LONGEST_ANSWER, PART, RECEIVED, deadline};
-use zorb_ipc::{Address, ByteStream, Error, Idle, SpliceStream, Stream, StreamFamily, Tcp, Unix};
+use zorb_ipc::{
+    Address, ByteStream, Error, Idle, Shm, SpliceStream, Stream, StreamFamily, StreamTransport, Tcp, Unix,
+    Vsock,
+};
 
 /// How a part of a file is sent: its octets from an offset on, which have been read for the checksum. Says how many went,
 /// which is less than all if the file has ended meanwhile.
@@ -110,21 +114,41 @@ fn send_file<S: ByteStream>(stream: &S, send_part: SendPart<S>, file: &File) -> 
     }
 }
 
-/// Over any family of sockets: which, its caller says.
-fn send_over<F: StreamFamily>(address: F::Address, file: &File, how: How) -> Result<u64, String> {
-    let stream = Stream::<F>::connect(address, deadline()).map_err(|error| error.to_string())?;
-    match how {
-        How::Pages => {
-            let stream = SpliceStream::of(stream).map_err(|refused| refused.to_string())?;
-            send_file(&stream, send_pages::<F>, file)
-        }
-        How::Copied => send_file(&stream, send_copy, file),
-    }
+/// How a file goes through a connection that was made.
+type Way<S> = fn(S, &File) -> Result<u64, String>;
+
+fn by_pages<F: StreamFamily>(stream: Stream<F>, file: &File) -> Result<u64, String> {
+    let stream = SpliceStream::of(stream).map_err(|refused| refused.to_string())?;
+    send_file(&stream, send_pages::<F>, file)
 }
 
+fn by_copies<S: ByteStream>(stream: S, file: &File) -> Result<u64, String> {
+    send_file(&stream, send_copy, file)
+}
+
+/// Over any transport: which, its caller says, and in which way.
+fn send_over<T: StreamTransport>(
+    address: T::Address,
+    file: &File,
+    way: Way<T::Stream>,
+) -> Result<u64, String> {
+    let stream = T::connect(address, deadline()).map_err(|error| error.to_string())?;
+    way(stream, file)
+}
+
+#[derive(Clone, Copy)]
 enum How {
     Pages,
     Copied,
+}
+
+impl How {
+    fn over_sockets<F: StreamFamily>(self) -> Way<Stream<F>> {
+        match self {
+            How::Pages => by_pages,
+            How::Copied => by_copies,
+        }
+    }
 }
 
 /// A file, which has a length.
@@ -149,8 +173,11 @@ fn main() -> ExitCode {
         }
     };
     let sent = open(path).and_then(|file| match address.parse() {
-        Ok(Address::Tcp(address)) => send_over::<Tcp>(address, &file, how),
-        Ok(Address::Unix(address)) => send_over::<Unix>(address, &file, how),
+        Ok(Address::Tcp(address)) => send_over::<Tcp>(address, &file, how.over_sockets()),
+        Ok(Address::Unix(address)) => send_over::<Unix>(address, &file, how.over_sockets()),
+        Ok(Address::Vsock(address)) => send_over::<Vsock>(address, &file, how.over_sockets()),
+        // Its octets are in memory that both sides have: they get there by a copy.
+        Ok(Address::Shm(address)) => send_over::<Shm>(address, &file, by_copies),
         Ok(_) => Err(format!("{address}: no streams go there")),
         Err(error) => Err(format!("{address}: {error}")),
     });

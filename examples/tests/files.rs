@@ -7,7 +7,7 @@ use std::io::{Read, Write};
 use std::net::{TcpListener, TcpStream};
 use std::path::{Path, PathBuf};
 
-use process::{PATIENCE, Process};
+use process::{PATIENCE, Process, vsock};
 
 const SENDER: &str = env!("CARGO_BIN_EXE_file-sender");
 const RECEIVER: &str = env!("CARGO_BIN_EXE_file-receiver");
@@ -74,8 +74,8 @@ fn files_arrive_whole() {
     let empty = folder.file("empty");
     fs::write(&empty, []).expect("there is room");
     let target = folder.file("received");
-    let unix = format!("unix:{}", folder.file("socket"));
-    for address in [TCP, &unix] {
+    let [unix, shm] = ["unix", "shm"].map(|family| format!("{family}:{}", folder.file(family)));
+    for address in [TCP, &unix, &shm].into_iter().chain(vsock()) {
         for (sent, expected) in [(&path, &octets[..]), (&empty, &[])] {
             for how in [&[][..], &["copied"]] {
                 let mut receiver = Process::start(RECEIVER, &[address, &target]);
@@ -127,6 +127,19 @@ fn a_stranger_sends_no_file() {
     assert!(complaint.contains("does not send files"), "{complaint}");
 }
 
+/// Shared memory has no socket that says what was not taken.
+#[test]
+fn a_full_disk_is_told_over_shared_memory() {
+    let folder = Folder::new("full-shm");
+    let shm = format!("shm:{}", folder.file("shm"));
+    let mut receiver = Process::start_heard(RECEIVER, &[&shm, "/dev/full"]);
+    let address = receiver.first_line();
+    let complaint = Process::start_heard(SENDER, &[&address, &folder.sent().0]).complaint();
+    assert!(complaint.contains("the receiver says: the disk is full"), "{complaint}");
+    let complaint = receiver.complaint();
+    assert!(complaint.contains("/dev/full: the disk is full"), "{complaint}");
+}
+
 /// Once it has read some, and once it has not even begun.
 #[test]
 fn a_receiver_that_dies_midway_is_missed() {
@@ -157,7 +170,11 @@ fn what_cannot_be_sent_is_said() {
     assert!(complaint.contains("not a file"), "{complaint}");
     // Bound, and nobody listens.
     let (path, _) = folder.sent();
-    let unix = format!("unix:{}", folder.file("nobody"));
-    let complaint = Process::start_heard(SENDER, &[&unix, &path]).complaint();
-    assert!(complaint.contains(&unix), "{complaint}");
+    for family in ["unix", "shm"] {
+        let address = format!("{family}:{}", folder.file("nobody"));
+        let complaint = Process::start_heard(SENDER, &[&address, &path]).complaint();
+        assert!(complaint.contains(&address), "{complaint}");
+    }
+    let complaint = Process::start_heard(SENDER, &["udp:127.0.0.1:7", &path]).complaint();
+    assert!(complaint.contains("no streams go there"), "{complaint}");
 }

@@ -11,7 +11,7 @@ use std::process::Command;
 use std::thread;
 use std::time::{Duration, Instant};
 
-use process::{PATIENCE, Process};
+use process::{PATIENCE, Process, vsock};
 
 /// Runs a client against a server, and compares.
 fn pair(server: &str, client: &str, expected: &str) {
@@ -113,19 +113,31 @@ fn compiled(source: &str) -> String {
 fn echo_over_handles_and_over_raw_sockets() {
     let over_handles = env!("CARGO_BIN_EXE_echo-server");
     let path = Path::new(env!("CARGO_TARGET_TMPDIR")).join(format!("echo-{}", std::process::id()));
-    let unix = format!("unix:{}", path.to_str().expect("cargo's folder is text"));
+    let path = path.to_str().expect("cargo's folder is text");
+    let [unix, shm] = ["unix", "shm"].map(|family| format!("{family}:{path}-{family}"));
     let in_c = compiled("07_echo/echo.c");
-    for (server, arguments) in [(over_handles, &[][..]), (over_handles, &[&*unix]), (&*in_c, &[])] {
+    let mut servers = vec![
+        (over_handles, vec![]),
+        (over_handles, vec![&*unix]),
+        (over_handles, vec![&shm]),
+        (&in_c, vec![]),
+    ];
+    servers.extend(vsock().map(|address| (over_handles, vec![address])));
+    for (server, arguments) in &servers {
         let mut server = Process::start(server, arguments);
         let address = server.first_line();
+        let family = arguments.first().map_or("tcp", |asked| asked.split(':').next().unwrap_or_default());
+        assert!(address.starts_with(&format!("{family}:")), "{address} for {arguments:?}");
         for words in [&["any", "words"][..], &["again"]] {
             let client = [&[&*address], words].concat();
             let echoed = Process::start(env!("CARGO_BIN_EXE_echo-client"), &client).output();
             assert_eq!(echoed.trim_end(), words.join(" "), "{address}");
         }
     }
-    // The server was killed, and could not.
-    let _ = fs::remove_file(path);
+    // The servers were killed, and could not.
+    for family in ["unix", "shm"] {
+        let _ = fs::remove_file(format!("{path}-{family}"));
+    }
 }
 
 /// Without a naming service it says how to start one.

@@ -250,7 +250,7 @@ pub(crate) const MOST_RIGHTS: usize = 253;
 /// Memory for one thing beside the octets: descriptors.
 #[repr(C)]
 struct Rights {
-    header: cmsghdr,
+    header: MaybeUninit<cmsghdr>,
     numbers: [MaybeUninit<c_int>; MOST_RIGHTS],
 }
 
@@ -263,8 +263,9 @@ pub(crate) fn send_riding(
     descriptors: &[BorrowedFd<'_>],
     flags: SendFlags,
 ) -> Result<usize, Errno> {
-    const { assert!(std::mem::offset_of!(Rights, numbers) == HEADER && size_of::<BorrowedFd<'_>>() == 4) };
-    let mut rights = MaybeUninit::<Rights>::uninit();
+    const { assert!(std::mem::offset_of!(Rights, numbers) == HEADER) };
+    let mut rights =
+        Rights { header: MaybeUninit::uninit(), numbers: [const { MaybeUninit::uninit() }; MOST_RIGHTS] };
     // SAFETY: it consists of integers and of pointers that may be null.
     let mut message: msghdr = unsafe { zeroed() };
     // Each is an `iovec`, as its documentation says, of memory that is only read.
@@ -272,23 +273,22 @@ pub(crate) fn send_riding(
     message.msg_iovlen = slices.len() as _;
     let count = descriptors.len().min(MOST_RIGHTS);
     if count > 0 {
-        // SAFETY: a header of zeros is one; the memory has room for it, and behind it for so many numbers, which are what a
-        // borrowed descriptor consists of.
-        unsafe {
-            let mut header: cmsghdr = zeroed();
-            header.cmsg_len = (HEADER + 4 * count) as _;
-            header.cmsg_level = libc::SOL_SOCKET;
-            header.cmsg_type = libc::SCM_RIGHTS;
-            let place = rights.as_mut_ptr();
-            (&raw mut (*place).header).write(header);
-            let numbers = (&raw mut (*place).numbers).cast::<c_int>();
-            match count {
-                // The usual number.
-                1 => numbers.write(descriptors[0].as_raw_fd()),
-                _ => numbers.copy_from_nonoverlapping(descriptors.as_ptr().cast(), count),
+        // SAFETY: it consists of integers.
+        let mut header: cmsghdr = unsafe { zeroed() };
+        header.cmsg_len = (HEADER + 4 * count) as _;
+        header.cmsg_level = libc::SOL_SOCKET;
+        header.cmsg_type = libc::SCM_RIGHTS;
+        rights.header.write(header);
+        match descriptors {
+            // The usual number.
+            [only] => _ = rights.numbers[0].write(only.as_raw_fd()),
+            _ => {
+                for (place, descriptor) in rights.numbers.iter_mut().zip(descriptors) {
+                    place.write(descriptor.as_raw_fd());
+                }
             }
         }
-        message.msg_control = rights.as_mut_ptr().cast();
+        message.msg_control = (&raw mut rights).cast();
         message.msg_controllen = room(4 * count) as _;
     }
     loop {

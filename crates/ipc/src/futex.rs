@@ -72,6 +72,7 @@ mod sealed {
 }
 
 /// How a wait ended.
+#[must_use = "the wait may have ended because time was up, or for nothing"]
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Waited {
     /// Somebody woke it, and the word no longer holds the value.

@@ -38,13 +38,14 @@ use std::fmt::Debug;
 use std::io::{IoSlice, IoSliceMut};
 use std::time::Instant;
 
-use crate::{Acceptor, AcceptorOptions, Error, Idle, Sent, Stream, StreamFamily};
+use crate::stream::Calls;
+use crate::{Acceptor, AcceptorOptions, Address, Error, Idle, Sent, Stream, StreamFamily};
 
 /// A way to make connections: every [`StreamFamily`], with the options that its handles have by default.
 #[diagnostic::on_unimplemented(
     message = "`{Self}` makes no connections that move octets",
     label = "makes no connections",
-    note = "the families of streams do: `Tcp`, `Unix`, `Vsock`"
+    note = "the families of streams do: `Tcp`, `Unix`, `Vsock`, `Shm`"
 )]
 pub trait StreamTransport {
     /// Where to listen and connect.
@@ -62,6 +63,9 @@ pub trait StreamTransport {
 
     /// Where it listens, with what the system chose.
     fn address(acceptor: &Self::Acceptor) -> Self::Address;
+
+    /// An address with its family, as it is printed and parsed.
+    fn full_address(address: &Self::Address) -> Address;
 
     /// Takes the next peer, and waits for one until `deadline`.
     ///
@@ -160,6 +164,10 @@ impl<F: StreamFamily> StreamTransport for F {
 
     fn address(acceptor: &Acceptor<F>) -> F::Address {
         acceptor.local().clone()
+    }
+
+    fn full_address(address: &F::Address) -> Address {
+        <F as Calls>::address(address)
     }
 
     fn accept_by(acceptor: &Acceptor<F>, deadline: Instant) -> Result<Stream<F>, Error> {

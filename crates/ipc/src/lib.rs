@@ -177,6 +177,8 @@
 //! addresses of vsock, many datagrams by one call and what came back of them.
 
 #![deny(unsafe_code)]
+// An argument is about one thing.
+#![warn(clippy::multiple_unsafe_ops_per_block)]
 
 mod address;
 #[cfg(target_os = "linux")]

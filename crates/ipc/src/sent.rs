@@ -14,6 +14,11 @@ use std::ops::AddAssign;
 /// # }
 /// ```
 ///
+/// What a call *received* is a plain number. It is used where it stands, `&buffer[..received]`, and who needs no number, since
+/// the length is known before, calls [`receive_exact`](crate::Stream::receive_exact): it gives `()`. A type as this one would
+/// have to be unwrapped at each of these uses. So a statement `stream.receive(&mut buffer)?;` compiles, and is wrong
+/// wherever less may come than there is room for.
+///
 /// The calls that send all give `()`: [`Stream::send_all`](crate::Stream::send_all),
 /// [`PipeWriter::send_all`](crate::PipeWriter::send_all). A count is compared with a number, added to one, or taken for one by
 /// [`count`](Self::count).

@@ -120,6 +120,7 @@ fn until(at: Instant) -> Duration {
 pub struct WallClockTimer(Timerfd);
 
 /// What became of a [`WallClockTimer`].
+#[must_use = "the clock may have been set, so that nothing has expired"]
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Expired {
     /// It expired, so many times since that was last asked.

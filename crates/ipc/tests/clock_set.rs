@@ -12,16 +12,14 @@ const LONG: Duration = Duration::from_secs(30);
 
 /// Sets the wall clock by so many microseconds (adjtimex(2)), if this process may.
 fn set_by(microseconds: i64) -> bool {
-    // SAFETY: a zeroed structure is a valid one without changes; the call reads and fills it and keeps no
-    // reference to it.
-    let state = unsafe {
-        let mut change: libc::timex = std::mem::zeroed();
-        change.modes = libc::ADJ_SETOFFSET;
-        // The fraction counts upwards from the second before.
-        change.time.tv_sec = microseconds.div_euclid(1_000_000);
-        change.time.tv_usec = microseconds.rem_euclid(1_000_000);
-        libc::adjtimex(&mut change)
-    };
+    // SAFETY: a zeroed structure is a valid one without changes.
+    let mut change: libc::timex = unsafe { std::mem::zeroed() };
+    change.modes = libc::ADJ_SETOFFSET;
+    // The fraction counts upwards from the second before.
+    change.time.tv_sec = microseconds.div_euclid(1_000_000);
+    change.time.tv_usec = microseconds.rem_euclid(1_000_000);
+    // SAFETY: the call reads and fills the structure and keeps no reference to it.
+    let state = unsafe { libc::adjtimex(&mut change) };
     state >= 0
 }
 

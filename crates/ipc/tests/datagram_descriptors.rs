@@ -1,76 +1,98 @@
 //! Running out of descriptors, with datagrams and messages. Alone in its process, whose limit it lowers.
 
+#[allow(dead_code, unused_macros, reason = "the other suites are for other files")]
+#[macro_use]
+mod conformance;
+
 use std::io::IoSlice;
-use std::net::{Ipv4Addr, SocketAddr};
-use std::time::{Duration, Instant};
 
 use rustix::process::{Resource, Rlimit, getrlimit, setrlimit};
 use zorb_ipc::{
-    BroadcastSocket, ConnectedUdpSocket, ConnectedUnixDatagramSocket, Error, MulticastReceiver,
-    MulticastSender, Seqpacket, SeqpacketAcceptor, SeqpacketAcceptorOptions, Step, UdpSocket, UnixAddress,
-    UnixDatagramSocket, Wake, interfaces,
+    BroadcastSocket, ConnectedDatagramSocket, DatagramSocket, Error, MulticastReceiver, MulticastSender,
+    Seqpacket, SeqpacketAcceptor, SeqpacketAcceptorOptions, Step, Wake, interfaces,
 };
 
-fn name(of: &str) -> UnixAddress {
-    UnixAddress::abstract_name(format!("zorb-ipc-{}-{of}", std::process::id()).as_bytes()).unwrap()
-}
+use conformance::datagrams::Tried;
+use conformance::{LONG, unused_path, within};
 
-#[test]
-fn exhausted_descriptors_are_told_apart_and_nothing_is_lost() {
-    let deadline = Instant::now() + Duration::from_secs(30);
-    let any: SocketAddr = (Ipv4Addr::LOCALHOST, 0).into();
-    let udp = UdpSocket::bind(any).unwrap();
-    let unix = UnixDatagramSocket::bind(name("datagrams")).unwrap();
-    let (udp_at, unix_at) = (*udp.local().unwrap(), unix.local().unwrap().clone());
-    let acceptor = SeqpacketAcceptor::bind(name("messages"), &SeqpacketAcceptorOptions::new()).unwrap();
-    let client = Seqpacket::connect(acceptor.local().clone(), deadline).unwrap();
-    client.send(&[IoSlice::new(b"waiting")]).unwrap();
-    let loopback =
-        interfaces().unwrap().into_iter().find(|one| one.is_loopback && one.address.is_ipv4()).unwrap();
-    let group = format!("239.255.0.1:5000%{}", loopback.index).parse().unwrap();
-
-    let limit = getrlimit(Resource::Nofile);
-    setrlimit(Resource::Nofile, Rlimit { current: Some(64), maximum: limit.maximum }).unwrap();
+/// Takes all that there are.
+fn exhaust() -> Vec<Wake> {
     let mut fill = Vec::new();
     while let Ok(wake) = Wake::new() {
         fill.push(wake);
     }
-    let errors: [Error; 8] = [
-        UdpSocket::bind(any).unwrap_err(),
-        ConnectedUdpSocket::connect(udp_at).unwrap_err(),
-        UnixDatagramSocket::bind(name("more")).unwrap_err(),
-        ConnectedUnixDatagramSocket::connect(unix_at.clone()).unwrap_err(),
-        BroadcastSocket::to_network(&loopback, 5000).unwrap_err(),
-        MulticastReceiver::new(group).unwrap_err(),
-        MulticastSender::new(group).unwrap_err(),
-        Seqpacket::connect(acceptor.local().clone(), deadline).unwrap_err(),
-    ];
-    for error in errors {
-        assert!(error.is_descriptors_exhausted() && error.step() == Step::Open, "{error}");
-        assert!(error.address().is_some(), "{error}");
-    }
-    for error in [acceptor.accept_now().unwrap_err(), acceptor.accept_by(deadline).unwrap_err()] {
-        assert!(error.is_descriptors_exhausted() && error.step() == Step::Accept, "{error}");
-    }
+    fill
+}
+
+fn is_told(error: &Error, step: Step) {
+    assert!(error.is_descriptors_exhausted() && error.step() == step, "{error}");
+    assert!(error.address().is_some(), "{error}");
+}
+
+fn family<F: Tried>() {
+    let socket = DatagramSocket::<F>::bind(F::fresh()).unwrap();
+    let at = socket.local().unwrap().clone();
+    let fill = exhaust();
+    is_told(&DatagramSocket::<F>::bind(F::fresh()).unwrap_err(), Step::Open);
+    is_told(&ConnectedDatagramSocket::<F>::connect(at.clone()).unwrap_err(), Step::Open);
     // What is open goes on.
-    udp.send_to(&[IoSlice::new(b"still")], &udp_at).unwrap();
-    assert_eq!(udp.receive_from_by(&mut [0; 8], deadline).unwrap().octets, 5);
-
-    // The peer is still there once a descriptor is, with what it sent.
-    fill.pop();
-    let server = acceptor.accept_by(deadline).unwrap();
-    assert_eq!(server.receive_by(&mut [0; 16], deadline).unwrap(), 7);
-    drop((fill, server, client));
-
+    socket.send_to(&[IoSlice::new(b"still")], &at).unwrap();
+    assert_eq!(socket.receive_from_by(&mut [0; 8], within(LONG)).unwrap().octets, 5);
+    drop(fill);
     // Neither success nor failure leaks a descriptor: far more operations than the limit.
     for _ in 0..200 {
-        assert!(UdpSocket::bind(udp_at).unwrap_err().is_address_in_use());
-        assert!(UnixDatagramSocket::bind(unix_at.clone()).unwrap_err().is_address_in_use());
-        ConnectedUdpSocket::connect(udp_at).unwrap();
-        ConnectedUnixDatagramSocket::connect(unix_at.clone()).unwrap();
-        let client = Seqpacket::connect(acceptor.local().clone(), deadline).unwrap();
-        drop((acceptor.accept_by(deadline).unwrap(), client));
+        assert!(DatagramSocket::<F>::bind(at.clone()).unwrap_err().is_address_in_use());
+        ConnectedDatagramSocket::<F>::connect(at.clone()).unwrap();
+        drop(DatagramSocket::<F>::bind(F::fresh()).unwrap().connect(at.clone()).unwrap());
+    }
+}
+
+#[test]
+fn exhausted_descriptors_are_told_apart_and_nothing_is_lost() {
+    let limit = getrlimit(Resource::Nofile);
+    setrlimit(Resource::Nofile, Rlimit { current: Some(64), maximum: limit.maximum }).unwrap();
+    macro_rules! exhausting {
+        ($name:ident: $family:ty) => {
+            family::<$family>();
+        };
+    }
+    every_datagram_family!(exhausting);
+    to_many();
+    messages();
+}
+
+/// Broadcast and multicast.
+fn to_many() {
+    let loopback =
+        interfaces().unwrap().into_iter().find(|one| one.is_loopback && one.address.is_ipv4()).unwrap();
+    let group = format!("239.255.0.1:5000%{}", loopback.index).parse().unwrap();
+    let fill = exhaust();
+    is_told(&BroadcastSocket::to_network(&loopback, 5000).unwrap_err(), Step::Open);
+    is_told(&MulticastReceiver::new(group).unwrap_err(), Step::Open);
+    is_told(&MulticastSender::new(group).unwrap_err(), Step::Open);
+    drop(fill);
+    for _ in 0..200 {
         assert!(MulticastReceiver::of_source(group, "::1".parse().unwrap()).is_err());
         drop(BroadcastSocket::to_network(&loopback, 5000).unwrap());
+    }
+}
+
+fn messages() {
+    let acceptor = SeqpacketAcceptor::bind(unused_path(), &SeqpacketAcceptorOptions::new()).unwrap();
+    let client = Seqpacket::connect(acceptor.local().clone(), within(LONG)).unwrap();
+    client.send(&[IoSlice::new(b"waiting")]).unwrap();
+    let mut fill = exhaust();
+    is_told(&Seqpacket::connect(acceptor.local().clone(), within(LONG)).unwrap_err(), Step::Open);
+    for error in [acceptor.accept_now().unwrap_err(), acceptor.accept_by(within(LONG)).unwrap_err()] {
+        assert!(error.is_descriptors_exhausted() && error.step() == Step::Accept, "{error}");
+    }
+    // The peer is still there once a descriptor is, with what it sent.
+    fill.pop();
+    let server = acceptor.accept_by(within(LONG)).unwrap();
+    assert_eq!(server.receive_by(&mut [0; 16], within(LONG)).unwrap(), 7);
+    drop((fill, server, client));
+    for _ in 0..200 {
+        let client = Seqpacket::connect(acceptor.local().clone(), within(LONG)).unwrap();
+        drop((acceptor.accept_by(within(LONG)).unwrap(), client));
     }
 }

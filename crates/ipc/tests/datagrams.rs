@@ -1,4 +1,4 @@
-//! Every datagram family does the same: the conformance suite, a line for each.
+//! Every datagram family does the same: the conformance suite, and those in `conformance/lists.rs` are tried.
 
 #[allow(dead_code, unused_macros, reason = "the other suites are for other files")]
 #[macro_use]
@@ -9,42 +9,14 @@ use std::net::{Ipv4Addr, Ipv6Addr, SocketAddr};
 
 use zorb_ipc::{
     BroadcastSocket, Interface, MulticastGroup, MulticastReceiver, MulticastSender, ReceiveBatch, Step, Udp,
-    UdpSocket, UnixAddress, UnixDatagram, interfaces,
+    UdpSocket, interfaces,
 };
 
 use conformance::datagrams::Tried;
 use conformance::left_out::left_out;
-use conformance::{LONG, unused_path, within};
+use conformance::{LONG, within};
 
-datagram_family!(udp: zorb_ipc::Udp);
-datagram_family!(unix: zorb_ipc::UnixDatagram);
-
-impl Tried for Udp {
-    fn fresh() -> SocketAddr {
-        (Ipv4Addr::LOCALHOST, 0).into()
-    }
-
-    /// 64 KiB less the heads of IPv4 and UDP, and one (RFC 791, RFC 768).
-    fn longest() -> usize {
-        65_507
-    }
-
-    const WAITS: bool = false;
-}
-
-impl Tried for UnixDatagram {
-    fn fresh() -> UnixAddress {
-        unused_path()
-    }
-
-    /// The sender's queue less 32 octets, which the kernel keeps for itself.
-    fn longest() -> usize {
-        let queue = std::fs::read_to_string("/proc/sys/net/core/wmem_default").unwrap();
-        queue.trim().parse::<usize>().unwrap() - 32
-    }
-
-    const WAITS: bool = true;
-}
+every_datagram_family!(datagram_family);
 
 #[test]
 fn an_ipv6_wildcard_serves_both() {

@@ -6,21 +6,21 @@ mod conformance;
 
 use rustix::process::{Resource, Rlimit, getrlimit, setrlimit};
 
+use conformance::families::tried;
 use conformance::streams::{Tried, receive, send};
 use conformance::{LONG, within};
-use zorb_ipc::{Epoll, Error, Shm, Step, Tcp, TcpConnector, Unix, Vsock, Wake};
+use zorb_ipc::{Epoll, Error, Step, Tcp, TcpConnector, Wake};
 
 #[test]
 fn exhausted_descriptors_are_told_apart_and_nothing_is_lost() {
     let limit = getrlimit(Resource::Nofile);
     setrlimit(Resource::Nofile, Rlimit { current: Some(64), maximum: limit.maximum }).unwrap();
-    family::<Tcp>();
-    family::<Unix>();
-    family::<Shm>();
-    match Vsock::left_out() {
-        None => family::<Vsock>(),
-        Some(why) => conformance::left_out::left_out("vsock", &why),
+    macro_rules! exhausting {
+        ($name:ident: $transport:ty) => {
+            tried::<$transport>(stringify!($name), family::<$transport>);
+        };
     }
+    every_stream_transport!(exhausting);
 
     let acceptor = zorb_ipc::TcpAcceptor::bind(Tcp::fresh(), &Default::default()).unwrap();
     let to = acceptor.local_address();

@@ -7,9 +7,9 @@ use std::time::{Duration, Instant};
 
 use rustix::fs::{SealFlags, fcntl_add_seals};
 use zorb_ipc::{
-    AcceptorOptions, Armed, Epoll, Error, Events, Interest, Memfd, RingSize, Segment, SegmentOptions,
-    ShmAcceptor, ShmConnector, ShmOptions, ShmRole, ShmStream, Slabs, Spinning, Trigger, UnixAddress,
-    UnixStream,
+    AcceptorOptions, Address, Armed, Epoll, Error, Events, Interest, Memfd, RingSize, Segment,
+    SegmentOptions, ShmAcceptor, ShmConnector, ShmOptions, ShmRole, ShmStream, Slabs, Spinning, Trigger,
+    UnixAddress, UnixStream,
 };
 
 const LONG: Duration = Duration::from_secs(30);
@@ -55,6 +55,30 @@ fn responded(hello: &[u8], passed: &[BorrowedFd<'_>]) -> Result<ShmStream, Error
     drop(one);
     let options = ShmOptions::new().largest_ring(RingSize::new(2 * RING).unwrap());
     Ok(ShmStream::over(other, ShmRole::Responder, &options, soon())?)
+}
+
+/// Whatever the Unix socket beneath it has to do with it.
+#[test]
+fn errors_name_the_channels_address() {
+    let name = format!("zorb-ipc-shm-named-{}", std::process::id());
+    let at = UnixAddress::abstract_name(name.as_bytes()).unwrap();
+    let named = |error: Error| {
+        assert_eq!(error.address(), Some(&Address::Shm(at.clone())), "{error}");
+        assert!(error.to_string().contains(&format!("shm:@{name}")), "{error}");
+    };
+    let connector = ShmConnector::new(&small());
+    named(connector.connect(at.clone(), soon()).unwrap_err());
+    let bind = || ShmAcceptor::bind(at.clone(), &AcceptorOptions::new(), &small());
+    let acceptor = bind().unwrap();
+    named(bind().unwrap_err());
+    named(acceptor.accept_now().unwrap_err());
+    named(acceptor.accept_by(Instant::now()).unwrap_err());
+    let stream = connector.connect(at.clone(), soon()).unwrap();
+    named(stream.receive_now(&mut [0]).unwrap_err());
+    named(stream.receive_by(&mut [0], Instant::now()).unwrap_err());
+    named(stream.send_all(&mut [IoSlice::new(&[0; 2 * RING])], Instant::now()).unwrap_err());
+    drop(acceptor);
+    named(stream.send_now(&[IoSlice::new(b"x")]).unwrap_err());
 }
 
 #[test]

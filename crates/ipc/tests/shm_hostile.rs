@@ -1,149 +1,85 @@
-//! A peer in bad faith: it writes whatever it likes over all the memory it can reach, and into the socket, while the
-//! other end of the channel works. That end gets errors; it does not panic, and no call lasts beyond its deadline.
+//! A peer in bad faith: it writes whatever it likes over all the memory it can reach, and into the socket, as fast as it
+//! can, while the other end of the channel works by all the calls that there are. That end gets errors; it does not panic,
+//! and no call lasts beyond its deadline, for which a watchdog looks.
+
+mod hostile;
 
 use std::env;
-use std::io::{IoSlice, Read};
+use std::io::{IoSlice, IoSliceMut, Read, Write};
 use std::os::fd::AsFd;
 use std::process::{Command, Stdio};
+use std::sync::Mutex;
 use std::sync::atomic::{AtomicBool, AtomicU64, Ordering::Relaxed};
 use std::thread;
 use std::time::{Duration, Instant};
 
-use rustix::fs::{SealFlags, fcntl_add_seals};
-use zorb_ipc::{
-    AcceptorOptions, Error, RingSize, Segment, SegmentOptions, ShmAcceptor, ShmOptions, ShmRole, ShmStream,
-    Slabs, UnixAddress, UnixStream,
-};
+use rustix::event::{PollFd, PollFlags, Timespec, poll};
+use zorb_ipc::{AcceptorOptions, Armed, Error, ShmAcceptor, ShmRole, ShmStream, UnixAddress, UnixStream};
 
-const RING: usize = 4096;
-const OCTETS: usize = 4096 + 2 * RING;
-/// Slabs of each direction, of 4 KiB: what the honest end sends and receives at once is often worth one.
-const SLABS: usize = 4;
-const SLABS_OCTETS: usize = 2 * SLABS * 4096;
+use hostile::{Aim, Random, Reached, options, soon};
+
 const ADDRESS: &str = "ZORB_IPC_HOSTILE";
 /// Each call of the honest end may take so long.
-const EACH: Duration = Duration::from_millis(5);
+const EACH: Duration = Duration::from_millis(2);
+/// A connection, unless it ends before.
+const LIFE: Duration = Duration::from_millis(20);
 /// What a busy machine may add to that. A call that hangs takes for ever.
 const SLACK: Duration = Duration::from_secs(20);
+/// What is sent and received at once: up to more than all slabs of a direction and the ring hold.
+const MOST: usize = 22_000;
+/// Calls after the honest end has ended its direction, or both.
+const AFTERWARDS: u32 = 200;
 
-fn soon() -> Instant {
-    Instant::now() + Duration::from_secs(30)
-}
-
-/// Numbers that look like any.
-struct Random(u64);
-
-impl Random {
-    fn next(&mut self) -> u64 {
-        self.0 ^= self.0 << 13;
-        self.0 ^= self.0 >> 7;
-        self.0 ^= self.0 << 17;
-        self.0
-    }
-
-    fn below(&mut self, end: usize) -> usize {
-        (self.next() >> 11) as usize % end
-    }
-}
-
-/// What the hostile end can reach.
-struct Reached {
-    memory: Segment,
-    slabs: Segment,
-    socket: UnixStream,
-}
-
-impl Reached {
-    fn options() -> SegmentOptions {
-        SegmentOptions::new().words32(0..4096)
-    }
-
-    /// As the initiator: what it says when the channel is set up is as it should be.
-    fn initiate(socket: UnixStream) -> Self {
-        let memory = Segment::create("hostile", OCTETS, &Self::options()).unwrap();
-        fcntl_add_seals(memory.memory(), SealFlags::SEAL).unwrap();
-        let slabs = Segment::create("hostile slabs", SLABS_OCTETS, &SegmentOptions::new()).unwrap();
-        fcntl_add_seals(slabs.memory(), SealFlags::SEAL).unwrap();
-        let words = [u32::from_ne_bytes(*b"zrbS"), 1, RING as u32, (4096 + SLABS) as u32];
-        for (at, word) in words.iter().enumerate() {
-            memory.word32(at * 4).unwrap().store(*word, Relaxed);
-        }
-        let hello: Vec<u8> = words.iter().flat_map(|word| word.to_ne_bytes()).collect();
-        socket.send_passing(&hello, &[memory.memory().as_fd(), slabs.memory().as_fd()], soon()).unwrap();
-        Self { memory, slabs, socket }
-    }
-
-    /// As the responder.
-    fn respond(socket: UnixStream) -> Self {
-        let mut passed = socket.receive_passed(&mut [0; 16], soon()).unwrap();
-        let slabs = passed.descriptors.pop().unwrap();
-        let slabs = Segment::adopt(slabs, SLABS_OCTETS..=SLABS_OCTETS, &SegmentOptions::new()).unwrap();
-        let memory = passed.descriptors.pop().unwrap();
-        Self { memory: Segment::adopt(memory, OCTETS..=OCTETS, &Self::options()).unwrap(), slabs, socket }
-    }
-
-    /// Until told to stop. `mostly` says which words of the control page it is about: all, or only those that do not give
-    /// it away at once.
-    fn scribble(&self, random: &mut Random, all: bool, stop: &AtomicBool) {
-        while !stop.load(Relaxed) {
-            for _ in 0..64 {
-                self.step(random, all);
-            }
-            // Some of the time the other end should have the processor, too.
-            thread::yield_now();
-        }
-    }
-
-    fn step(&self, random: &mut Random, all: bool) {
-        let lane = 128 + 512 * random.below(2);
-        // Bits of doorbells, ends, and what gives the peer away: positions.
-        let words = [256, 384, 256, 384, 4, 260, 8, 8, 0, 128];
-        let at = match random.below(10) {
-            0..8 => lane + words[random.below(if all { words.len() } else { 4 })],
-            8 if all && random.below(2) == 0 => 4 * random.below(1024),
-            8 if all => 2048 + 512 * random.below(2) + 4 * random.below(2 * SLABS),
-            _ => {
-                let piece = [random.next() as u8; 100];
-                self.memory.copy_in(4096 + random.below(2 * RING - piece.len()), &piece).unwrap();
-                self.slabs.copy_in(random.below(SLABS_OCTETS - piece.len()), &piece).unwrap();
-                return;
-            }
-        };
-        let word = self.memory.word32(at).unwrap();
-        let old = word.load(Relaxed);
-        let new = match random.below(8) {
-            0 => 0,
-            1 => 1,
-            2 => 3,
-            3 => u32::MAX,
-            4 => old.wrapping_add(random.below(64) as u32),
-            5 => old.wrapping_sub(1),
-            6 => old ^ (1 << random.below(32)),
-            _ => random.next() as u32,
-        };
-        word.store(new, Relaxed);
-        match random.below(256) {
-            0 => drop(self.socket.send_now(&[IoSlice::new(&[0; 300][..1 + random.below(299)])])),
-            1 => drop(self.socket.receive_now(&mut [0; 300])),
-            _ => {}
-        }
-    }
-}
-
-/// What the honest end met.
-#[derive(Default)]
+/// What the honest end met, and what it is at.
+#[derive(Default, Debug)]
 struct Met {
     broken: AtomicU64,
     reset: AtomicU64,
     transferred: AtomicU64,
     out_of_time: AtomicU64,
+    /// Of who sends and who receives: a call, and since when.
+    calls: [Mutex<Option<(Instant, &'static str)>>; 2],
+}
+
+/// Says stop when it is dropped, so that nobody goes on for a test that has failed.
+struct Stop<'a>(&'a AtomicBool);
+
+impl Drop for Stop<'_> {
+    fn drop(&mut self) {
+        self.0.store(true, Relaxed);
+    }
 }
 
 impl Met {
-    /// Whether it is over.
-    fn note<T>(&self, begun: Instant, what: &str, result: Result<T, Error>) -> bool {
-        assert!(begun.elapsed() < EACH + SLACK, "{what} took {:?}", begun.elapsed());
+    /// Ends the program, with a message, if a call of the honest end lasts beyond its deadline.
+    fn watch(&self, stop: &AtomicBool) {
+        while !stop.load(Relaxed) {
+            for call in &self.calls {
+                let call = *call.lock().unwrap();
+                if let Some((begun, what)) = call.filter(|(begun, _)| begun.elapsed() >= EACH + SLACK) {
+                    let said = format!("{what} hangs, for {:?} by now\n", begun.elapsed());
+                    let _ = std::io::stderr().write_all(said.as_bytes());
+                    std::process::exit(101);
+                }
+            }
+            thread::sleep(Duration::from_millis(5));
+        }
+    }
+
+    /// Makes a call with memory for so many octets, and says whether it is over.
+    fn made(
+        &self,
+        side: usize,
+        what: &'static str,
+        most: usize,
+        call: impl FnOnce() -> Result<usize, Error>,
+    ) -> bool {
+        *self.calls[side].lock().unwrap() = Some((Instant::now(), what));
+        let result = call();
+        *self.calls[side].lock().unwrap() = None;
         let count = |count: &AtomicU64| count.fetch_add(1, Relaxed);
+        let moved = result.as_ref().map_or_else(Error::transferred, |moved| *moved);
+        assert!(moved <= most, "{what}: {moved} of {most}");
         match result {
             Ok(_) => count(&self.transferred),
             Err(error) if error.is_broken_by_peer() => {
@@ -154,79 +90,151 @@ impl Met {
                 count(&self.reset);
                 return true;
             }
+            Err(error) if error.is_unexpected_end() => 0,
             Err(error) if error.is_timeout() || error.is_would_block() => count(&self.out_of_time),
             Err(error) => panic!("{what}: {error}"),
         };
         false
     }
 
-    /// Works as who knows nothing of it, for a while.
-    fn work(&self, stream: &ShmStream, random: &mut Random, receives: bool, until: Instant) {
-        let mut octets = [0; 3000];
-        while Instant::now() < until {
-            let begun = Instant::now();
-            let by = begun + EACH;
-            let length = 1 + random.below(octets.len() - 1);
+    fn receive(&self, stream: &ShmStream, octets: &mut [u8], which: usize, by: Instant) -> bool {
+        let most = octets.len();
+        let mut made = |what, call: &mut dyn FnMut(&mut [u8]) -> Result<usize, Error>| {
+            self.made(0, what, most, || call(octets))
+        };
+        match which {
+            0 => made("receive_now", &mut |into| stream.receive_now(into)),
+            1 => made("peek_now", &mut |into| stream.peek_now(into)),
+            2 => made("wait_readable", &mut |_| stream.wait_readable(by).map(|_| 0)),
+            3 => made("arm", &mut |_| waited(stream, stream.arm()?)),
+            4 => made("arm_for_both", &mut |_| waited(stream, stream.arm_for_both()?)),
+            5 => made("receive_exact", &mut |into| stream.receive_exact(into, by).map(|()| into.len())),
+            6 | 7 => {
+                let parts = &mut |into: &mut [u8]| {
+                    let (one, other) = into.split_at_mut(into.len() / 3);
+                    let slices = &mut [one, &mut [], other].map(IoSliceMut::new);
+                    if which == 6 {
+                        stream.receive_slices_by(slices, by)
+                    } else {
+                        stream.receive_slices_now(slices)
+                    }
+                };
+                made("receive_slices", parts)
+            }
+            8 => made("idle", &mut |_| {
+                let _ = stream.idle();
+                Ok(0)
+            }),
+            _ => made("receive_by", &mut |into| stream.receive_by(into, by)),
+        }
+    }
+
+    fn send(&self, stream: &ShmStream, octets: &[u8], which: usize, by: Instant) -> bool {
+        let (one, other) = octets.split_at(octets.len() / 3);
+        let slices = &mut [one, &[], other].map(IoSlice::new);
+        let made =
+            |what, call: &mut dyn FnMut() -> Result<usize, Error>| self.made(1, what, octets.len(), call);
+        match which {
+            0 => made("send_now", &mut || stream.send_now(slices).map(|sent| sent.count())),
+            1 => made("send_by", &mut || stream.send_by(slices, by).map(|sent| sent.count())),
+            2 => made("arm_to_send", &mut || waited(stream, stream.arm_to_send()?)),
+            3 => made("idle", &mut || {
+                let _ = stream.idle();
+                Ok(0)
+            }),
+            4 => made("quiet", &mut || {
+                stream.quiet();
+                Ok(0)
+            }),
+            _ => made("send_all", &mut || stream.send_all(slices, by).map(|()| octets.len())),
+        }
+    }
+
+    /// Works as who knows nothing of it, for a while, and ends the connection if it may.
+    fn work(&self, stream: &ShmStream, random: &mut Random, side: usize, ends: bool, until: Instant) {
+        let mut octets = vec![0; MOST];
+        let mut left = u32::MAX;
+        while Instant::now() < until && left > 0 {
+            let by = Instant::now() + EACH;
+            // Few octets, and more than a slab.
+            let most = [100, 3000, MOST][random.below(3)];
+            let length = 1 + random.below(most);
             let piece = &mut octets[..length];
-            let over = match (receives, random.below(6)) {
-                (true, 0) => self.note(begun, "receive_now", stream.receive_now(piece)),
-                (true, 1) => self.note(begun, "peek_now", stream.peek_now(piece)),
-                (true, 2) => self.note(begun, "wait_readable", stream.wait_readable(by)),
-                (true, 3) => self.note(begun, "arm_for_both", stream.arm_for_both()),
-                (true, _) => self.note(begun, "receive_by", stream.receive_by(piece, by)),
-                (false, 0) => self.note(begun, "send_now", stream.send_now(&[IoSlice::new(piece)])),
-                (false, 1) => {
-                    stream.idle();
-                    false
-                }
-                (false, _) => self.note(begun, "send_all", stream.send_all(&mut [IoSlice::new(piece)], by)),
+            let over = match side {
+                0 => self.receive(stream, piece, random.below(13), by),
+                _ => self.send(stream, piece, random.below(8), by),
             };
-            if over {
-                return;
+            // What was begun and is over may be ended, and stays over.
+            if over && left > AFTERWARDS {
+                left = 3;
+            }
+            left = left.saturating_sub(1);
+            if ends && left > AFTERWARDS && random.below(500) == 0 {
+                left = AFTERWARDS;
+                let both = random.below(2) == 0;
+                let end = || if both { stream.shutdown_both() } else { stream.shutdown_send() };
+                self.made(side, "shutdown", 0, || end().map(|()| 0));
             }
         }
     }
 
     /// Both directions at once.
-    fn use_up(&self, stream: &ShmStream, random: &mut Random, until: Instant) {
-        let mut other = Random(random.next() | 1);
+    fn use_up(&self, stream: ShmStream, random: &mut Random, ends: bool) {
+        let (mut other, until) = (Random(random.next() | 1), Instant::now() + LIFE);
         thread::scope(|scope| {
-            scope.spawn(|| self.work(stream, &mut other, false, until));
-            self.work(stream, random, true, until);
+            scope.spawn(|| self.work(&stream, &mut other, 1, ends, until));
+            self.work(&stream, random, 0, ends, until);
+        });
+        self.made(0, "dropping it", 0, || {
+            drop(stream);
+            Ok(0)
         });
     }
 }
 
-fn for_a_while(seed: u64, all: bool, role: ShmRole) -> Met {
+/// As a set of descriptors would wait, for a moment.
+fn waited(stream: &ShmStream, armed: Armed) -> Result<usize, Error> {
+    if armed == Armed::Waiting {
+        let time = Timespec { tv_sec: 0, tv_nsec: 1_000_000 };
+        let mut set = [PollFd::from_borrowed_fd(stream.as_fd(), PollFlags::IN)];
+        if poll(&mut set, Some(&time)).unwrap() > 0 {
+            stream.quiet();
+        }
+    }
+    Ok(0)
+}
+
+fn for_a_while(seed: u64, aims: &[Aim], role: ShmRole) -> Met {
     use rustix::net::{AddressFamily, SocketFlags, SocketType, socketpair};
     let met = Met::default();
     let mut random = Random(seed);
+    let all = aims.contains(&Aim::Everything);
     let (until, latest) =
-        (Instant::now() + Duration::from_millis(700), Instant::now() + Duration::from_secs(60));
-    let options = ShmOptions::new().ring(RingSize::SMALLEST).slabs(Some(Slabs::new(SLABS, 4096).unwrap()));
+        (Instant::now() + Duration::from_millis(1000), Instant::now() + Duration::from_secs(60));
     // Who scribbles may hardly get a processor meanwhile: then it takes until something was found.
     let finds_nothing = || all && met.broken.load(Relaxed) == 0 && Instant::now() < latest;
     while Instant::now() < until || finds_nothing() {
-        let until = until.max(Instant::now() + Duration::from_millis(100));
         let (one, other) =
             socketpair(AddressFamily::UNIX, SocketType::STREAM, SocketFlags::CLOEXEC, None).unwrap();
         let (honest, hostile) = (UnixStream::adopt(one).unwrap(), UnixStream::adopt(other).unwrap());
         let (stream, reached) = match role {
             ShmRole::Initiator => {
-                let stream = ShmStream::over(honest, role, &options, soon()).unwrap();
+                let stream = ShmStream::over(honest, role, &options(), soon()).unwrap();
                 (stream, Reached::respond(hostile))
             }
             ShmRole::Responder => {
                 let reached = Reached::initiate(hostile);
-                (ShmStream::over(honest, role, &options, soon()).unwrap(), reached)
+                (ShmStream::over(honest, role, &options(), soon()).unwrap(), reached)
             }
         };
+        let aim = aims[random.below(aims.len())];
         let stop = AtomicBool::new(false);
         let mut scribbling = Random(random.next() | 1);
         thread::scope(|scope| {
-            scope.spawn(|| reached.scribble(&mut scribbling, all, &stop));
-            met.use_up(&stream, &mut random, until);
-            stop.store(true, Relaxed);
+            let _stop = Stop(&stop);
+            scope.spawn(|| reached.scribble(&mut scribbling, aim, &stop));
+            scope.spawn(|| met.watch(&stop));
+            met.use_up(stream, &mut random, all);
         });
     }
     met
@@ -235,14 +243,15 @@ fn for_a_while(seed: u64, all: bool, role: ShmRole) -> Met {
 #[test]
 fn a_thread_that_scribbles_over_everything_is_found_out() {
     for role in [ShmRole::Initiator, ShmRole::Responder] {
-        let met = for_a_while(0x9e37_79b9_7f4a_7c15, true, role);
+        let met = for_a_while(0x9e37_79b9_7f4a_7c15, &Aim::ALL, role);
         assert!(met.broken.into_inner() > 0, "{role:?}: positions that cannot be were believed");
+        assert!(met.transferred.into_inner() > 0, "{role:?}: nothing was ever transferred");
     }
 }
 
 #[test]
 fn a_thread_that_plays_with_the_doorbells_delays_at_most() {
-    let met = for_a_while(0x0123_4567_89ab_cdef, false, ShmRole::Responder);
+    let met = for_a_while(0x0123_4567_89ab_cdef, &[Aim::Doorbells], ShmRole::Responder);
     assert_eq!(met.broken.into_inner() + met.reset.into_inner(), 0);
     assert!(met.transferred.into_inner() > 0 && met.out_of_time.into_inner() > 0);
 }
@@ -251,8 +260,7 @@ fn a_thread_that_plays_with_the_doorbells_delays_at_most() {
 fn a_process_that_scribbles_over_everything_is_found_out() {
     let name = format!("zorb-ipc-hostile-{}", std::process::id());
     let address = UnixAddress::abstract_name(name.as_bytes()).unwrap();
-    let options = ShmOptions::new().ring(RingSize::SMALLEST).slabs(Some(Slabs::new(SLABS, 4096).unwrap()));
-    let acceptor = ShmAcceptor::bind(address, &AcceptorOptions::new(), &options).unwrap();
+    let acceptor = ShmAcceptor::bind(address, &AcceptorOptions::new(), &options()).unwrap();
     let mut process = Command::new(env::current_exe().unwrap())
         .args(["--exact", "the_hostile_process", "--ignored", "--nocapture"])
         .env(ADDRESS, name)
@@ -260,13 +268,16 @@ fn a_process_that_scribbles_over_everything_is_found_out() {
         .stdout(Stdio::null())
         .spawn()
         .unwrap();
-    let met = Met::default();
+    let (met, stop) = (Met::default(), AtomicBool::new(false));
     let mut random = Random(0xfeed_beef_dead_cafe);
-    let until = Instant::now() + Duration::from_millis(1500);
-    while Instant::now() < until {
-        let stream = acceptor.accept_by(soon()).unwrap();
-        met.use_up(&stream, &mut random, until);
-    }
+    let until = Instant::now() + Duration::from_millis(2000);
+    thread::scope(|scope| {
+        let _stop = Stop(&stop);
+        scope.spawn(|| met.watch(&stop));
+        while Instant::now() < until {
+            met.use_up(acceptor.accept_by(soon()).unwrap(), &mut random, true);
+        }
+    });
     drop(process.stdin.take());
     process.kill().unwrap();
     process.wait().unwrap();
@@ -287,11 +298,12 @@ fn the_hostile_process() {
     loop {
         let socket = UnixStream::connect(address.clone(), soon()).unwrap();
         let reached = Reached::initiate(socket);
+        let aim = Aim::ALL[random.below(Aim::ALL.len())];
         let begun = Instant::now();
         // On to the next when the other end has found out.
         while begun.elapsed() < Duration::from_millis(200) && !reached.socket.is_closed_by_peer() {
             for _ in 0..64 {
-                reached.step(&mut random, true);
+                reached.step(&mut random, aim);
             }
         }
     }

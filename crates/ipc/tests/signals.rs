@@ -11,15 +11,13 @@ use std::sync::Arc;
 use std::thread;
 use std::time::{Duration, Instant};
 
+use conformance::families::tried;
 use conformance::signals::{
     do_not_cut_short, finish_interrupted, interrupted_to_its_end, interrupting_handler,
 };
 use conformance::streams::{Tried, pair};
 use conformance::{LONG, within};
-use zorb_ipc::{
-    ConnectedDatagramSocket, DatagramFamily, DatagramSocket, Shm, Stream, StreamFamily, Tcp, Udp, Unix,
-    UnixDatagram, Vsock, ZeroCopyStream,
-};
+use zorb_ipc::{ByteStream, Error, Sent, Stream, StreamFamily, Tcp, Unix, ZeroCopyStream};
 
 #[test]
 fn signals_neither_kill_nor_cut_short() {
@@ -27,24 +25,27 @@ fn signals_neither_kill_nor_cut_short() {
     // SAFETY: restores the default disposition, which involves no handler.
     unsafe { libc::signal(libc::SIGPIPE, libc::SIG_DFL) };
     interrupting_handler();
-    family::<Tcp>();
-    family::<Unix>();
-    do_not_cut_short::<Shm>();
-    match Vsock::left_out() {
-        None => family::<Vsock>(),
-        Some(why) => conformance::left_out::left_out("vsock", &why),
+    macro_rules! signalled {
+        ($name:ident: $transport:ty) => {
+            tried::<$transport>(stringify!($name), || {
+                do_not_cut_short::<$transport>();
+                a_peer_that_is_gone::<$transport>(|stream, slices| stream.send_now(slices));
+            });
+        };
     }
+    every_stream_transport!(signalled);
+    macro_rules! signalled_sockets {
+        ($name:ident: $family:ty) => {
+            tried::<$family>(stringify!($name), || {
+                timeouts::<$family>();
+                a_peer_that_is_gone::<$family>(|stream, slices| stream.send(slices));
+            });
+        };
+    }
+    every_stream_family!(signalled_sockets);
     passing();
     other_ways_to_send();
     completing();
-    datagrams::<Udp>(|| "127.0.0.1:0".parse().unwrap());
-    datagrams::<UnixDatagram>(conformance::unused_path);
-}
-
-fn family<F: StreamFamily + Tried<Stream = Stream<F>>>() {
-    do_not_cut_short::<F>();
-    timeouts::<F>();
-    a_peer_that_is_gone::<F>();
 }
 
 /// The calls that wait by the stream's own timeout.
@@ -78,8 +79,8 @@ fn timeouts<F: StreamFamily + Tried<Stream = Stream<F>>>() {
 }
 
 /// Every way of sending says so, and the process lives.
-fn a_peer_that_is_gone<F: StreamFamily + Tried<Stream = Stream<F>>>() {
-    let (client, server) = pair::<F>();
+fn a_peer_that_is_gone<T: Tried>(send: impl Fn(&T::Stream, &[IoSlice<'_>]) -> Result<Sent, Error>) {
+    let (client, server) = pair::<T>();
     drop(client);
     let deadline = within(LONG);
     let mut failures = 0;
@@ -87,7 +88,7 @@ fn a_peer_that_is_gone<F: StreamFamily + Tried<Stream = Stream<F>>>() {
         assert!(Instant::now() < deadline);
         let one = [IoSlice::new(b"x")];
         let two = [IoSlice::new(b"x"), IoSlice::new(b"y")];
-        for result in [server.send(&one), server.send(&two), server.send_now(&one), server.send_now(&two)] {
+        for result in [send(&server, &one), send(&server, &two)] {
             if let Err(error) = result {
                 assert!(error.is_connection_reset(), "{error}");
                 failures += 1;
@@ -134,33 +135,4 @@ fn completing() {
     });
     let received = || server.receive_exact(&mut vec![0; octets], within(LONG)).unwrap();
     assert_eq!(finish_interrupted(sending, received), octets);
-}
-
-fn datagrams<F: DatagramFamily>(fresh: impl Fn() -> F::Address) {
-    let (one, other) =
-        (DatagramSocket::<F>::bind(fresh()).unwrap(), DatagramSocket::<F>::bind(fresh()).unwrap());
-    let (at_one, at_other) = (one.local().unwrap().clone(), other.local().unwrap().clone());
-    let one = Arc::new(one);
-    let send = || other.send_to(&[IoSlice::new(b"abc")], &at_one).unwrap();
-    let receiver = Arc::clone(&one);
-    let receiving = thread::spawn(move || receiver.receive_from(&mut [0; 4]).unwrap().octets);
-    assert_eq!(finish_interrupted(receiving, send), 3);
-    let receiver = Arc::clone(&one);
-    let receiving =
-        thread::spawn(move || receiver.receive_from_by(&mut [0; 4], within(LONG)).unwrap().octets);
-    assert_eq!(finish_interrupted(receiving, send), 3);
-    let receiver = Arc::clone(&one);
-    let receiving = thread::spawn(move || {
-        let stamped = receiver.receive_from_stamped_by(&mut [0; 4], within(LONG)).unwrap();
-        stamped.received.octets
-    });
-    assert_eq!(finish_interrupted(receiving, send), 3);
-
-    let one: Arc<ConnectedDatagramSocket<F>> =
-        Arc::new(Arc::into_inner(one).unwrap().connect(at_other).unwrap());
-    let receiver = Arc::clone(&one);
-    let receiving = thread::spawn(move || receiver.receive(&mut [0; 4]).unwrap());
-    assert_eq!(finish_interrupted(receiving, send), 3);
-    let receiving = thread::spawn(move || one.receive_by(&mut [0; 4], within(LONG)).unwrap());
-    assert_eq!(finish_interrupted(receiving, send), 3);
 }

@@ -2,14 +2,34 @@
 
 #![allow(dead_code, reason = "each test uses a part")]
 
-use std::io::{BufRead, BufReader, Read};
+use std::io::{BufRead, BufReader, Read, Write};
 use std::process::{Child, Command, Stdio};
 use std::sync::mpsc;
 use std::thread;
 use std::time::{Duration, Instant};
 
+use zorb_ipc::{Error, StreamTransport, Vsock, VsockAddress};
+
 /// The longest that any wait here lasts before the test fails.
 pub(crate) const PATIENCE: Duration = Duration::from_secs(60);
+
+/// Where to listen for whoever connects by vsock from this machine, if it can reach itself so; a line says why it cannot,
+/// past the harness, which shows what is printed of failures only.
+pub(crate) fn vsock() -> Option<&'static str> {
+    let connects = || -> Result<(), Error> {
+        let any = VsockAddress { context: VsockAddress::LOCAL, port: VsockAddress::ANY_PORT };
+        let acceptor = Vsock::listen(any)?;
+        Vsock::connect(Vsock::address(&acceptor), Instant::now() + Duration::from_secs(5)).map(drop)
+    };
+    match connects() {
+        Ok(()) => Some("vsock:local:4294967295"),
+        Err(error) => {
+            let said = format!("vsock left out: no vsock within this machine: {error}\n");
+            let _ = std::io::stderr().write_all(said.as_bytes());
+            None
+        }
+    }
+}
 
 /// A process that does not outlive the test.
 pub(crate) struct Process(pub(crate) Child);

@@ -37,6 +37,8 @@ pub enum Address {
     Multicast(MulticastGroup),
     /// `unix:/path` or `unix:@name`.
     Unix(UnixAddress),
+    /// `shm:/path` or `shm:@name`: the Unix socket over which channels of shared memory are set up.
+    Shm(UnixAddress),
     /// `vsock:context:port`.
     Vsock(VsockAddress),
 }
@@ -45,7 +47,7 @@ pub enum Address {
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 #[non_exhaustive]
 pub enum AddressParseError {
-    /// No known family stands before the first colon: expected `tcp:`, `udp:`, `multicast:`, `unix:` or `vsock:`.
+    /// No known family stands before the first colon: expected `tcp:`, `udp:`, `multicast:`, `unix:`, `shm:` or `vsock:`.
     Family,
     /// After `tcp:` or `udp:` comes neither `a.b.c.d:port` nor `[ipv6]:port`.
     Tcp,
@@ -68,6 +70,7 @@ impl FromStr for Address {
             "udp" => internet().map(Address::Udp),
             "multicast" => rest.parse().map(Address::Multicast),
             "unix" => rest.parse().map(Address::Unix),
+            "shm" => rest.parse().map(Address::Shm),
             "vsock" => rest.parse().map(Address::Vsock),
             _ => Err(AddressParseError::Family),
         }
@@ -105,6 +108,7 @@ impl fmt::Display for Address {
             Address::Udp(address) => write!(f, "udp:{address}"),
             Address::Multicast(group) => write!(f, "multicast:{group}"),
             Address::Unix(address) => write!(f, "unix:{address}"),
+            Address::Shm(address) => write!(f, "shm:{address}"),
             Address::Vsock(address) => write!(f, "vsock:{address}"),
         }
     }
@@ -114,7 +118,7 @@ impl fmt::Display for AddressParseError {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         f.write_str(match self {
             AddressParseError::Family => {
-                "an address begins with its family, tcp, udp, multicast, unix or vsock, as in tcp:127.0.0.1:2809"
+                "an address begins with its family, tcp, udp, multicast, unix, shm or vsock, as in tcp:127.0.0.1:2809"
             }
             AddressParseError::Tcp => {
                 "after tcp: or udp: comes a numeric address and a port, as in 127.0.0.1:2809 or [::1]:2809"
@@ -149,6 +153,8 @@ mod tests {
             "multicast:239.1.2.3:5000%2",
             "unix:/run/bank.sock",
             "unix:@bank",
+            "shm:/run/bank.sock",
+            "shm:@bank",
             "vsock:host:2809",
         ] {
             assert_eq!(text.parse::<Address>().unwrap().to_string(), text);
@@ -167,6 +173,9 @@ mod tests {
             ("ftp:127.0.0.1:1", AddressParseError::Family),
             ("unix", AddressParseError::Family),
             ("unix:", AddressParseError::Unix),
+            ("shm", AddressParseError::Family),
+            ("shm:", AddressParseError::Unix),
+            ("shm:/nul/%00", AddressParseError::Unix),
             ("vsock:1", AddressParseError::Vsock),
             ("multicast:127.0.0.1:1", AddressParseError::Group),
         ] {

@@ -101,13 +101,14 @@ pub(super) unsafe fn copy(from: *const u8, to: *mut u8, octets: usize) {
 unsafe fn copy_one_by_one(from: *const u8, to: *mut u8, octets: usize) {
     use std::sync::atomic::{AtomicU8, Ordering::Relaxed};
     for at in 0..octets {
-        // SAFETY: the caller says that these octets can be accessed, and that all others who do so at the
-        // same time do it atomically, or from outside of this program. What is only read is never written
-        // through its pointer.
-        unsafe {
-            let octet = AtomicU8::from_ptr(from.add(at).cast_mut()).load(Relaxed);
-            AtomicU8::from_ptr(to.add(at)).store(octet, Relaxed);
-        }
+        // SAFETY: the caller says that so many octets can be accessed from here on.
+        let (from, to) = (unsafe { from.add(at) }, unsafe { to.add(at) });
+        // SAFETY: it can be read, the caller says, and all others who access it at the same time do so atomically, or from
+        // outside of this program. It is never written through this pointer.
+        let from = unsafe { AtomicU8::from_ptr(from.cast_mut()) };
+        // SAFETY: likewise, and it can be written.
+        let to = unsafe { AtomicU8::from_ptr(to) };
+        to.store(from.load(Relaxed), Relaxed);
     }
 }
 
@@ -120,8 +121,9 @@ mod tests {
         for octets in (0..=130).chain([191, 192, 193, 500, 1023, 1024, 1025]) {
             for (from, to) in [(0, 0), (1, 0), (0, 3), (5, 7)] {
                 let mut target = [0xee; 1100];
-                // SAFETY: both are within their arrays, which are this test's own.
-                unsafe { copy(source.as_ptr().add(from), target.as_mut_ptr().add(to), octets) };
+                let (begin, place) = (source[from..].as_ptr(), target[to..].as_mut_ptr());
+                // SAFETY: both are followed by so many octets of their arrays, which are this test's own.
+                unsafe { copy(begin, place, octets) };
                 let mut expected = [0xee; 1100];
                 expected[to..to + octets].copy_from_slice(&source[from..from + octets]);
                 assert_eq!(target, expected, "{octets} octets from {from} to {to}");

@@ -24,6 +24,7 @@ use crate::Error;
 use crate::ready::resumed;
 
 /// What arming found.
+#[must_use = "if it is `Ready` nothing is armed, and a wait would be for nothing"]
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Armed {
     /// It would not have to wait: the next call moves something, or says why it never will. Nothing is armed.

@@ -8,7 +8,7 @@ use rustix::io::Errno;
 use super::ShmStream;
 use super::stream::{BROKEN, ENDED_HERE, SHUT, lock};
 use crate::error::ENDED;
-use crate::{Error, Idle, Step};
+use crate::{Address, Error, Idle, Step};
 
 impl ShmStream {
     /// Ends the sending direction: the peer receives what was sent, then 0. Receiving goes on.
@@ -68,12 +68,35 @@ impl ShmStream {
             self.wake_own();
             let _ = self.socket.shutdown_both();
         }
-        self.socket.naming(Error::broken(step, "a position that cannot be"))
+        self.naming(Error::broken(step, "a position that cannot be"))
+    }
+
+    #[cold]
+    pub(super) fn failed(&self, step: Step, errno: Errno) -> Error {
+        self.naming(Error::os(step, errno))
+    }
+
+    /// Names the peer, where it has a name.
+    #[cold]
+    pub(super) fn naming(&self, error: Error) -> Error {
+        renamed(self.socket.naming(error))
     }
 
     #[cold]
     pub(super) fn ended_early(&self, filled: usize) -> Error {
-        self.socket.failed(Step::Receive, ENDED).with_transferred(filled)
+        self.failed(Step::Receive, ENDED).with_transferred(filled)
+    }
+}
+
+/// What concerns the Unix socket of a channel concerns the channel.
+#[cold]
+pub(super) fn renamed(error: Error) -> Error {
+    match error.address() {
+        Some(Address::Unix(address)) => {
+            let address = Address::Shm(address.clone());
+            error.with(address)
+        }
+        _ => error,
     }
 }
 

@@ -7,6 +7,7 @@ use std::time::Instant;
 
 use rustix::event::PollFlags;
 
+use super::closing::renamed;
 use super::setup::Hello;
 use super::stream::lock;
 use super::{ShmOptions, ShmRole, ShmStream};
@@ -52,8 +53,8 @@ impl ShmAcceptor {
         listening: &AcceptorOptions<Unix>,
         options: &ShmOptions,
     ) -> Result<Self, Error> {
-        let unix = UnixAcceptor::bind(address, listening)?;
-        let named = |error: Error| error.or_with(|| Address::Unix(unix.local().clone()));
+        let unix = UnixAcceptor::bind(address, listening).map_err(renamed)?;
+        let named = |error: Error| error.or_with(|| Address::Shm(unix.local().clone()));
         let set = Epoll::new().map_err(named)?;
         set.add(&unix, 0, Interest::RECEIVE, Trigger::Level).map_err(named)?;
         Ok(Self { unix, set, silent: Mutex::default(), options: options.clone() })
@@ -105,7 +106,8 @@ impl ShmAcceptor {
             }
         }
         loop {
-            let mut next = Silent { socket: self.unix.accept_now()?, hello: Hello::default() };
+            let mut next =
+                Silent { socket: self.unix.accept_now().map_err(renamed)?, hello: Hello::default() };
             match self.listen_to(&mut next) {
                 Ok(true) => match self.channel(next) {
                     Err(error) => self.pass_over(error)?,
@@ -150,7 +152,7 @@ impl ShmAcceptor {
     }
 
     fn naming(&self, error: Error) -> Error {
-        error.with(Address::Unix(self.local().clone()))
+        error.with(Address::Shm(self.local().clone()))
     }
 }
 
@@ -186,8 +188,8 @@ impl ShmConnector {
     /// # Errors
     /// As [`Connector::connect`](crate::Connector::connect), and as [`ShmStream::over`].
     pub fn connect(&self, address: UnixAddress, deadline: Instant) -> Result<ShmStream, Error> {
-        let named = |error: Error| error.or_with(|| Address::Unix(address.clone()));
-        let socket = self.unix.connect(address.clone(), deadline)?;
+        let named = |error: Error| renamed(error).or_with(|| Address::Shm(address.clone()));
+        let socket = self.unix.connect(address.clone(), deadline).map_err(named)?;
         let stream = ShmStream::over(socket, ShmRole::Initiator, &self.options, deadline);
         stream.map_err(|refused| named(refused.into()))
     }
@@ -204,6 +206,10 @@ impl StreamTransport for Shm {
 
     fn address(acceptor: &ShmAcceptor) -> UnixAddress {
         acceptor.local().clone()
+    }
+
+    fn full_address(address: &UnixAddress) -> Address {
+        Address::Shm(address.clone())
     }
 
     fn accept_by(acceptor: &ShmAcceptor, deadline: Instant) -> Result<ShmStream, Error> {

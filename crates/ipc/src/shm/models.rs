@@ -96,8 +96,9 @@ struct Lane {
     socket: Socket,
 }
 
-// Each cell is accessed by one side at a time, which is what loom checks.
+// SAFETY: a cell's value is a number, which any thread may have.
 unsafe impl Send for Lane {}
+// SAFETY: each cell is accessed by one side at a time, which is what loom checks.
 unsafe impl Sync for Lane {}
 
 impl Lane {
@@ -123,12 +124,14 @@ impl Lane {
     }
 
     fn put(&self, producer: &mut Producer, value: u32) {
+        // SAFETY: the place is the producer's until it is published; loom ends the test if anybody else is there.
         self.cells[producer.place()].with_mut(|cell| unsafe { *cell = value });
         producer.publish(&self.head, 1);
         self.ring_data();
     }
 
     fn take(&self, consumer: &mut Consumer) -> u32 {
+        // SAFETY: the place is the consumer's until it is consumed; loom ends the test if anybody else is there.
         let value = self.cells[consumer.place()].with(|cell| unsafe { *cell });
         consumer.consume(&self.tail, 1);
         if doorbell::ring(&self.room) & SLEEPING != 0 {

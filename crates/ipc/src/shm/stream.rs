@@ -295,7 +295,7 @@ impl ShmStream {
         let gone = state & HUNG != 0 || self.outgoing.gone(&self.segment).load(Acquire) != 0;
         let unread = || lock(&self.sending).is_unread(self.outgoing.tail(&self.segment));
         if gone && state & SHUT == 0 && unread() {
-            return Err(self.socket.failed(Step::Receive, Errno::CONNRESET));
+            return Err(self.failed(Step::Receive, Errno::CONNRESET));
         }
         Ok(Taken::End)
     }
@@ -308,7 +308,7 @@ impl ShmStream {
                 Taken::End => return Ok(0),
                 // Once known, it is empty no more.
                 Taken::Empty(_) if self.hangs_up() => {}
-                Taken::Empty(_) => return Err(self.socket.failed(Step::Receive, Errno::AGAIN)),
+                Taken::Empty(_) => return Err(self.failed(Step::Receive, Errno::AGAIN)),
             }
         }
     }
@@ -321,7 +321,7 @@ impl ShmStream {
                 Taken::End => return Ok(0),
                 Taken::Empty(seen) => {
                     if !self.wait_for_octets(seen, deadline)? {
-                        return Err(self.socket.naming(Error::out_of_time(Step::Receive)));
+                        return Err(self.naming(Error::out_of_time(Step::Receive)));
                     }
                 }
             }
@@ -433,7 +433,7 @@ impl ShmStream {
         if self.state.load(Acquire) & BROKEN != 0 {
             return self.broken(Step::Send);
         }
-        self.socket.failed(Step::Send, Errno::PIPE)
+        self.failed(Step::Send, Errno::PIPE)
     }
 
     #[inline]
@@ -442,7 +442,7 @@ impl ShmStream {
             match self.put(slices)? {
                 Put::Octets(put) => return Ok(put),
                 Put::Full(_) if self.hangs_up() => {}
-                Put::Full(_) => return Err(self.socket.failed(Step::Send, Errno::AGAIN)),
+                Put::Full(_) => return Err(self.failed(Step::Send, Errno::AGAIN)),
             }
         }
     }
@@ -454,7 +454,7 @@ impl ShmStream {
                 Put::Octets(put) => return Ok(put),
                 Put::Full(seen) => {
                     if !self.wait_for_room(seen, deadline)? {
-                        return Err(self.socket.naming(Error::out_of_time(Step::Send)));
+                        return Err(self.naming(Error::out_of_time(Step::Send)));
                     }
                 }
             }

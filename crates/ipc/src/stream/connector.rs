@@ -16,6 +16,22 @@ use std::os::fd::{AsFd, BorrowedFd, OwnedFd};
 use std::time::{Duration, Instant};
 
 /// How to connect: options that every stream it yields is born with. Holds no descriptor.
+///
+/// Connecting blocks until a deadline ([`connect`](Self::connect)), or does not block ([`begin`](Self::begin)). Connecting
+/// without a deadline does not exist: how long the system itself tries differs from one to the next and is minutes for TCP,
+/// and a Unix socket whose peer's queue is full it tries for ever. Who means to wait as long as it takes says so, by a
+/// deadline far away; a connection is refused or fails before that all the same, with the system's reason:
+///
+/// ```no_run
+/// use std::time::{Duration, Instant};
+/// use zorb_ipc::TcpConnector;
+///
+/// # fn main() -> Result<(), zorb_ipc::Error> {
+/// let blocking = Instant::now() + Duration::from_secs(365 * 24 * 3600);
+/// let stream = TcpConnector::new().connect("192.0.2.1:2809".parse().unwrap(), blocking)?;
+/// # Ok(())
+/// # }
+/// ```
 pub struct Connector<F: StreamFamily> {
     queue_sizes: QueueSizes,
     /// The family's own.
@@ -101,6 +117,7 @@ impl<F: StreamFamily> fmt::Debug for Connector<F> {
 /// A connection under way. It cannot send or receive yet; [`complete_now`](Self::complete_now) turns it into a stream that can.
 ///
 /// It may wait in an [`Epoll`](crate::Epoll) set, with the interest to send. Dropping it gives the connection up.
+#[must_use = "dropped, it gives the connection up: `complete_now` or `complete_by` makes it a stream"]
 pub struct Connecting<F: StreamFamily> {
     fd: OwnedFd,
     address: F::Address,
@@ -110,6 +127,7 @@ pub struct Connecting<F: StreamFamily> {
 }
 
 /// What became of a connection under way.
+#[must_use = "dropped, it gives the connection up, which may be there or still under way"]
 pub enum Completion<F: StreamFamily> {
     /// It is there.
     Connected(Stream<F>),

@@ -38,6 +38,7 @@ pub struct Stream<F: StreamFamily> {
 }
 
 /// What an idle connection's peer has been up to; see [`Stream::idle`].
+#[must_use = "asking changes nothing"]
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Idle {
     /// Connected, and nothing to receive.
@@ -66,6 +67,9 @@ impl<F: StreamFamily> Stream<F> {
 
     /// Receives what is there, at least one octet, and waits for it up to the [receive
     /// timeout](Self::set_receive_timeout). 0: the peer has ended its direction (or `into` is empty).
+    ///
+    /// How many octets came is a plain number, for `&into[..received]`; ignoring it takes the old rest of `into` for
+    /// octets received. Who knows how many have to come calls [`receive_exact`](Self::receive_exact).
     ///
     /// The first signal that interrupts the wait begins the timeout anew, further ones do not.
     ///

@@ -23,7 +23,8 @@ const AT_ONE_GO: SendFlags = SendFlags::NOSIGNAL.union(SendFlags::DONTWAIT);
 pub(super) const BESIDE: usize =
     room(AT_ONCE * size_of::<RawFd>()) + room(credentials::OCTETS) + room(size_of::<RawFd>()) + 512;
 
-/// What was received together.
+/// What was received together. Dropped, it closes the descriptors.
+#[must_use = "the descriptors that came are closed with it, and how many octets came it alone says"]
 #[derive(Debug)]
 pub struct Passed {
     /// Octets of it, at the beginning of the caller's memory. 0: the peer has ended its direction.

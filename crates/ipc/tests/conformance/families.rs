@@ -1,4 +1,4 @@
-//! The stream families, and the addresses of each that tests need.
+//! The families of streams and of datagrams, and the addresses of each that tests need.
 
 use std::net::{Ipv4Addr, SocketAddr};
 use std::os::fd::OwnedFd;
@@ -6,12 +6,21 @@ use std::sync::OnceLock;
 use std::time::{Duration, Instant};
 
 use zorb_ipc::{
-    Acceptor, AcceptorOptions, Error, RingSize, Shm, ShmAcceptor, ShmConnector, ShmOptions, ShmStream, Slabs,
-    Stream, StreamTransport, Tcp, Unix, UnixAddress, Vsock, VsockAddress,
+    Acceptor, AcceptorOptions, Address, Error, RingSize, Shm, ShmAcceptor, ShmConnector, ShmOptions,
+    ShmStream, Slabs, Stream, StreamTransport, Tcp, Udp, Unix, UnixAddress, UnixDatagram, Vsock,
+    VsockAddress,
 };
 
 use super::streams::Tried;
-use super::{unused_path, within};
+use super::{datagrams, left_out, unused_path, within};
+
+/// Runs a suite for one transport, unless this machine cannot try it, which a line says.
+pub(crate) fn tried<T: Tried>(name: &str, suite: impl FnOnce()) {
+    match T::left_out() {
+        None => suite(),
+        Some(why) => left_out::left_out(name, &why),
+    }
+}
 
 impl Tried for Tcp {
     type Held = OwnedFd;
@@ -92,6 +101,10 @@ impl StreamTransport for SmallSlabs {
         acceptor.local().clone()
     }
 
+    fn full_address(address: &UnixAddress) -> Address {
+        Shm::full_address(address)
+    }
+
     fn accept_by(acceptor: &ShmAcceptor, deadline: Instant) -> Result<ShmStream, Error> {
         acceptor.accept_by(deadline)
     }
@@ -146,4 +159,31 @@ impl Tried for Vsock {
     }
 
     const FULL_REFUSES: bool = true;
+}
+
+impl datagrams::Tried for Udp {
+    fn fresh() -> SocketAddr {
+        (Ipv4Addr::LOCALHOST, 0).into()
+    }
+
+    /// 64 KiB less the heads of IPv4 and UDP, and one (RFC 791, RFC 768).
+    fn longest() -> usize {
+        65_507
+    }
+
+    const WAITS: bool = false;
+}
+
+impl datagrams::Tried for UnixDatagram {
+    fn fresh() -> UnixAddress {
+        unused_path()
+    }
+
+    /// The sender's queue less 32 octets, which the kernel keeps for itself.
+    fn longest() -> usize {
+        let queue = std::fs::read_to_string("/proc/sys/net/core/wmem_default").unwrap();
+        queue.trim().parse::<usize>().unwrap() - 32
+    }
+
+    const WAITS: bool = true;
 }

@@ -1,5 +1,7 @@
-//! Suites that are generic over what they try: one line runs all of a suite for one more family.
+//! Suites that are generic over what they try: one line in `lists.rs` runs all of them for one more family.
 
+#[macro_use]
+mod lists;
 #[macro_use]
 pub(crate) mod streams;
 #[macro_use]

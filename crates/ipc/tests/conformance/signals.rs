@@ -21,13 +21,12 @@ extern "C" fn count(_signal: libc::c_int) {
 
 /// Installs a handler that does not ask for interrupted calls to be restarted.
 pub(crate) fn interrupting_handler() {
-    // SAFETY: the zeroed structure is a valid `sigaction` with an empty mask and no flags, and the handler
-    // only counts in an atomic, which a signal handler may do.
-    unsafe {
-        let mut action: libc::sigaction = std::mem::zeroed();
-        action.sa_sigaction = count as *const () as libc::sighandler_t;
-        assert_eq!(libc::sigaction(libc::SIGUSR1, &action, std::ptr::null_mut()), 0);
-    }
+    // SAFETY: a zeroed `sigaction` is one with an empty mask and no flags.
+    let mut action: libc::sigaction = unsafe { std::mem::zeroed() };
+    action.sa_sigaction = count as *const () as libc::sighandler_t;
+    // SAFETY: the handler only counts in an atomic, which a signal handler may do; nothing is written.
+    let done = unsafe { libc::sigaction(libc::SIGUSR1, &action, std::ptr::null_mut()) };
+    assert_eq!(done, 0);
 }
 
 /// Interrupts a thread again and again, lets it finish by `meanwhile`, and gives what it found.

@@ -410,10 +410,8 @@ macro_rules! stream_transport {
         $(
             #[test]
             fn $test() {
-                match <$transport as streams::Tried>::left_out() {
-                    None => $suite::$test::<$transport> $arguments,
-                    Some(why) => crate::conformance::left_out::left_out(stringify!($name), &why),
-                }
+                let suite = || $suite::$test::<$transport> $arguments;
+                crate::conformance::families::tried::<$transport>(stringify!($name), suite);
             }
         )*
     };
