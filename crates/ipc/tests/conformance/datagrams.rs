@@ -530,7 +530,27 @@ macro_rules! datagram_family {
                 a_taken_address_is_said_to_be_taken
                 threads_may_share_a_socket
             }
+            datagram_family! { @ killed $family:
+                killed_before_it_receives_it_is_told_to_whoever_sends
+                killed_while_it_is_waited_for_it_leaves_what_it_sent_and_then_silence
+                killed_while_it_sends_it_leaves_whole_datagrams
+                killed_while_it_is_sent_to_it_ends_the_wait_for_room
+            }
+
+            #[test]
+            #[ignore = "run by the tests of killed peers, as their other process"]
+            fn the_other_process() {
+                crate::conformance::killed_datagrams::play::<$family>();
+            }
         }
+    };
+    (@ killed $family:ty: $($test:ident)*) => {
+        $(
+            #[test]
+            fn $test() {
+                crate::conformance::killed_datagrams::$test::<$family>(module_path!());
+            }
+        )*
     };
     (@ $family:ty: $($test:ident)*) => {
         $(

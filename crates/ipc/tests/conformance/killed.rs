@@ -1,76 +1,18 @@
 //! A peer in another process that is killed, at each step of a connection's life.
-//!
-//! The other process is this test program again, of which it runs one test that plays a role.
 
-use std::env;
 use std::fmt::{Debug, Display};
-use std::fs;
-use std::io::{BufRead, BufReader, IoSlice, Write};
-use std::process::{Child, ChildStdout, Command, Stdio};
+use std::io::IoSlice;
 use std::str::FromStr;
 use std::thread;
 
 use zorb_ipc::{ByteStream, Error, Idle};
 
+use super::other_process::{Elsewhere, Other, role, say};
 use super::streams::{Tried, receive, send};
 use super::{LONG, SHORT, eventually, within};
 
-const ROLE: &str = "ZORB_IPC_ROLE";
-const ADDRESS: &str = "ZORB_IPC_ADDRESS";
-/// The test harness writes to the same pipe.
-const MARK: &str = "the other process: ";
 /// Never a multiple of what moves at once, so that an octet lost or doubled shows.
 const PERIOD: usize = 251;
-
-/// The other process. Killed when it is dropped.
-struct Other {
-    process: Child,
-    output: BufReader<ChildStdout>,
-}
-
-impl Other {
-    /// `module` is where the test that plays the roles is.
-    fn start(module: &str, role: &str, address: &impl Display) -> Other {
-        let (_, module) = module.split_once("::").unwrap();
-        let mut process = Command::new(env::current_exe().unwrap())
-            .args(["--exact", &format!("{module}::the_other_process"), "--ignored", "--nocapture"])
-            .env(ROLE, role)
-            .env(ADDRESS, address.to_string())
-            .stdin(Stdio::null())
-            .stdout(Stdio::piped())
-            .spawn()
-            .unwrap();
-        let output = BufReader::new(process.stdout.take().unwrap());
-        Other { process, output }
-    }
-
-    /// What it says next.
-    fn says(&mut self) -> String {
-        loop {
-            let mut line = String::new();
-            assert_ne!(self.output.read_line(&mut line).unwrap(), 0, "the other process has ended by itself");
-            if let Some((_, said)) = line.trim_end().split_once(MARK) {
-                return said.to_owned();
-            }
-        }
-    }
-
-    fn kill(mut self) {
-        self.process.kill().unwrap();
-    }
-}
-
-impl Drop for Other {
-    fn drop(&mut self) {
-        let _ = self.process.kill();
-        let _ = self.process.wait();
-    }
-}
-
-fn say(text: impl Display) {
-    // In one piece, past the harness's own buffer.
-    std::io::stdout().write_all(format!("{MARK}{text}\n").as_bytes()).unwrap();
-}
 
 fn octets(from: usize, count: usize) -> Vec<u8> {
     (from..from + count).map(|at| (at % PERIOD) as u8).collect()
@@ -81,8 +23,8 @@ pub(crate) fn play<T: Tried>()
 where
     T::Address: FromStr<Err: Debug> + Display,
 {
-    let Ok(role) = env::var(ROLE) else { return };
-    let address: T::Address = env::var(ADDRESS).unwrap().parse().unwrap();
+    let Some((role, address)) = role() else { return };
+    let address: T::Address = address.parse().unwrap();
     match role.as_str() {
         "connect" => {
             let _stream = T::connect(address, within(LONG)).unwrap();
@@ -133,19 +75,6 @@ where
     let acceptor = T::listen(T::fresh()).unwrap();
     let other = Other::start(module, role, &T::address(&acceptor));
     (T::accept_by(&acceptor, within(LONG)).unwrap(), other)
-}
-
-/// Somewhere that another process listens. A killed one leaves the file of its Unix socket, which this
-/// removes.
-struct Elsewhere<A: Display>(A);
-
-impl<A: Display> Drop for Elsewhere<A> {
-    fn drop(&mut self) {
-        let path = self.0.to_string();
-        if path.starts_with('/') {
-            let _ = fs::remove_file(path);
-        }
-    }
 }
 
 fn elsewhere<T: Tried>(module: &str, role: &str) -> (Elsewhere<T::Address>, Other)

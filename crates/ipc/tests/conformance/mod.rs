@@ -8,6 +8,9 @@ pub(crate) mod streams;
 pub(crate) mod datagrams;
 pub(crate) mod families;
 pub(crate) mod killed;
+pub(crate) mod killed_datagrams;
+pub(crate) mod killed_seqpackets;
+pub(crate) mod other_process;
 pub(crate) mod signals;
 #[macro_use]
 pub(crate) mod seqpackets;

@@ -12,7 +12,7 @@ use zorb_ipc::{
 use super::{LONG, SHORT, within};
 
 /// An address that nobody else listens at.
-type Fresh = fn() -> UnixAddress;
+pub(crate) type Fresh = fn() -> UnixAddress;
 
 fn listening(fresh: Fresh) -> SeqpacketAcceptor {
     SeqpacketAcceptor::bind(fresh(), &SeqpacketAcceptorOptions::new()).unwrap()
@@ -238,7 +238,28 @@ macro_rules! seqpackets {
                 a_taken_address_is_said_to_be_taken
                 threads_may_share_a_connection
             }
+            seqpackets! { @ killed $fresh;
+                killed_before_it_is_accepted_it_does_no_harm
+                killed_while_it_is_waited_for_it_ends_the_wait
+                killed_while_it_sends_it_leaves_whole_messages
+                killed_while_it_is_sent_to_it_ends_the_wait_for_room
+                killed_while_it_listens_it_refuses
+            }
+
+            #[test]
+            #[ignore = "run by the tests of killed peers, as their other process"]
+            fn the_other_process() {
+                crate::conformance::killed_seqpackets::play($fresh);
+            }
         }
+    };
+    (@ killed $fresh:expr; $($test:ident)*) => {
+        $(
+            #[test]
+            fn $test() {
+                crate::conformance::killed_seqpackets::$test($fresh, module_path!());
+            }
+        )*
     };
     (@ $fresh:expr; $($test:ident)*) => {
         $(
