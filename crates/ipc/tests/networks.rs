@@ -1,16 +1,18 @@
-//! Multicast, broadcast and hosts that cannot be reached, across two networks.
+//! Multicast, broadcast, hosts that cannot be reached and links that die, across two networks.
 
 mod two_networks;
 
 use std::io::IoSlice;
 use std::net::{IpAddr, SocketAddr};
 use std::num::NonZeroU32;
+use std::process::Command;
 use std::thread;
 use std::time::{Duration, Instant};
 
 use zorb_ipc::{
-    BroadcastSocket, ConnectedUdpSocket, Error, Interface, MulticastGroup, MulticastReceiver,
-    MulticastSender, Received, SendBatch, Step, Udp, UdpSocket, interfaces,
+    AcceptorOptions, BroadcastSocket, ConnectedUdpSocket, Error, Interface, KeepAlive, MulticastGroup,
+    MulticastReceiver, MulticastSender, Probes, Received, SendBatch, Step, TcpAcceptor, TcpStream, Udp,
+    UdpSocket, UserTimeout, ZeroCopyStream, interfaces,
 };
 
 use two_networks::{LONG, Meeting, has_ipv6, left_out, run};
@@ -402,4 +404,75 @@ fn who_cannot_be_reached_is_told_apart() {
             assert!(socket.receive_from_now(&mut [0; 4]).is_ok(), "what was for it came");
         },
     );
+}
+
+/// Three connections over a link that falls silent: one asks, one has sent what nobody acknowledges, one just waits.
+fn a_silent_link_near(meeting: &mut Meeting) {
+    meeting.at("listening");
+    let connect = || TcpStream::connect(at(ROUTER, PORT), soon()).unwrap();
+    let (asking, sending, waiting) = (connect(), connect(), connect());
+    let second = Duration::from_secs(1);
+    asking.set(KeepAlive(Some(Probes { idle: second, interval: second, count: 1 }))).unwrap();
+    sending.set(UserTimeout(Some(second / 2))).unwrap();
+    meeting.at("connected");
+    meeting.at("silent");
+    let _ = sending.send(&of("for nobody")).unwrap();
+    for (stream, how) in [(&asking, "asking"), (&sending, "sending")] {
+        let error = stream.receive_by(&mut [0; 4], soon()).unwrap_err();
+        assert!(error.is_connection_reset() && !error.is_timeout(), "{how}: {error}");
+        assert_eq!(error.address().map(ToString::to_string), Some(format!("tcp:{ROUTER}:{PORT}")), "{how}");
+    }
+    let error = waiting.receive_by(&mut [0; 4], Instant::now() + second / 10).unwrap_err();
+    assert!(error.is_timeout(), "who asks nothing is told nothing: {error}");
+    meeting.at("end");
+}
+
+fn a_silent_link_far(meeting: &mut Meeting) {
+    let acceptor = TcpAcceptor::bind(at("0.0.0.0", PORT), &AcceptorOptions::new()).unwrap();
+    meeting.at("listening");
+    let _streams = [(); 3].map(|()| acceptor.accept_by(soon()).unwrap());
+    meeting.at("connected");
+    // Whatever this side has to say is thrown away on its way.
+    let silenced = Command::new("ip").args(["route", "add", "blackhole", "192.0.2.1/32"]).status().unwrap();
+    assert!(silenced.success());
+    meeting.at("silent");
+    meeting.at("end");
+}
+
+#[test]
+fn a_link_that_falls_silent_ends_who_asks_and_who_sends() {
+    run("a_link_that_falls_silent_ends_who_asks_and_who_sends", a_silent_link_near, a_silent_link_far);
+}
+
+/// The loopback interface, and one that leads to another process here, copy what the program lends. What no interface has
+/// taken is not copied: the kernel gives it back as it is.
+fn lent_near(meeting: &mut Meeting) {
+    meeting.at("listening");
+    let connect = || TcpStream::connect(at(ROUTER, PORT), soon()).unwrap();
+    let (taken, lost) = (connect(), connect());
+    lost.set(UserTimeout(Some(Duration::from_millis(500)))).unwrap();
+    let mut taken = ZeroCopyStream::new(taken).unwrap();
+    let mut lost = ZeroCopyStream::new(lost).unwrap();
+    taken.send_all(vec![1; 4096], soon()).unwrap();
+    let completed = taken.completed_by(soon()).unwrap().unwrap();
+    assert!(completed.copied && completed.buffer == vec![1; 4096]);
+    let silenced = Command::new("ip").args(["route", "add", "blackhole", "192.0.2.2/32"]).status().unwrap();
+    assert!(silenced.success());
+    lost.send_all(vec![2; 4096], soon()).unwrap();
+    let completed = lost.completed_by(soon()).unwrap().unwrap();
+    assert!(!completed.copied && completed.buffer == vec![2; 4096]);
+    meeting.at("end");
+}
+
+fn lent_far(meeting: &mut Meeting) {
+    let acceptor = TcpAcceptor::bind(at("0.0.0.0", PORT), &AcceptorOptions::new()).unwrap();
+    meeting.at("listening");
+    let streams = [(); 2].map(|()| acceptor.accept_by(soon()).unwrap());
+    streams[0].receive_exact(&mut [0; 4096], soon()).unwrap();
+    meeting.at("end");
+}
+
+#[test]
+fn what_was_lent_comes_back_with_whether_it_was_copied() {
+    run("what_was_lent_comes_back_with_whether_it_was_copied", lent_near, lent_far);
 }

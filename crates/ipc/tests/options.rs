@@ -10,10 +10,10 @@ use std::thread;
 use std::time::{Duration, Instant, SystemTime};
 
 use zorb_ipc::{
-    AcceptorOptions, BusyPoll, CongestionControl, Cork, IncomingCore, KeepAlive, Linger, MaximumSegment,
-    NoDelay, Priority, Probes, QuickAck, ReceiveQueue, ReceiveTimestamps, SendQueue, SocketOption, Step,
-    TcpAcceptor, TcpStream, TypeOfService, UdpSocket, UnixAcceptor, UnixAddress, UnixDatagramSocket,
-    UnixStream, UserTimeout,
+    AcceptorOptions, BusyPoll, CongestionControl, ConnectedUdpSocket, Cork, IncomingCore, KeepAlive, Linger,
+    MaximumSegment, NoDelay, Priority, Probes, QuickAck, ReceiveQueue, ReceiveTimestamps, SendQueue,
+    SocketOption, Step, TcpAcceptor, TcpStream, TypeOfService, UdpSocket, UnixAcceptor, UnixAddress,
+    UnixDatagramSocket, UnixStream, UserTimeout,
 };
 
 use left_out::left_out;
@@ -356,4 +356,29 @@ fn what_takes_privileges_says_so() {
     }
     // Whatever came of it, the descriptor is the stream's own still.
     assert!(rustix::net::sockopt::socket_error(stream.as_fd()).unwrap().is_ok());
+}
+
+/// Of sockets for datagrams, connected and not, what concerns their packets.
+#[test]
+fn datagrams_have_their_priority_class_and_polling_too() {
+    let plain = UdpSocket::bind("127.0.0.1:0".parse().unwrap()).unwrap();
+    let connected = ConnectedUdpSocket::connect(*plain.local().unwrap()).unwrap();
+    for priority in [Priority(6), Priority(0)] {
+        plain.set(priority).unwrap();
+        connected.set(priority).unwrap();
+        assert_eq!((plain.option(), connected.option()), (Ok(priority), Ok(priority)));
+    }
+    assert_eq!(plain.set(TypeOfService(0xb8)).unwrap(), TypeOfService(0xb8));
+    assert_eq!(connected.set(TypeOfService(0x20)).unwrap(), TypeOfService(0x20));
+    assert_eq!(plain.option::<TypeOfService>(), Ok(TypeOfService(0xb8)), "each has its own");
+    let polls = BusyPoll(Duration::from_micros(50));
+    for (set, option) in [(plain.set(polls), plain.option()), (connected.set(polls), connected.option())] {
+        match set {
+            Ok(()) => assert_eq!(option, Ok(polls)),
+            Err(error) => assert!(error.is_permission_denied(), "{error}"),
+        }
+    }
+    // They work as before.
+    connected.send(&[IoSlice::new(b"still")]).unwrap();
+    assert_eq!(plain.receive_from_by(&mut [0; 8], soon()).unwrap().octets, 5);
 }
