@@ -7,20 +7,14 @@ mod conformance;
 
 use std::fs;
 use std::os::unix::fs::PermissionsExt;
-use std::sync::atomic::{AtomicU32, Ordering::Relaxed};
+use std::sync::atomic::Ordering::Relaxed;
 
-use zorb_ipc::{Seqpacket, SeqpacketAcceptor, SeqpacketAcceptorOptions, UnixAddress};
+use zorb_ipc::{Seqpacket, SeqpacketAcceptor, SeqpacketAcceptorOptions};
 
-use conformance::{LONG, unused_path, within};
+use conformance::{LONG, unused_name, unused_path, within};
 
 seqpackets!(file: crate::unused_path);
 seqpackets!(abstract_name: crate::unused_name);
-
-fn unused_name() -> UnixAddress {
-    static NEXT: AtomicU32 = AtomicU32::new(0);
-    let name = format!("zorb-ipc-{}-seqpacket-{}", std::process::id(), NEXT.fetch_add(1, Relaxed));
-    UnixAddress::abstract_name(name.as_bytes()).unwrap()
-}
 
 #[test]
 fn an_abandoned_file_is_replaced_by_whoever_asks_for_it() {

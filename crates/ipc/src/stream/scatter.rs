@@ -130,4 +130,20 @@ mod tests {
         assert!(cut.is_unexpected_end() && cut.transferred() == 7, "{cut}");
         assert!(receiving.receive_slices_now(&mut [IoSliceMut::new(&mut head)]).unwrap() == 0);
     }
+
+    #[test]
+    fn more_slices_than_one_call_takes_are_filled_all() {
+        let name = format!("zorb-ipc-scatter-{}", std::process::id());
+        let name = UnixAddress::abstract_name(name.as_bytes()).unwrap();
+        let acceptor = UnixAcceptor::bind(name, &AcceptorOptions::new()).unwrap();
+        let soon = Instant::now() + Duration::from_secs(30);
+        let sending = UnixStream::connect(acceptor.local().clone(), soon).unwrap();
+        let receiving = acceptor.accept_by(soon).unwrap();
+        let octets: Vec<u8> = (0..5000_u32).map(|number| number as u8).collect();
+        sending.send_all(&mut [IoSlice::new(&octets)], soon).unwrap();
+        let mut into = vec![0; octets.len()];
+        let mut slices: Vec<_> = into.chunks_mut(1).map(IoSliceMut::new).collect();
+        receiving.receive_slices_exact(&mut slices, soon).unwrap();
+        assert!(into == octets);
+    }
 }

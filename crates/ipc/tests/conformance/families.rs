@@ -1,6 +1,6 @@
 //! The families of streams and of datagrams, and the addresses of each that tests need.
 
-use std::net::{Ipv4Addr, SocketAddr};
+use std::net::{Ipv4Addr, Ipv6Addr, SocketAddr};
 use std::os::fd::OwnedFd;
 use std::sync::OnceLock;
 use std::time::{Duration, Instant};
@@ -12,7 +12,7 @@ use zorb_ipc::{
 };
 
 use super::streams::Tried;
-use super::{datagrams, left_out, unused_path, within};
+use super::{datagrams, left_out, unused_name, unused_path, within};
 
 /// Runs a suite for one transport, unless this machine cannot try it, which a line says.
 pub(crate) fn tried<T: Tried>(name: &str, suite: impl FnOnce()) {
@@ -22,6 +22,16 @@ pub(crate) fn tried<T: Tried>(name: &str, suite: impl FnOnce()) {
     }
 }
 
+/// An address whose port is bound, so that no other test gets it, and where nobody listens.
+fn refusing(fresh: SocketAddr) -> (OwnedFd, SocketAddr) {
+    use rustix::net::{AddressFamily, SocketType, bind, getsockname, socket};
+    let family = if fresh.is_ipv4() { AddressFamily::INET } else { AddressFamily::INET6 };
+    let held = socket(family, SocketType::STREAM, None).unwrap();
+    bind(&held, &fresh).unwrap();
+    let address = getsockname(&held).unwrap().try_into().unwrap();
+    (held, address)
+}
+
 impl Tried for Tcp {
     type Held = OwnedFd;
 
@@ -29,13 +39,8 @@ impl Tried for Tcp {
         (Ipv4Addr::LOCALHOST, 0).into()
     }
 
-    /// Its port is bound, so that no other test gets it, and nobody listens.
     fn refusing() -> (OwnedFd, SocketAddr) {
-        use rustix::net::{AddressFamily, SocketType, bind, getsockname, socket};
-        let held = socket(AddressFamily::INET, SocketType::STREAM, None).unwrap();
-        bind(&held, &Tcp::fresh()).unwrap();
-        let address = getsockname(&held).unwrap().try_into().unwrap();
-        (held, address)
+        refusing(Self::fresh())
     }
 
     fn listen_for_few() -> Acceptor<Tcp> {
@@ -58,6 +63,102 @@ impl Tried for Unix {
 
     fn listen_for_few() -> Acceptor<Unix> {
         Acceptor::bind(Unix::fresh(), &AcceptorOptions::new().backlog(0)).unwrap()
+    }
+}
+
+/// The other version of the protocol.
+#[derive(Debug)]
+pub(crate) struct TcpByIpv6;
+
+impl StreamTransport for TcpByIpv6 {
+    type Address = SocketAddr;
+    type Acceptor = Acceptor<Tcp>;
+    type Stream = Stream<Tcp>;
+
+    fn listen(address: SocketAddr) -> Result<Acceptor<Tcp>, Error> {
+        Tcp::listen(address)
+    }
+
+    fn address(acceptor: &Acceptor<Tcp>) -> SocketAddr {
+        Tcp::address(acceptor)
+    }
+
+    fn full_address(address: &SocketAddr) -> Address {
+        Tcp::full_address(address)
+    }
+
+    fn accept_by(acceptor: &Acceptor<Tcp>, deadline: Instant) -> Result<Stream<Tcp>, Error> {
+        Tcp::accept_by(acceptor, deadline)
+    }
+
+    fn connect(address: SocketAddr, deadline: Instant) -> Result<Stream<Tcp>, Error> {
+        <Tcp as StreamTransport>::connect(address, deadline)
+    }
+}
+
+impl Tried for TcpByIpv6 {
+    type Held = OwnedFd;
+
+    fn left_out() -> Option<String> {
+        Acceptor::<Tcp>::bind(Self::fresh(), &AcceptorOptions::new()).err().map(|error| error.to_string())
+    }
+
+    fn fresh() -> SocketAddr {
+        (Ipv6Addr::LOCALHOST, 0).into()
+    }
+
+    fn refusing() -> (OwnedFd, SocketAddr) {
+        refusing(Self::fresh())
+    }
+
+    fn listen_for_few() -> Acceptor<Tcp> {
+        Acceptor::bind(Self::fresh(), &AcceptorOptions::new().backlog(0)).unwrap()
+    }
+}
+
+/// Unix sockets that have a name and no file.
+#[derive(Debug)]
+pub(crate) struct UnixByName;
+
+impl StreamTransport for UnixByName {
+    type Address = UnixAddress;
+    type Acceptor = Acceptor<Unix>;
+    type Stream = Stream<Unix>;
+
+    fn listen(address: UnixAddress) -> Result<Acceptor<Unix>, Error> {
+        Unix::listen(address)
+    }
+
+    fn address(acceptor: &Acceptor<Unix>) -> UnixAddress {
+        Unix::address(acceptor)
+    }
+
+    fn full_address(address: &UnixAddress) -> Address {
+        Unix::full_address(address)
+    }
+
+    fn accept_by(acceptor: &Acceptor<Unix>, deadline: Instant) -> Result<Stream<Unix>, Error> {
+        Unix::accept_by(acceptor, deadline)
+    }
+
+    fn connect(address: UnixAddress, deadline: Instant) -> Result<Stream<Unix>, Error> {
+        <Unix as StreamTransport>::connect(address, deadline)
+    }
+}
+
+impl Tried for UnixByName {
+    type Held = ();
+
+    fn fresh() -> UnixAddress {
+        unused_name()
+    }
+
+    fn refusing() -> ((), UnixAddress) {
+        Unix::refusing()
+    }
+
+    fn listen_for_few() -> Acceptor<Unix> {
+        Acceptor::bind(Self::fresh(), &AcceptorOptions::new().backlog(0)).unwrap()
     }
 }
 

@@ -16,6 +16,8 @@ macro_rules! every_stream_family {
 macro_rules! every_stream_transport {
     ($suite:ident) => {
         every_stream_family!($suite);
+        $suite!(tcp_by_ipv6: crate::conformance::families::TcpByIpv6);
+        $suite!(unix_name: crate::conformance::families::UnixByName);
         $suite!(shared_memory: zorb_ipc::Shm);
         $suite!(shared_memory_small_slabs: crate::conformance::families::SmallSlabs);
     };

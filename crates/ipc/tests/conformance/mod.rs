@@ -47,3 +47,10 @@ pub(crate) fn unused_path() -> UnixAddress {
     let name = format!("zorb-ipc-{}-{}", std::process::id(), NEXT.fetch_add(1, Relaxed));
     UnixAddress::path(std::env::temp_dir().join(name)).unwrap()
 }
+
+/// A name that nobody else has.
+pub(crate) fn unused_name() -> UnixAddress {
+    static NEXT: AtomicU32 = AtomicU32::new(0);
+    let name = format!("zorb-ipc-{}-{}", std::process::id(), NEXT.fetch_add(1, Relaxed));
+    UnixAddress::abstract_name(name.as_bytes()).unwrap()
+}

@@ -267,6 +267,25 @@ pub(crate) fn an_idle_connection_is_judged_before_it_is_used_again<T: Tried>() {
     eventually(|| client.idle() == Idle::Closed);
 }
 
+pub(crate) fn looking_takes_nothing<T: Tried>() {
+    let (client, server) = pair::<T>();
+    let mut few = [0; 4];
+    let error = client.peek_now(&mut few).unwrap_err();
+    assert!(error.is_would_block() && error.step() == Step::Receive, "{error}");
+    send(&server, b"0123456789");
+    eventually(|| client.peek_now(&mut [0; 64]).is_ok_and(|there| there == 10));
+    for _ in 0..2 {
+        assert_eq!((client.peek_now(&mut few).unwrap(), &few), (4, b"0123"));
+    }
+    assert_eq!(receive(&client, 3), b"012");
+    let mut all = [0; 64];
+    assert_eq!((client.peek_now(&mut all).unwrap(), &all[..7]), (7, &b"3456789"[..]));
+    drop(server);
+    assert_eq!(receive(&client, 7), b"3456789");
+    eventually(|| client.peek_now(&mut few).is_ok());
+    assert_eq!(client.peek_now(&mut few).unwrap(), 0, "the end is seen, again and again");
+}
+
 pub(crate) fn shutting_down_wakes_whoever_receives<T: Tried>() {
     let (client, _server) = pair::<T>();
     thread::scope(|scope| {
@@ -294,7 +313,7 @@ pub(crate) fn connecting_ends_by_the_deadline_where_nobody_accepts<T: Tried>() {
     }
     let begun = Instant::now();
     let error = T::connect(T::address(&acceptor), within(SHORT)).unwrap_err();
-    assert!(error.is_timeout() && error.step() == Step::Connect, "{error}");
+    assert!(error.is_timeout() && error.step() == Step::Connect && error.address().is_some(), "{error}");
     assert!(begun.elapsed() >= SHORT);
     // With room in the queue it goes on.
     thread::scope(|scope| {
@@ -381,6 +400,7 @@ macro_rules! stream_transport {
                 sending_to_who_has_gone_is_an_error_and_no_signal
                 a_peer_that_closes_ends_a_transfer_under_way
                 an_idle_connection_is_judged_before_it_is_used_again
+                looking_takes_nothing
                 shutting_down_wakes_whoever_receives
                 connecting_is_refused_at_once_where_nobody_listens
                 connecting_ends_by_the_deadline_where_nobody_accepts
