@@ -96,7 +96,7 @@ fn sending<F: Tried>() {
     // A reply waits for who asked.
     other.send_to(&[IoSlice::new(MESSAGE)], &from).unwrap();
     let sender = one.receive_from(&mut [0; 16]).unwrap().from().unwrap();
-    let (waiting, to) = (Arc::clone(&one), sender.clone());
+    let (waiting, to) = (Arc::clone(&one), sender);
     interrupted(move || waiting.reply(&[IoSlice::new(MESSAGE)], &to).unwrap(), release);
     let waiting = Arc::clone(&one);
     interrupted(move || waiting.reply_by(&[IoSlice::new(MESSAGE)], &sender, within(LONG)).unwrap(), release);

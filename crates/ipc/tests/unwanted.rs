@@ -4,15 +4,18 @@
 use std::io::{IoSlice, IoSliceMut};
 use std::mem::MaybeUninit;
 use std::os::fd::{AsFd, BorrowedFd, OwnedFd};
+use std::sync::atomic::Ordering::Relaxed;
 use std::time::{Duration, Instant};
 
+use rustix::fs::{SealFlags, fcntl_add_seals};
 use rustix::net::{
     AddressFamily, RecvFlags, SendAncillaryBuffer, SendAncillaryMessage, SendFlags, SocketFlags, SocketType,
     recv, sendmsg, socketpair,
 };
 use zorb_ipc::{
-    ConnectedUnixDatagramSocket, ReceiveBatch, ReceiveTimestamps, RingSize, ShmOptions, ShmRole, ShmStream,
-    UnixAddress, UnixDatagramSocket, UnixStream,
+    AcceptorOptions, ByteStream, ConnectedUnixDatagramSocket, ReceiveBatch, ReceiveTimestamps, RingSize,
+    Segment, SegmentOptions, ShmAcceptor, ShmOptions, ShmRole, ShmStream, SpliceStream, UnixAddress,
+    UnixDatagramSocket, UnixStream, pipe,
 };
 
 fn soon() -> Instant {
@@ -154,6 +157,63 @@ fn by_sending_out_of_time() {
     });
 }
 
+/// What an initiator says: rings of 4 KiB, and slabs or none.
+fn hello(slabs: u32) -> Vec<u8> {
+    let words = [u32::from_ne_bytes(*b"zrbS"), 1, 4096, slabs];
+    words.iter().flat_map(|word| word.to_ne_bytes()).collect()
+}
+
+/// Memory of so many octets, final in its size.
+fn of_final_size(octets: usize) -> OwnedFd {
+    let segment = Segment::create("unwanted", octets, &SegmentOptions::new().words32(0..16)).unwrap();
+    for (at, word) in hello(0).as_chunks::<4>().0.iter().enumerate() {
+        segment.word32(4 * at).unwrap().store(u32::from_ne_bytes(*word), Relaxed);
+    }
+    fcntl_add_seals(segment.memory(), SealFlags::SEAL).unwrap();
+    segment.into_memory().into()
+}
+
+/// Memories that are not what they should be, after each was taken for a channel's.
+fn by_channels_refused_late() {
+    let options = ShmOptions::new().ring(RingSize::SMALLEST);
+    let right = of_final_size(3 * 4096);
+    let (wrong, unsealed) = (of_final_size(2 * 4096), something());
+    let four_slabs = 4096 + 4;
+    let offers: [(u32, &[BorrowedFd<'_>]); 6] = [
+        (0, &[]),
+        (0, &[unsealed.as_fd()]),
+        (0, &[wrong.as_fd()]),
+        (0, &[right.as_fd(), right.as_fd()]),
+        (four_slabs, &[right.as_fd()]),
+        (four_slabs, &[right.as_fd(), wrong.as_fd()]),
+    ];
+    leaves_none("a channel that is refused late", || {
+        for (slabs, descriptors) in offers {
+            let (one, other) = stream_ends();
+            one.send_passing(&hello(slabs), descriptors, soon()).unwrap();
+            ShmStream::over(other, ShmRole::Responder, &options, soon()).unwrap_err();
+        }
+        // And what is right is taken, and given back at its end.
+        let (one, other) = stream_ends();
+        one.send_passing(&hello(0), &[right.as_fd()], soon()).unwrap();
+        drop(ShmStream::over(other, ShmRole::Responder, &options, soon()).unwrap());
+    });
+    let acceptor = ShmAcceptor::bind(name("channels"), &AcceptorOptions::new(), &options).unwrap();
+    leaves_none("an acceptor of channels", || {
+        for (slabs, descriptors) in offers {
+            let one = UnixStream::connect(name("channels"), soon()).unwrap();
+            one.send_passing(&hello(slabs), descriptors, soon()).unwrap();
+            // Half of it, with a descriptor on it already.
+            let half = UnixStream::connect(name("channels"), soon()).unwrap();
+            half.send_passing(&hello(0)[..8], &[right.as_fd()], soon()).unwrap();
+            assert!(acceptor.accept_by(brief()).unwrap_err().is_timeout());
+            drop((one, half));
+            // The half is at its end, which is looked at when the next is waited for.
+            assert!(acceptor.accept_by(brief()).unwrap_err().is_timeout());
+        }
+    });
+}
+
 fn by_channels() {
     let options = ShmOptions::new().ring(RingSize::new(4096).unwrap());
     leaves_none("a refused channel", || {
@@ -177,7 +237,25 @@ fn by_channels() {
         let _ = other.receive_by(&mut [0; 8], brief());
         let _ = one.send_now(&[IoSlice::new(b"after")]);
         let _ = other.receive_by(&mut [0; 8], brief());
+        // Nor by who is told by the descriptor that something came.
+        send_carrying(socket.as_fd(), &[b'!'; 300]);
+        other.quiet();
+        send_carrying(socket.as_fd(), b"!");
         drop((one, other));
+    });
+}
+
+fn by_splicing() {
+    let (one, other) = stream_ends();
+    let (reader, writer) = pipe().unwrap();
+    let one = SpliceStream::of(one).unwrap();
+    let carry = || send_carrying(other.as_fd(), b"octets");
+    leaves_none("splicing", || {
+        carry();
+        one.receive_exact(&mut [0; 6], soon()).unwrap();
+        carry();
+        assert_eq!(writer.splice_from_stream(&one, 6, soon()).unwrap(), 6);
+        reader.receive_exact(&mut [0; 6], soon()).unwrap();
     });
 }
 
@@ -197,4 +275,6 @@ fn what_nobody_asked_for_is_closed() {
     by_streams();
     by_sending_out_of_time();
     by_channels();
+    by_channels_refused_late();
+    by_splicing();
 }
