@@ -22,6 +22,7 @@ pub(crate) mod reference;
 pub mod shm;
 mod stream;
 pub mod tcp;
+mod tuning;
 pub mod udp;
 pub mod unix;
 

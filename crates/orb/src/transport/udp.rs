@@ -26,10 +26,11 @@ use zorb_giop::{
     FRAME_HEAD, FRAME_MAGIC, FrameReceiver, FrameRules, IiopProfile, Ior, Oneway, Refused, TaggedProfile,
     UdpEndpoint,
 };
-use zorb_ipc::{ConnectedUdpSocket, QueueSizes, Resolver, ResolverOptions, UdpSocket};
+use zorb_ipc::{ConnectedUdpSocket, QueueSizes, Resolver, ResolverOptions, SendQueue, UdpSocket};
 
 use super::datagram::{Budget, Counts, DatagramLimits, Dropped, Outgoing, Senders, Wire};
 use super::tcp::{malformed, split};
+use super::tuning::Tuning;
 use super::{Acceptor, Carries, Channel, Endpoint, Published, Transport, Ways};
 
 const NAME: &str = "udp";
@@ -58,6 +59,8 @@ pub struct Udp {
     limits: DatagramLimits,
     frames: FrameRules,
     part: usize,
+    queues: Option<usize>,
+    tuning: Tuning,
     counts: Arc<Counts>,
 }
 
@@ -71,6 +74,8 @@ impl Udp {
             limits: DatagramLimits::default(),
             frames: FrameRules::default(),
             part: FRAME_PART,
+            queues: None,
+            tuning: Tuning::default(),
             counts: Arc::default(),
         }
     }
@@ -101,6 +106,30 @@ impl Udp {
     #[must_use]
     pub fn frame_part(mut self, octets: usize) -> Udp {
         self.part = octets.clamp(512, LARGEST_DATAGRAM);
+        self
+    }
+
+    /// Octets of datagrams that may wait in a socket, to be sent or to be looked at (`SO_SNDBUF`, `SO_RCVBUF`). Default: 4 MiB of those
+    /// that have arrived, the system's choice of the others. The system may allow less (`net.core.rmem_max`, `wmem_max`).
+    #[must_use]
+    pub fn queues(mut self, octets: usize) -> Udp {
+        self.queues = Some(octets);
+        self
+    }
+
+    /// How long a receive that finds nothing asks the network card again and again (`SO_BUSY_POLL`), as of
+    /// [TCP](super::tcp::Tcp::busy_poll). What is refused ends the listening, and names option and value.
+    #[must_use]
+    pub fn busy_poll(mut self, time: Duration) -> Udp {
+        self.tuning.busy_poll = Some(time);
+        self
+    }
+
+    /// Which datagrams leave this machine first (`SO_PRIORITY`): 0, the default, to 6, the most urgent; above 6 it takes a
+    /// privilege. What is refused ends the connect, and names option and value.
+    #[must_use]
+    pub fn priority(mut self, priority: u32) -> Udp {
+        self.tuning.priority = Some(priority);
         self
     }
 
@@ -144,9 +173,11 @@ impl Transport for Udp {
         };
         let mut last = io::Error::from(io::ErrorKind::AddrNotAvailable);
         for host in hosts {
-            let sizes = QueueSizes { receive: Some(QUEUE), ..QueueSizes::default() };
+            let receive = Some(self.queues.unwrap_or(QUEUE));
+            let sizes = QueueSizes { receive, ..QueueSizes::default() };
             match UdpSocket::bind_with(SocketAddr::new(host, port), sizes) {
                 Ok(socket) => {
+                    self.tuning.receiver(&socket)?;
                     let Some(local) = socket.local().copied() else { continue };
                     let state = State {
                         budget: Budget::new(&self.limits),
@@ -183,6 +214,10 @@ impl Transport for Udp {
             },
         };
         let socket = ConnectedUdpSocket::connect(address)?;
+        if let Some(octets) = self.queues {
+            socket.set(SendQueue(octets))?;
+        }
+        self.tuning.sender(&socket)?;
         let part = self.part.min(self.largest).max(2 * FRAME_HEAD) - FRAME_HEAD;
         Ok(Arc::new(Outgoing::new(UdpWire(socket), to.clone(), self.largest).frame_part(part)))
     }
@@ -198,7 +233,9 @@ impl Transport for Udp {
     fn properties(&self) -> Vec<(&'static str, String)> {
         let largest =
             (self.largest != LARGEST_DATAGRAM).then(|| ("largest_message", self.largest.to_string()));
-        largest.into_iter().chain(self.limits.properties()).collect()
+        let queues = self.queues.map(|octets| ("queues", octets.to_string()));
+        let told = largest.into_iter().chain(queues).chain(self.tuning.properties());
+        told.chain(self.limits.properties()).collect()
     }
 
     fn ways(&self, profile: &TaggedProfile, _: &Ior) -> Option<Ways> {
