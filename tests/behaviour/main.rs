@@ -57,6 +57,7 @@ mod messaging;
 mod nesting;
 mod order;
 mod processes;
+mod properties;
 mod publishing;
 mod servants;
 mod shutdown;

@@ -238,7 +238,7 @@ fn what_one_transport_is_told_is_kept_beside_the_rest() {
     assert_eq!(told("shm"), "ring=262144 slabs=4*65536 users=any");
     for odd in ["4", "3*64KiB", "4*65537", "x*64KiB", "65*4KiB", "64*16MiB", "*"] {
         let arguments = ["p", "-ORBshmSlabs", odd].map(OsString::from);
-        let error = Config::new().options(arguments).err().expect(odd).to_string();
+        let error = Config::new().options(arguments).expect_err(odd).to_string();
         assert!(error.contains(odd), "{error}");
     }
 }

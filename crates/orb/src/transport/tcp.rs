@@ -30,7 +30,9 @@ const LISTEN_LOOKUP: Duration = Duration::from_secs(10);
 /// TCP over IPv4 and IPv6.
 pub struct Tcp {
     resolver: Resolver,
-    name: Arc<str>,
+    name: &'static str,
+    /// The same, as endpoints have it.
+    transport: Arc<str>,
     queues: QueueSizes,
     tuning: Tuning,
 }
@@ -43,7 +45,23 @@ impl Tcp {
 
     /// With another way to turn names into addresses.
     pub fn with_resolver(resolver: Resolver) -> Tcp {
-        Tcp { resolver, name: Arc::from(NAME), queues: QueueSizes::default(), tuning: Tuning::default() }
+        Tcp {
+            resolver,
+            name: NAME,
+            transport: Arc::from(NAME),
+            queues: QueueSizes::default(),
+            tuning: Tuning::default(),
+        }
+    }
+
+    /// A second transport of this kind, under a name of its own: `listen` takes it as the first word of endpoints, and clients use it where
+    /// a list of [protocols](crate::protocols::Protocols) names it. What was chosen of it (queues and the like) so holds for a
+    /// thread's calls, those on one reference, or the references of one adapter. References and other ORBs know nothing of the name.
+    #[must_use]
+    pub fn named(mut self, name: &'static str) -> Tcp {
+        self.name = name;
+        self.transport = Arc::from(name);
+        self
     }
 
     /// Lets the system hold so many octets for a connection in each direction (`SO_SNDBUF`, `SO_RCVBUF`), where it would
@@ -96,7 +114,11 @@ impl Default for Tcp {
 
 impl Transport for Tcp {
     fn name(&self) -> &'static str {
-        NAME
+        self.name
+    }
+
+    fn is_by_name_alone(&self) -> bool {
+        self.name != NAME
     }
 
     fn listen(&self, address: &str) -> io::Result<Box<dyn Acceptor>> {
@@ -118,7 +140,7 @@ impl Transport for Tcp {
             match TcpAcceptor::bind_in(host, ports.clone(), &options) {
                 Ok(acceptor) => {
                     self.tuning.acceptor(&acceptor)?;
-                    return Ok(Box::new(TcpListening { acceptor, name: self.name.clone() }));
+                    return Ok(Box::new(TcpListening { acceptor, name: self.transport.clone() }));
                 }
                 Err(error) => last = error.into(),
             }
@@ -144,8 +166,10 @@ impl Transport for Tcp {
 
     fn ways(&self, profile: &TaggedProfile, _: &Ior) -> Option<Ways> {
         let profile = IiopProfile::decode(profile).ok()?;
-        let endpoints =
-            profile.endpoints().map(|endpoint| named(&self.name, &endpoint.host, endpoint.port)).collect();
+        let endpoints = profile
+            .endpoints()
+            .map(|endpoint| named(&self.transport, &endpoint.host, endpoint.port))
+            .collect();
         Ways::iiop(profile, endpoints)
     }
 
@@ -324,7 +348,7 @@ mod tests {
         };
         let options = |channel: &Arc<dyn Channel>| {
             let socket = channel.descriptor().try_clone_to_owned().expect("a descriptor is free");
-            let socket = TcpStream::adopt(socket).ok().expect("it is a connection");
+            let socket = TcpStream::adopt(socket).expect("it is a connection");
             (
                 socket.option::<PeakRate>().expect("it has one"),
                 socket.option::<NoDelay>().expect("it has one"),

@@ -54,7 +54,9 @@ const QUEUE: usize = 4 << 20;
 /// Oneways as datagrams, over IPv4 and IPv6.
 pub struct Udp {
     resolver: Resolver,
-    name: Arc<str>,
+    name: &'static str,
+    /// The same, as endpoints have it.
+    transport: Arc<str>,
     largest: usize,
     limits: DatagramLimits,
     frames: FrameRules,
@@ -69,7 +71,8 @@ impl Udp {
     pub fn new() -> Udp {
         Udp {
             resolver: Resolver::new(ResolverOptions::default()),
-            name: Arc::from(NAME),
+            name: NAME,
+            transport: Arc::from(NAME),
             largest: LARGEST_DATAGRAM,
             limits: DatagramLimits::default(),
             frames: FrameRules::default(),
@@ -78,6 +81,16 @@ impl Udp {
             tuning: Tuning::default(),
             counts: Arc::default(),
         }
+    }
+
+    /// A second transport of this kind, under a name of its own: `listen` takes it as the first word of endpoints, and clients use it where
+    /// a list of [protocols](crate::protocols::Protocols) names it. What was chosen of it (queues and the like) so holds for a
+    /// thread's calls, those on one reference, or the references of one adapter. References and other ORBs know nothing of the name.
+    #[must_use]
+    pub fn named(mut self, name: &'static str) -> Udp {
+        self.name = name;
+        self.transport = Arc::from(name);
+        self
     }
 
     /// The largest message sent, in octets with its header; at most 65,507, the default. Above what a network's frame
@@ -140,7 +153,7 @@ impl Udp {
 
     fn endpoint(&self, host: &str, port: u16) -> Endpoint {
         let address = if host.contains(':') { format!("[{host}]:{port}") } else { format!("{host}:{port}") };
-        Endpoint { transport: self.name.clone(), address: address.into() }
+        Endpoint { transport: self.transport.clone(), address: address.into() }
     }
 }
 
@@ -152,7 +165,11 @@ impl Default for Udp {
 
 impl Transport for Udp {
     fn name(&self) -> &'static str {
-        NAME
+        self.name
+    }
+
+    fn is_by_name_alone(&self) -> bool {
+        self.name != NAME
     }
 
     fn listen(&self, address: &str) -> io::Result<Box<dyn Acceptor>> {
@@ -190,7 +207,7 @@ impl Transport for Udp {
                         socket,
                         local,
                         endpoint: self.endpoint(&local.ip().to_string(), local.port()),
-                        senders: Senders::new(self.name.clone(), self.limits, self.counts.clone()),
+                        senders: Senders::new(self.transport.clone(), self.limits, self.counts.clone()),
                         counts: self.counts.clone(),
                         state: Mutex::new(state),
                     }));
