@@ -53,6 +53,7 @@ mod four;
 mod frames;
 mod futures;
 mod groups;
+mod message_memory;
 mod messaging;
 mod nesting;
 mod order;

@@ -14,7 +14,7 @@ use zorb_orb::transport::Spinning;
 
 use crate::setting::{Setting, Spelling};
 use crate::transports;
-use crate::value::{Kind, Value};
+use crate::value::{Kind, Value, buffers};
 
 const MS: Duration = Duration::from_millis(1);
 /// Longer than any process waits; short enough that the clock can be asked for the end.
@@ -24,6 +24,8 @@ const LARGEST_MESSAGE: usize = u32::MAX as usize;
 /// What the system takes as a queue size.
 const LARGEST_QUEUE: usize = 1 << 30;
 const MOST: usize = usize::MAX;
+/// What machines have to give for buffers, and no typing error takes.
+const MOST_BUFFERED: usize = 2 << 30;
 
 const fn time(least: Duration) -> Kind {
     Kind::Time { least, most: YEAR }
@@ -253,6 +255,37 @@ pub static SETTINGS: &[Setting] = &[
         spellings: &[spelt("giopMaxMsgSize", "omniORB; octets", same)],
         get: |chosen| Some(Value::Octets(chosen.largest_message)),
         set: |builder, value| builder.largest_message(value.octets()),
+    },
+    Setting {
+        key: "message_memory",
+        kind: Kind::Octets { least: 0, most: MOST },
+        what: "What messages above 16KiB may hold together, of all connections; without, what each may.",
+        spellings: &[],
+        get: |chosen| chosen.message_memory.map(Value::Octets),
+        set: |builder, value| builder.message_memory(value.octets()),
+    },
+    Setting {
+        key: "message_buffers",
+        kind: Kind::Buffers { most: MOST_BUFFERED },
+        what: "Buffers for such messages that are made at the start and used again and again: how many, and octets of each; \
+               without, none.",
+        spellings: &[],
+        get: |chosen| {
+            let (count, octets) = chosen.message_buffers?;
+            Some(Value::Text(format!("{count}*{}", Value::Octets(octets))))
+        },
+        set: |builder, value| match buffers(value.text(), MOST_BUFFERED) {
+            Ok((count, octets)) => builder.message_buffers(count, octets),
+            Err(_) => builder,
+        },
+    },
+    Setting {
+        key: "waiting_octets",
+        kind: octets(0),
+        what: "Oneways and asynchronous calls that may wait for one connection; a larger message waits alone.",
+        spellings: &[],
+        get: |chosen| Some(Value::Octets(chosen.waiting_octets)),
+        set: |builder, value| builder.waiting_octets(value.octets()),
     },
     Setting {
         key: "private_connections",

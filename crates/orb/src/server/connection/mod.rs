@@ -133,6 +133,10 @@ impl Connection {
             true => Inbound::one_of(engine.settings.messagings.by_datagrams(), limits),
             false => Inbound::one_of(engine.settings.messagings.0.clone(), limits),
         };
+        let inbound = match &engine.settings.storage {
+            Some(storage) => inbound.with_storage(storage.clone()),
+            None => inbound,
+        };
         let reading = Reading {
             inbound,
             code_sets: ServerCodeSets::default(),
