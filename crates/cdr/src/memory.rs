@@ -18,12 +18,38 @@ use core::ops::{Deref, Range};
 
 /// Counted memory: written by who has the only handle, else read.
 #[derive(Clone, Default)]
-pub struct Memory(Option<Arc<Vec<u8>>>);
+pub struct Memory(Option<Arc<Kept>>);
+
+/// Where memory goes when its last handle is gone.
+pub trait Home: Send + Sync {
+    /// It is of no more use. Called by whoever drops the last handle, in the middle of what they do: must be short.
+    fn give_back(&self, octets: Vec<u8>);
+}
+
+struct Kept {
+    octets: Vec<u8>,
+    /// None: it is freed.
+    home: Option<Arc<dyn Home>>,
+}
+
+impl Drop for Kept {
+    #[inline]
+    fn drop(&mut self) {
+        if let Some(home) = self.home.take() {
+            home.give_back(core::mem::take(&mut self.octets));
+        }
+    }
+}
 
 impl Memory {
     /// No memory. Allocates nothing.
     pub const fn new() -> Self {
         Self(None)
+    }
+
+    /// Memory that goes back to `home` when nobody has a handle on it any more.
+    pub fn of_home(octets: Vec<u8>, home: Arc<dyn Home>) -> Self {
+        Self(Some(Arc::new(Kept { octets, home: Some(home) })))
     }
 
     /// Whether there is another handle, or a range in someone's hands.
@@ -36,7 +62,7 @@ impl Memory {
     #[inline]
     pub fn get_mut(&mut self) -> Option<&mut [u8]> {
         match &mut self.0 {
-            Some(memory) => Arc::get_mut(memory).map(Vec::as_mut_slice),
+            Some(memory) => Arc::get_mut(memory).map(|kept| &mut kept.octets[..]),
             None => Some(&mut []),
         }
     }
@@ -54,13 +80,13 @@ impl Deref for Memory {
 
     #[inline]
     fn deref(&self) -> &[u8] {
-        self.0.as_deref().map_or(&[], Vec::as_slice)
+        self.0.as_deref().map_or(&[], |kept| &kept.octets)
     }
 }
 
 impl From<Vec<u8>> for Memory {
     fn from(octets: Vec<u8>) -> Self {
-        Self((octets.capacity() > 0).then(|| Arc::new(octets)))
+        Self((octets.capacity() > 0).then(|| Arc::new(Kept { octets, home: None })))
     }
 }
 
@@ -174,6 +200,25 @@ mod tests {
         assert_eq!(*part, [2]);
         drop(part);
         assert!(!memory.is_shared() && memory.get_mut().is_some());
+    }
+
+    #[test]
+    fn memory_goes_home_with_its_last_handle() {
+        #[derive(Default)]
+        struct Counts(core::sync::atomic::AtomicUsize);
+        impl Home for Counts {
+            fn give_back(&self, octets: Vec<u8>) {
+                self.0.fetch_add(octets.len(), core::sync::atomic::Ordering::Relaxed);
+            }
+        }
+        let home = Arc::new(Counts::default());
+        let back = || home.0.load(core::sync::atomic::Ordering::Relaxed);
+        let memory = Memory::of_home(vec![1; 100], home.clone());
+        let octets = memory.octets(10, 20);
+        drop(memory);
+        assert_eq!(back(), 0, "a range of it is in use");
+        drop(octets);
+        assert_eq!(back(), 100);
     }
 
     #[test]

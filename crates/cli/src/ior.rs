@@ -3,6 +3,7 @@
 //! Taking references apart is `zorb::giop::describe`'s work, which gives a tree of named values; here it
 //! is laid out in 80 columns, or as JSON. Nothing is left out: what zorb cannot interpret is shown as octets.
 
+use std::collections::BTreeMap;
 use std::io::{Read, Write};
 
 use clap::Args;
@@ -66,7 +67,14 @@ pub(crate) fn run(arguments: &Arguments, told: &Told) -> Result<(), Failure> {
         if arguments.protocols {
             json["protocols"] = protocols
                 .iter()
-                .map(|one| json!({ "endpoint": one.endpoint, "verdict": one.verdict.to_string() }))
+                .map(|one| {
+                    let properties: BTreeMap<_, _> = one.properties.iter().cloned().collect();
+                    json!({
+                        "endpoint": one.endpoint,
+                        "verdict": one.verdict.to_string(),
+                        "properties": properties,
+                    })
+                })
                 .collect();
         }
         writeln!(output, "{json:#}")?;
@@ -93,7 +101,7 @@ fn protocols_as_text(protocols: &[Considered]) -> String {
     }
     for one in protocols {
         // The endpoint is the reference's word: escaped as all that a peer wrote.
-        text.line(1, &format!("{}: {}", one.endpoint.escape_debug(), one.verdict.to_string().escape_debug()));
+        text.line(1, &one.to_string().escape_debug().to_string());
     }
     text.lines
 }

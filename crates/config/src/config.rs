@@ -226,7 +226,9 @@ impl Config {
         };
         for ((index, _), said) in &self.said {
             let transport = SETTINGS[*index].key.split_once('.').map(|(transport, _)| transport);
-            if let (Some(transport @ ("udp" | "miop")), [first, ..]) = (transport, &said[..]) {
+            if let (Some(transport @ ("tcp" | "unix" | "shm" | "udp" | "miop")), [first, ..]) =
+                (transport, &said[..])
+            {
                 check(&first.origin, transport)?;
             }
         }

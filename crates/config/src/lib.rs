@@ -64,7 +64,6 @@
 #![forbid(unsafe_code)]
 
 mod config;
-mod datagrams;
 mod endpoint;
 mod environment;
 mod file;
@@ -74,6 +73,7 @@ mod place;
 mod print;
 mod setting;
 mod table;
+mod transports;
 mod value;
 
 pub use config::{Config, InForce};

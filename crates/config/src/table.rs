@@ -11,13 +11,10 @@ use zorb_orb::orb::Chosen;
 use zorb_orb::policy::{Policies, SyncScope};
 use zorb_orb::server::{ServerLimits, ThreadModel};
 use zorb_orb::transport::Spinning;
-use zorb_orb::transport::shm::Shm;
-use zorb_orb::transport::tcp::Tcp;
-use zorb_orb::transport::unix::{Unix, Users};
 
-use crate::datagrams;
 use crate::setting::{Setting, Spelling};
-use crate::value::{Kind, Value};
+use crate::transports;
+use crate::value::{Kind, Value, buffers};
 
 const MS: Duration = Duration::from_millis(1);
 /// Longer than any process waits; short enough that the clock can be asked for the end.
@@ -27,6 +24,8 @@ const LARGEST_MESSAGE: usize = u32::MAX as usize;
 /// What the system takes as a queue size.
 const LARGEST_QUEUE: usize = 1 << 30;
 const MOST: usize = usize::MAX;
+/// What machines have to give for buffers, and no typing error takes.
+const MOST_BUFFERED: usize = 2 << 30;
 
 const fn time(least: Duration) -> Kind {
     Kind::Time { least, most: YEAR }
@@ -121,19 +120,25 @@ macro_rules! limit {
     };
 }
 
+/// What the system holds in a socket.
+const QUEUE: Kind = Kind::Octets { least: 1, most: LARGEST_QUEUE };
+
+/// As the kernel counts it, in a C `int` of microseconds.
+const POLL: Kind = Kind::Time { least: Duration::ZERO, most: Duration::from_micros(i32::MAX as u64) };
+
 /// As many as a number of 32 bits can say.
 const NUMBER: Kind = Kind::Count { least: 1, most: u32::MAX as usize };
 
-/// What a transport with datagrams is told by the same name.
-macro_rules! datagrams {
+/// What a transport is told by the same name.
+macro_rules! of_transport {
     ($transport:literal, $name:literal, $kind:expr, $what:literal) => {
         Setting {
             key: concat!($transport, ".", $name),
             kind: $kind,
             what: $what,
             spellings: &[],
-            get: |chosen| datagrams::told(chosen, $transport, $name, &$kind),
-            set: |builder, value| datagrams::tell(builder, $transport, $name, value),
+            get: |chosen| transports::told(chosen, $transport, $name, &$kind),
+            set: |builder, value| transports::tell(builder, $transport, $name, value),
         }
     };
 }
@@ -250,6 +255,37 @@ pub static SETTINGS: &[Setting] = &[
         spellings: &[spelt("giopMaxMsgSize", "omniORB; octets", same)],
         get: |chosen| Some(Value::Octets(chosen.largest_message)),
         set: |builder, value| builder.largest_message(value.octets()),
+    },
+    Setting {
+        key: "message_memory",
+        kind: Kind::Octets { least: 0, most: MOST },
+        what: "What messages above 16KiB may hold together, of all connections; without, what each may.",
+        spellings: &[],
+        get: |chosen| chosen.message_memory.map(Value::Octets),
+        set: |builder, value| builder.message_memory(value.octets()),
+    },
+    Setting {
+        key: "message_buffers",
+        kind: Kind::Buffers { most: MOST_BUFFERED },
+        what: "Buffers for such messages that are made at the start and used again and again: how many, and octets of each; \
+               without, none.",
+        spellings: &[],
+        get: |chosen| {
+            let (count, octets) = chosen.message_buffers?;
+            Some(Value::Text(format!("{count}*{}", Value::Octets(octets))))
+        },
+        set: |builder, value| match buffers(value.text(), MOST_BUFFERED) {
+            Ok((count, octets)) => builder.message_buffers(count, octets),
+            Err(_) => builder,
+        },
+    },
+    Setting {
+        key: "waiting_octets",
+        kind: octets(0),
+        what: "Oneways and asynchronous calls that may wait for one connection; a larger message waits alone.",
+        spellings: &[],
+        get: |chosen| Some(Value::Octets(chosen.waiting_octets)),
+        set: |builder, value| builder.waiting_octets(value.octets()),
     },
     Setting {
         key: "private_connections",
@@ -435,29 +471,37 @@ pub static SETTINGS: &[Setting] = &[
         Count,
         "How deep a reactor serves requests within the waits of others."
     ),
-    Setting {
-        key: "tcp.queues",
-        kind: Kind::Octets { least: 1, most: LARGEST_QUEUE },
-        what: "What the system may hold for a TCP connection in each direction; without, it adapts to the traffic.",
-        spellings: &[],
-        get: |chosen| {
-            property(chosen, "tcp", "queues").and_then(|text| Some(Value::Octets(text.parse().ok()?)))
-        },
-        set: |builder, value| builder.replace_transport(Arc::new(Tcp::new().queues(value.octets()))),
-    },
-    Setting {
-        key: "unix.queues",
-        kind: Kind::Octets { least: 1, most: LARGEST_QUEUE },
-        what: "The same for a Unix socket.",
-        spellings: &[],
-        get: |chosen| {
-            property(chosen, "unix", "queues").and_then(|text| Some(Value::Octets(text.parse().ok()?)))
-        },
-        set: |builder, value| {
-            let users = users(&builder.chosen(), "unix");
-            unix(builder, Some(value.octets()), users)
-        },
-    },
+    of_transport!(
+        "tcp",
+        "queues",
+        QUEUE,
+        "What the system may hold for a TCP connection in each direction; without, it adapts to the traffic."
+    ),
+    of_transport!(
+        "tcp",
+        "no_delay",
+        Kind::Choice(&["yes", "no"]),
+        "Whether a small message leaves at once instead of waiting for the acknowledgement of the one before; without, yes."
+    ),
+    of_transport!(
+        "tcp",
+        "congestion_control",
+        Kind::Text,
+        "Which of the kernel's algorithms decides how fast to send, such as cubic, reno or bbr; without, the system's."
+    ),
+    of_transport!(
+        "tcp",
+        "busy_poll",
+        POLL,
+        "How long a receive asks the network card again and again; without, as net.core.busy_read says. More takes CAP_NET_ADMIN."
+    ),
+    of_transport!(
+        "tcp",
+        "peak_rate",
+        Kind::Octets { least: 1, most: MOST },
+        "Octets a second that leave by a TCP connection at most; without, there is no bound."
+    ),
+    of_transport!("unix", "queues", QUEUE, "As tcp.queues, of a Unix socket."),
     Setting {
         key: "unix.users",
         kind: Kind::Users,
@@ -465,10 +509,7 @@ pub static SETTINGS: &[Setting] = &[
                of these numbers.",
         spellings: &[],
         get: |chosen| users_list(chosen, "unix"),
-        set: |builder, value| {
-            let queues = property(&builder.chosen(), "unix", "queues").and_then(|text| text.parse().ok());
-            unix(builder, queues, as_users(value.list()))
-        },
+        set: |builder, value| transports::tell(builder, "unix", "users", value),
     },
     Setting {
         key: "shm.users",
@@ -476,100 +517,123 @@ pub static SETTINGS: &[Setting] = &[
         what: "The same over shared memory.",
         spellings: &[],
         get: |chosen| users_list(chosen, "shm"),
-        set: |builder, value| {
-            let users = as_users(value.list());
-            shm(builder, |had| Had { users, ..had })
-        },
+        set: |builder, value| transports::tell(builder, "shm", "users", value),
     },
-    Setting {
-        key: "shm.ring",
-        kind: Kind::Ring { least: 4 << 10, most: 1 << 30 },
-        what: "Octets of each of the two rings of a connection that a client opens; without, 128KiB. A server accepts up to 16MiB, \
-               or what it has here if that is more.",
-        spellings: &[],
-        get: |chosen| Had::of(chosen).ring.map(Value::Octets),
-        set: |builder, value| {
-            let ring = Some(value.octets());
-            shm(builder, |had| Had { ring, ..had })
-        },
-    },
-    Setting {
-        key: "shm.spinning",
-        kind: Kind::Spinning,
-        what: "As spinning, of shared memory alone; without, as that says.",
-        spellings: &[],
-        get: |chosen| property(chosen, "shm", "spinning").map(Value::Text),
-        set: |builder, value| {
-            let spinning = Some(as_spinning(value));
-            shm(builder, |had| Had { spinning, ..had })
-        },
-    },
-    datagrams!(
+    of_transport!(
+        "shm",
+        "ring",
+        Kind::Ring { least: 4 << 10, most: 1 << 30 },
+        "Octets of each of the two rings of a connection that a client opens; without, 128KiB. A server accepts up to 16MiB, \
+         or what it has here if that is more."
+    ),
+    of_transport!(
+        "shm",
+        "slabs",
+        Kind::Slabs,
+        "Slabs for much data beside the rings of a connection that a client opens, each way: how many, and octets of each; \
+         without, none. A server accepts up to 16MiB each way, or what it has here if that is more."
+    ),
+    of_transport!(
+        "shm",
+        "spinning",
+        Kind::Spinning,
+        "As spinning, of shared memory alone; without, as that says."
+    ),
+    of_transport!(
         "udp",
         "largest_message",
         Kind::Octets { least: 64, most: 65_507 },
         "The largest message sent by UDP; without, 65507, what a datagram holds."
     ),
-    datagrams!(
+    of_transport!(
         "udp",
         "per_second",
         NUMBER,
         "Datagrams that a UDP endpoint looks at in a second; without, 50,000."
     ),
-    datagrams!("udp", "burst", NUMBER, "Those that may come at once; without, 5,000."),
-    datagrams!("udp", "senders", count(1), "Senders at a time; without, 64."),
-    datagrams!(
+    of_transport!("udp", "burst", NUMBER, "Those that may come at once; without, 5,000."),
+    of_transport!("udp", "senders", count(1), "Senders at a time; without, 64."),
+    of_transport!(
         "udp",
         "octets_of_sender",
         octets(1),
         "Octets of one sender that wait to be served; without, 1MiB."
     ),
-    datagrams!(
+    of_transport!(
+        "udp",
+        "queues",
+        QUEUE,
+        "What the system may hold of datagrams in each direction; without, 4MiB of those that have arrived."
+    ),
+    of_transport!("udp", "busy_poll", POLL, "As tcp.busy_poll, of a UDP endpoint."),
+    of_transport!(
+        "udp",
+        "priority",
+        Kind::Count { least: 0, most: i32::MAX as usize },
+        "Which datagrams leave this machine first: 0 to 6, the most urgent; above 6 it takes CAP_NET_ADMIN. Without, 0."
+    ),
+    of_transport!(
         "miop",
         "interface",
         Kind::Text,
         "The network interface that groups are reached and listened to by; without, as the system's routes say."
     ),
-    datagrams!(
+    of_transport!(
         "miop",
         "hops",
         Kind::Count { least: 0, most: 255 },
         "How many networks packets to a group may pass; without, 1."
     ),
-    datagrams!(
+    of_transport!(
         "miop",
         "loopback",
         Kind::Choice(&["yes", "no"]),
         "Whether members on this host get what is sent; without, yes."
     ),
-    datagrams!(
+    of_transport!(
         "miop",
         "packet_size",
         Kind::Octets { least: 64, most: 65_507 },
         "Octets of the packets sent to a group; without, 1472, a frame of Ethernet."
     ),
-    datagrams!("miop", "largest_message", octets(64), "The largest message sent to a group; without, 64KiB."),
-    datagrams!("miop", "per_second", NUMBER, "As udp.per_second, of a group's endpoint."),
-    datagrams!("miop", "burst", NUMBER, "As udp.burst."),
-    datagrams!("miop", "senders", count(1), "As udp.senders."),
-    datagrams!("miop", "octets_of_sender", octets(1), "As udp.octets_of_sender."),
-    datagrams!(
+    of_transport!(
+        "miop",
+        "largest_message",
+        octets(64),
+        "The largest message sent to a group; without, 64KiB."
+    ),
+    of_transport!(
+        "miop",
+        "queues",
+        QUEUE,
+        "What the system may hold of a group's packets that have arrived; without, 4MiB."
+    ),
+    of_transport!("miop", "per_second", NUMBER, "As udp.per_second, of a group's endpoint."),
+    of_transport!("miop", "burst", NUMBER, "As udp.burst."),
+    of_transport!("miop", "senders", count(1), "As udp.senders."),
+    of_transport!("miop", "octets_of_sender", octets(1), "As udp.octets_of_sender."),
+    of_transport!(
         "miop",
         "max_message",
         octets(64),
         "The largest message put together of packets; without, 1MiB."
     ),
-    datagrams!("miop", "max_packets", NUMBER, "Packets of one message; without, 4,096."),
-    datagrams!("miop", "max_messages", count(1), "Incomplete messages; without, 256."),
-    datagrams!("miop", "max_messages_of_sender", count(1), "Incomplete messages of one sender; without, 16."),
-    datagrams!("miop", "max_octets", octets(1), "Octets that all of them hold; without, 8MiB."),
-    datagrams!(
+    of_transport!("miop", "max_packets", NUMBER, "Packets of one message; without, 4,096."),
+    of_transport!("miop", "max_messages", count(1), "Incomplete messages; without, 256."),
+    of_transport!(
+        "miop",
+        "max_messages_of_sender",
+        count(1),
+        "Incomplete messages of one sender; without, 16."
+    ),
+    of_transport!("miop", "max_octets", octets(1), "Octets that all of them hold; without, 8MiB."),
+    of_transport!(
         "miop",
         "max_age",
         time(MS),
         "How long a message may take from its first packet to its last; without, 1s."
     ),
-    datagrams!(
+    of_transport!(
         "miop",
         "max_remembered",
         count(1),
@@ -610,54 +674,6 @@ fn users_list(chosen: &Chosen, transport: &str) -> Option<Value> {
     Some(Value::List(users.split(',').map(str::to_owned).collect()))
 }
 
-fn as_users(list: &[String]) -> Users {
-    match list {
-        [any] if any == "any" => Users::Any,
-        [own] if own == "own" => Users::Own,
-        numbers => Users::These(numbers.iter().filter_map(|number| number.parse().ok()).collect()),
-    }
-}
-
-fn users(chosen: &Chosen, transport: &str) -> Users {
-    match property(chosen, transport, "users") {
-        Some(users) => as_users(&users.split(',').map(str::to_owned).collect::<Vec<_>>()),
-        None => Users::Own,
-    }
-}
-
 fn as_spinning(value: &Value) -> Spinning {
     value.text().parse().unwrap_or_default()
-}
-
-/// What shared memory was told, as far as text can tell it.
-struct Had {
-    users: Users,
-    ring: Option<usize>,
-    spinning: Option<Spinning>,
-}
-
-impl Had {
-    fn of(chosen: &Chosen) -> Had {
-        let ring = property(chosen, "shm", "ring").and_then(|text| text.parse().ok());
-        let spinning = property(chosen, "shm", "spinning").and_then(|text| text.parse().ok());
-        Had { users: users(chosen, "shm"), ring, spinning }
-    }
-}
-
-fn shm(builder: OrbBuilder, change: impl FnOnce(Had) -> Had) -> OrbBuilder {
-    let Had { users, ring, spinning } = change(Had::of(&builder.chosen()));
-    // Other numbers than rings have were refused when they were read.
-    let mut shm = ring.and_then(|octets| Shm::new().ring(octets).ok()).unwrap_or_default().users(users);
-    if let Some(spinning) = spinning {
-        shm = shm.spinning(spinning);
-    }
-    builder.replace_transport(Arc::new(shm))
-}
-
-fn unix(builder: OrbBuilder, queues: Option<usize>, users: Users) -> OrbBuilder {
-    let mut unix = Unix::new().users(users);
-    if let Some(octets) = queues {
-        unix = unix.queues(octets);
-    }
-    builder.replace_transport(Arc::new(unix))
 }

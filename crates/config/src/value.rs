@@ -4,6 +4,7 @@ use std::fmt;
 use std::time::Duration;
 
 use zorb_orb::transport::Spinning;
+use zorb_orb::transport::shm::Shm;
 
 use crate::endpoint;
 
@@ -59,6 +60,13 @@ pub enum Kind {
         /// The largest.
         most: usize,
     },
+    /// Slabs of shared memory: `4*64KiB`, how many and octets of each, powers of two.
+    Slabs,
+    /// Buffers: `8*1MiB`, how many and octets of each.
+    Buffers {
+        /// How many and octets of each come to so much at most.
+        most: usize,
+    },
     /// A text that is not empty.
     Text,
     /// Endpoints, separated by commas, semicolons or spaces.
@@ -101,6 +109,11 @@ impl Kind {
                 }
                 ring => Ok(ring),
             },
+            Kind::Slabs => slabs(text).map(Value::Text),
+            Kind::Buffers { most } => buffers(text, most).map(|(count, each)| {
+                let each = Value::Octets(each);
+                Value::Text(format!("{count}*{each}"))
+            }),
             Kind::Spinning => {
                 let spinning: Spinning = text.to_ascii_lowercase().parse()?;
                 match spinning.bound() {
@@ -170,6 +183,10 @@ impl Kind {
             Kind::Ring { least, most } => {
                 format!("octets, a power of two, {} to {}", Value::Octets(*least), Value::Octets(*most))
             }
+            Kind::Buffers { most } => {
+                format!("number*octets as in 8*1MiB, {} together at most", Value::Octets(*most))
+            }
+            Kind::Slabs => "number*octets, powers of two, as in 4*64KiB".to_owned(),
             Kind::Spinning => "off, adaptive, or microseconds as in 50us".to_owned(),
             Kind::Time { least, most } => format!("time, {} to {}", Value::Time(*least), Value::Time(*most)),
             Kind::Count { least, most: usize::MAX } => format!("number from {least}"),
@@ -181,6 +198,32 @@ impl Kind {
             Kind::Users => "own, any, or user numbers".to_owned(),
             Kind::References => "Name=URL".to_owned(),
         }
+    }
+}
+
+/// `8*1MiB` into its parts.
+pub(crate) fn buffers(text: &str, most: usize) -> Result<(usize, usize), String> {
+    let parts = text.split_once('*');
+    let parts = parts.and_then(|(count, each)| Some((count.trim().parse().ok()?, octets(each.trim())?)));
+    let (count, each): (usize, usize) =
+        parts.ok_or_else(|| format!("{text:?} is no number of buffers and their octets, as in 8*1MiB"))?;
+    match count.checked_mul(each) {
+        Some(0) => Err(format!("{text:?}: neither is 0")),
+        Some(all) if all <= most => Ok((count, each)),
+        _ => Err(format!("{text:?} is too much: the most is {} together", Value::Octets(most))),
+    }
+}
+
+/// `4*64KiB`, with the octets as a plain number.
+fn slabs(text: &str) -> Result<String, String> {
+    let parts = text
+        .split_once('*')
+        .and_then(|(count, each)| Some((count.trim().parse().ok()?, octets(each.trim())?)));
+    let (count, each) =
+        parts.ok_or_else(|| format!("{text:?} is no number of slabs and their octets, as in 4*64KiB"))?;
+    match Shm::new().slabs(count, each) {
+        Ok(_) => Ok(format!("{count}*{each}")),
+        Err(error) => Err(format!("{text:?}: {error}")),
     }
 }
 

@@ -27,14 +27,19 @@ mod cursor;
 mod giop;
 mod heads;
 mod reassembly;
+mod storage;
 mod usual;
 
 pub use buffer::ReceiveBuffer;
 pub(crate) use giop::GiopParser;
+pub use storage::Storage;
 
 use alloc::boxed::Box;
 use alloc::sync::Arc;
 
+use zorb_cdr::Version;
+
+use crate::header::Header;
 use crate::lite;
 use crate::messaging::{Parser, TELLING};
 use crate::{Limits, Message, Protocol, ProtocolError};
@@ -96,6 +101,13 @@ impl Inbound {
         Self { limits, buffer, reading, protocol }
     }
 
+    /// The same, with the memory of large messages from there.
+    #[must_use]
+    pub fn with_storage(mut self, storage: Arc<dyn Storage>) -> Self {
+        self.buffer.set_storage(storage);
+        self
+    }
+
     /// The protocol that the peer speaks, as soon as it is known.
     #[must_use]
     pub fn protocol(&self) -> Option<&Protocol> {
@@ -113,7 +125,21 @@ impl Inbound {
         if let Reading::Failed(_) = self.reading {
             self.buffer.discard();
         }
-        self.buffer.space()
+        if let Some(wanted) = self.buffer.make_ready() {
+            self.refuse(wanted);
+        }
+        self.buffer.room()
+    }
+
+    /// The message is larger than there is memory for: nothing of it is kept.
+    #[cold]
+    fn refuse(&mut self, wanted: usize) {
+        let header = self.buffer.unparsed().first_chunk().and_then(|first| Header::parse(first).ok());
+        let version = header.map_or(Version::V1_2, |header| header.version);
+        let allowed = self.buffer.storage().map_or(0, |storage| storage.most());
+        let error = ProtocolError::LimitExceeded { limit: "message_memory", found: wanted, allowed, version };
+        self.reading = Reading::Failed(error);
+        self.buffer.begin_small();
     }
 
     /// Says that the first `n` octets of the last [`space`](Self::space) now hold what arrived. More than that space

@@ -99,7 +99,7 @@ pub use frames::{
 };
 pub use giop::Giop;
 pub use header::{HEADER_SIZE, Header};
-pub use inbound::{Inbound, ReceiveBuffer};
+pub use inbound::{Inbound, ReceiveBuffer, Storage};
 pub use limits::Limits;
 pub use lite::{GiopLite, operation_number};
 pub use message::{LocateReply, LocateRequest, Message, Reply, Request, Target};

@@ -11,9 +11,9 @@ use std::time::{Duration, Instant, SystemTime};
 
 use zorb_ipc::{
     AcceptorOptions, BusyPoll, CongestionControl, ConnectedUdpSocket, Cork, IncomingCore, KeepAlive, Linger,
-    MaximumSegment, NoDelay, Priority, Probes, QuickAck, ReceiveQueue, ReceiveTimestamps, SendQueue,
-    SocketOption, Step, TcpAcceptor, TcpStream, TypeOfService, UdpSocket, UnixAcceptor, UnixAddress,
-    UnixDatagramSocket, UnixStream, UserTimeout,
+    MaximumSegment, NoDelay, PeakRate, Priority, Probes, QuickAck, ReceiveQueue, ReceiveTimestamps,
+    SendQueue, SocketOption, Step, TcpAcceptor, TcpStream, TypeOfService, UdpSocket, UnixAcceptor,
+    UnixAddress, UnixDatagramSocket, UnixStream, UserTimeout,
 };
 
 use left_out::left_out;
@@ -67,8 +67,12 @@ fn what_is_set_is_what_is_in_force() {
     keeps(&stream, &[TypeOfService(0xb8), TypeOfService(0)]);
     keeps(&stream, &[ReceiveTimestamps(true), ReceiveTimestamps(false)]);
     keeps(&stream, &[BusyPoll(Duration::ZERO)]);
+    keeps(&stream, &[PeakRate(Some(1)), PeakRate(Some(u64::from(u32::MAX) - 1)), PeakRate(None)]);
     stream.set(QuickAck(true)).unwrap();
     assert_eq!(stream.option::<QuickAck>().unwrap(), QuickAck(true));
+    let udp = UdpSocket::bind("127.0.0.1:0".parse().unwrap()).unwrap();
+    udp.set(PeakRate(Some(1000))).unwrap();
+    assert_eq!(udp.option::<PeakRate>().unwrap(), PeakRate(Some(1000)));
 }
 
 #[test]
@@ -113,6 +117,10 @@ fn what_is_out_of_range_is_refused_and_changes_nothing() {
     refused(stream.set(Linger(Some(Duration::MAX))), "Linger");
     refused(stream.set(BusyPoll(Duration::MAX)), "BusyPoll");
     refused(stream.set(Priority(u32::MAX)), "Priority");
+    for bad in [0, u64::MAX] {
+        refused(stream.set(PeakRate(Some(bad))), "PeakRate");
+    }
+    assert_eq!(stream.option::<PeakRate>().unwrap(), PeakRate(None));
     for bad in ["", "a name of 16 oct", "re\0no"] {
         refused(stream.set(CongestionControl(bad.into())), "CongestionControl");
     }
@@ -185,6 +193,7 @@ fn streams_are_born_with_what_their_acceptor_has() {
     acceptor.set(Linger(Some(5 * second))).unwrap();
     acceptor.set(TypeOfService(0xb8)).unwrap();
     let queues = (acceptor.set(SendQueue(50_000)).unwrap(), acceptor.set(ReceiveQueue(60_000)).unwrap());
+    acceptor.set(PeakRate(Some(5_000_000))).unwrap();
     let polls = acceptor.set(BusyPoll(Duration::from_micros(50)));
     let _client = TcpStream::connect(acceptor.local_address(), soon()).unwrap();
     let server = acceptor.accept_by(soon()).unwrap();
@@ -195,6 +204,7 @@ fn streams_are_born_with_what_their_acceptor_has() {
     assert_eq!(server.option::<Linger>().unwrap(), Linger(Some(5 * second)));
     assert_eq!(server.option::<TypeOfService>().unwrap(), TypeOfService(0xb8));
     assert_eq!((server.option().unwrap(), server.option().unwrap()), queues);
+    assert_eq!(server.option::<PeakRate>().unwrap(), PeakRate(Some(5_000_000)));
     match polls {
         Ok(()) => {
             assert_eq!(server.option::<BusyPoll>().unwrap(), BusyPoll(Duration::from_micros(50)));
@@ -226,6 +236,27 @@ fn a_cork_holds_back_what_is_less_than_a_segment() {
             return;
         }
     }
+}
+
+/// What has arrived, held against the time that it took: a machine that is busy makes that longer, and the bound wider.
+#[test]
+fn a_peak_rate_holds_back_what_exceeds_it() {
+    const RATE: u64 = 8 << 20;
+    const WHOLE: usize = 6 << 20;
+    let (client, server, _acceptor) = pair();
+    client.set(PeakRate(Some(RATE))).unwrap();
+    let octets: Vec<u8> = (0..=250).cycle().take(WHOLE).collect();
+    let mut arrived = vec![0; WHOLE];
+    let begun = Instant::now();
+    thread::scope(|scope| {
+        scope.spawn(|| client.send_all(&mut [IoSlice::new(&octets)], soon()).unwrap());
+        server.receive_exact(&mut arrived, soon()).unwrap();
+    });
+    let took = begun.elapsed();
+    assert!(arrived == octets, "other octets than were sent");
+    // Ten segments leave at once, of 64 KiB each here, and some more before the kernel has its measure.
+    let allowed = 2.0 * RATE as f64 * took.as_secs_f64() + f64::from(2 << 20);
+    assert!(WHOLE as f64 <= allowed, "{WHOLE} octets in {took:?}");
 }
 
 #[test]

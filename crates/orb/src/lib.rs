@@ -35,6 +35,7 @@ pub mod transport;
 
 mod client;
 mod marshal;
+mod messages;
 mod upcall;
 
 pub use exception::{Completion, Exception, Kind, Minor, SystemException, UserException};

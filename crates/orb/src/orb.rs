@@ -20,6 +20,7 @@ use crate::client::failure::{Failure, Step};
 use crate::client::reactor::Reactor;
 use crate::client::{self, Client};
 use crate::exception::{Minor, SystemException};
+use crate::messages::MessageMemory;
 use crate::object::ObjectRef;
 use crate::object::url::{self, Initial};
 use crate::poa::{Adapters, Poa};
@@ -76,6 +77,8 @@ pub struct OrbBuilder {
     spinning: Spinning,
     client: client::Settings,
     server: server::Settings,
+    message_memory: Option<usize>,
+    message_buffers: Option<(usize, usize)>,
     initial: HashMap<String, InitialSource>,
     default_initial: Option<String>,
     schemes: HashMap<String, UrlScheme>,
@@ -93,6 +96,8 @@ impl Orb {
             spinning: Spinning::adaptive(),
             client: client::Settings::default(),
             server: server::Settings::default(),
+            message_memory: None,
+            message_buffers: None,
             initial: HashMap::new(),
             default_initial: None,
             schemes: HashMap::new(),
@@ -407,6 +412,32 @@ impl OrbBuilder {
         self
     }
 
+    /// The most octets that large messages, those above 16 KiB, may hold at once in this ORB, as a client and as a server together: from the time
+    /// that a connection grants memory to one until nothing refers to it, which is after its upcall, or when the caller has dropped what it
+    /// read in place. Default: what each connection may hold, and no bound beyond. While a message above 256 KiB grows it holds
+    /// these twice.
+    ///
+    /// A message for which there is no memory ends its connection with a MessageError, and a client's call in `IMP_LIMIT`.
+    pub fn message_memory(mut self, octets: usize) -> Self {
+        self.message_memory = Some(octets);
+        self
+    }
+
+    /// Buffers for large messages that are made now, and used again and again by all connections: messages up to `octets` with their header, as
+    /// many at a time as there are buffers, so cause no allocation and no page fault. Others are allocated, within
+    /// [`message_memory`](Self::message_memory), for which these do not count. Default: none.
+    pub fn message_buffers(mut self, count: usize, octets: usize) -> Self {
+        self.message_buffers = Some((count, octets));
+        self
+    }
+
+    /// Octets of oneways and `_async` calls that may wait for one shared connection: beyond them they end in `NO_RESOURCES`, not executed,
+    /// and blocking senders wait; a larger message waits alone. Default: 64 MiB.
+    pub fn waiting_octets(mut self, octets: usize) -> Self {
+        self.client.outbox = octets;
+        self
+    }
+
     /// Connections to one endpoint that blocking calls have to themselves; further calls share one. Default: 64; 0:
     /// all calls share.
     pub fn private_connections(mut self, most: usize) -> Self {
@@ -456,6 +487,13 @@ impl OrbBuilder {
         let spinners = Spinners::at_most(self.spinning, processors.saturating_sub(1).max(1));
         self.server.spinners = Some(spinners.adaptive_up_to(NEXT_REQUEST));
         self.client.spinners = Some(spinners);
+        if self.message_memory.is_some() || self.message_buffers.is_some() {
+            let (count, octets) = self.message_buffers.unwrap_or_default();
+            let memory = MessageMemory::new(self.message_memory.unwrap_or(usize::MAX), count, octets);
+            let memory = Arc::new(memory);
+            self.client.storage = Some(memory.clone());
+            self.server.storage = Some(memory);
+        }
         let mut policies = self.policies;
         policies.protocols = policies.protocols.or(self.preferred.map(Protocols::only));
         Orb(Arc::new(Core {

@@ -4,6 +4,7 @@
 //! Every wait has a deadline, and every default here is finite.
 
 use std::cell::{Cell, RefCell};
+use std::fmt;
 use std::time::Duration;
 
 use crate::protocols::Protocols;
@@ -22,6 +23,27 @@ pub enum SyncScope {
     WithServer = 2,
     /// The servant has returned.
     WithTarget = 3,
+}
+
+/// Where a policy was set.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Level {
+    /// On one reference, by [`with_policies`](crate::ObjectRef::with_policies): the narrowest.
+    Reference,
+    /// For the calls of a thread, by [`with_thread_policies`].
+    Thread,
+    /// On the ORB, by its builder.
+    Orb,
+}
+
+impl fmt::Display for Level {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.write_str(match self {
+            Level::Reference => "reference",
+            Level::Thread => "thread",
+            Level::Orb => "ORB",
+        })
+    }
 }
 
 /// A set of policies; what is `None` is taken from the next wider set: reference, thread, ORB, default.

@@ -1,4 +1,27 @@
-//! Which transports calls may go by, and in which order: a policy ([`Policies::protocols`](crate::policy::Policies::protocols)).
+//! Which transports calls may go by, and in which order: a policy of the ORB, a thread or a reference
+//! ([`Policies::protocols`](crate::policy::Policies::protocols)), and which endpoints the references of an adapter name
+//! ([`PoaPolicies::protocols`](crate::poa::PoaPolicies::protocols)).
+//!
+//! **Properties** of a protocol, such as queue sizes and a peak rate, are its transport's. Where some calls want others, a second transport of
+//! the kind is registered under a name of its own, and lists name it:
+//!
+//! ```
+//! use std::sync::Arc;
+//! use zorb_orb::policy::Policies;
+//! use zorb_orb::protocols::Protocols;
+//! use zorb_orb::transport::tcp::Tcp;
+//! use zorb_orb::{ObjectRef, Orb};
+//!
+//! let orb = Orb::builder()
+//!     .transport(Arc::new(Tcp::new().named("tcp-bulk").queues(1 << 20).peak_rate(50_000_000)))
+//!     .build();
+//!
+//! fn for_bulk(archive: &ObjectRef) -> ObjectRef {
+//!     archive.with_policies(Policies::new().protocols(Protocols::first(["tcp-bulk"])))
+//! }
+//! ```
+//!
+//! Connections of `tcp` and `tcp-bulk` are never shared, and calls for which no list names `tcp-bulk` do not go by it.
 
 use std::fmt;
 use std::sync::Arc;
@@ -55,6 +78,11 @@ impl Protocols {
     /// Whether calls may go by this transport.
     pub fn allows(&self, transport: &str) -> bool {
         self.rank(transport).is_some()
+    }
+
+    /// Whether it is among the names itself.
+    pub(crate) fn names_it(&self, transport: &str) -> bool {
+        self.0.iter().any(|name| &**name == transport)
     }
 
     /// Its place in the order; `None`: not at all.

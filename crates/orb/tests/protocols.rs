@@ -10,7 +10,8 @@ use std::time::Instant;
 
 use probe::{PATIENCE, Probe, does, end};
 use zorb_orb::object::considered::Verdict;
-use zorb_orb::policy::{Policies, with_thread_policies};
+use zorb_orb::poa::PoaPolicies;
+use zorb_orb::policy::{Level, Policies, with_thread_policies};
 use zorb_orb::protocols::Protocols;
 use zorb_orb::transport::tcp::Tcp;
 use zorb_orb::transport::unix::Unix;
@@ -146,6 +147,27 @@ fn where_none_is_left_the_exception_names_each_endpoint_and_why() {
 }
 
 #[test]
+fn a_servant_gives_out_what_its_adapters_list_says() {
+    let orb = Orb::builder().listen_at(["tcp:127.0.0.1:0", "unix:", "shm:"]).build();
+    let policies = PoaPolicies::new().protocols(Protocols::only(["tcp", "shm"]));
+    let poa = orb.root_poa().expect("a new ORB").create_child("listed", policies).expect("a new name");
+    poa.manager().activate().expect("a new manager");
+    let (says, said) = std::sync::mpsc::channel();
+    let says = std::sync::Mutex::new(says);
+    let servant = does(move |cx: &Call, _| {
+        let this: Probe = cx.this()?;
+        says.lock().expect("no panic").send(this.as_object().to_string()).expect("the test waits");
+        Ok(0)
+    });
+    let probe = poa.activate::<Probe>(servant).expect("a new object");
+    probe.through(&Orb::builder().build()).poke(0).expect("it is there");
+    let this = said.recv_timeout(PATIENCE).expect("it was called");
+    assert_eq!(this, probe.as_object().to_string(), "with its list");
+    assert_eq!(probe.as_object().ior().profiles.len(), 2);
+    end(&orb);
+}
+
+#[test]
 fn a_reference_says_which_protocol_is_used_and_why_no_other() {
     let (server, probe) = server();
     let text = |verdicts: &Probe| -> Vec<(String, Verdict)> {
@@ -168,7 +190,7 @@ fn a_reference_says_which_protocol_is_used_and_why_no_other() {
     let expected = [
         ("tcp", Verdict::Used),
         ("unix", Verdict::After(1)),
-        ("shm", Verdict::NotAllowed("tcp, unix".into())),
+        ("shm", Verdict::NotAllowed { list: "tcp, unix".into(), by: Level::Reference }),
     ];
     assert_eq!(text(&list), named(&expected));
     with_thread_policies(only(&["unix"]), || assert_eq!(text(&there)[0], ("unix".into(), Verdict::Used)));

@@ -8,11 +8,11 @@ fn each_client_goes_by_the_best_that_it_knows() {
 a client that knows both:
   masked by text: used
   masked: if the one before cannot be reached
-  tcp: not allowed: only masked may be used
+  tcp: not allowed: only masked may be used, by the ORB's policy
   hello, world
 a client that knows the transport:
   masked: used
-  tcp: not allowed: only masked may be used
+  tcp: not allowed: only masked may be used, by the ORB's policy
   hello, world
 a client that knows neither:
   tcp: used

@@ -14,10 +14,13 @@
 //! a message larger than the buffer, a buffer of the message's size takes over, granted piece by piece as
 //! octets really arrive ([`Limits::first_grant`](crate::Limits::first_grant)).
 
+use alloc::sync::Arc;
 use alloc::vec;
 
 use zorb_cdr::copies::copied;
 use zorb_cdr::{Memory, Octets};
+
+use super::Storage;
 
 /// CDR's largest alignment.
 const ALIGNMENT: usize = 8;
@@ -44,6 +47,8 @@ pub struct ReceiveBuffer {
     expected: usize,
     /// Reads into a larger buffer than the ordinary one since a message needed it.
     small_reads: u32,
+    /// What memory larger than the ordinary is taken from.
+    storage: Option<Arc<dyn Storage>>,
 }
 
 impl ReceiveBuffer {
@@ -58,7 +63,16 @@ impl ReceiveBuffer {
             first_grant: first_grant.max(64),
             expected: 0,
             small_reads: 0,
+            storage: None,
         }
+    }
+
+    pub(super) fn set_storage(&mut self, storage: Arc<dyn Storage>) {
+        self.storage = Some(storage);
+    }
+
+    pub(super) fn storage(&self) -> Option<&Arc<dyn Storage>> {
+        self.storage.as_ref()
     }
 
     /// What was received and not yet taken.
@@ -93,6 +107,16 @@ impl ReceiveBuffer {
             self.small_reads = 0;
             // What a smaller one was expected to take, every memory has.
             self.expected = 0;
+            self.part_with_storage();
+        }
+    }
+
+    /// What others may want is not kept for a next large message, which may never come: who has the message has its memory.
+    #[cold]
+    fn part_with_storage(&mut self) {
+        if self.storage.is_some() && self.start == self.end {
+            self.memory = Memory::new();
+            (self.base, self.start, self.end) = (0, 0, 0);
         }
     }
 
@@ -103,20 +127,34 @@ impl ReceiveBuffer {
         self.expected = message;
     }
 
-    /// Where the next octets go; never empty.
-    #[inline]
+    /// Where the next octets go; never empty. For those that have no storage.
+    #[cfg(test)]
     pub(crate) fn space(&mut self) -> &mut [u8] {
+        assert_eq!(self.make_ready(), None);
+        self.room()
+    }
+
+    /// Sees to it that there is [room](Self::room). `Some`: so many octets were wanted, and the storage has not got them; there is
+    /// room then after [`begin_small`](Self::begin_small).
+    #[inline]
+    pub(super) fn make_ready(&mut self) -> Option<usize> {
         if self.start == self.end {
             self.start = self.base;
             self.end = self.base;
         }
         let is_usual = self.end == self.base && self.capacity() == self.ordinary;
         if !is_usual || self.memory.is_shared() {
-            self.prepare(self.expected);
+            return self.prepare(self.expected).err();
         }
+        None
+    }
+
+    /// Where the next octets go.
+    #[inline]
+    pub(super) fn room(&mut self) -> &mut [u8] {
         match self.memory.get_mut() {
             Some(memory) => &mut memory[self.end..],
-            None => unreachable!("prepared above"),
+            None => unreachable!("made ready before"),
         }
     }
 
@@ -124,6 +162,12 @@ impl ReceiveBuffer {
     #[inline]
     pub(crate) fn received(&mut self, n: usize) {
         self.end = self.memory.len().min(self.end.saturating_add(n));
+    }
+
+    /// Begins anew with ordinary memory, without what is unparsed.
+    pub(super) fn begin_small(&mut self) {
+        self.discard();
+        self.replace_with(vec![0; self.ordinary + ALIGNMENT].into());
     }
 
     /// Forgets what is unparsed.
@@ -136,9 +180,11 @@ impl ReceiveBuffer {
     pub(super) fn release(&mut self) {
         let pending = self.end - self.start;
         if pending == 0 {
-            *self = Self { expected: self.expected, ..Self::new(self.ordinary, self.first_grant) };
+            let (expected, storage) = (self.expected, self.storage.take());
+            *self = Self { expected, storage, ..Self::new(self.ordinary, self.first_grant) };
         } else if pending.saturating_mul(2) < self.capacity() {
-            self.replace(pending);
+            // Where there is no memory to move to, the message stays where it is.
+            let _ = self.replace(pending);
         }
     }
 
@@ -150,39 +196,45 @@ impl ReceiveBuffer {
 
     /// Makes memory that only we see, with an aligned start for what is unparsed, and room behind it.
     #[inline(never)]
-    fn prepare(&mut self, message: usize) {
+    fn prepare(&mut self, message: usize) -> Result<(), usize> {
         if self.memory.is_shared() {
-            self.begin_anew();
+            self.begin_anew()?;
         }
         let pending = self.end - self.start;
         let capacity = self.capacity();
-        let shrinks =
-            pending == 0 && capacity > self.ordinary && self.small_reads >= SMALL_READS_BEFORE_SHRINKING;
+        let is_small = message <= self.ordinary && self.storage.is_some();
+        let must_shrink = is_small || self.small_reads >= SMALL_READS_BEFORE_SHRINKING;
+        let shrinks = pending == 0 && capacity > self.ordinary && must_shrink;
         self.small_reads = self.small_reads.saturating_add(1);
         // At least an octet of room, also when the caller has left complete messages lying.
         let message = message.max(pending + 1);
         let fits = message <= capacity;
         if shrinks || !fits {
-            self.make_room(message, shrinks);
+            self.make_room(message, shrinks)?;
         } else if self.start != self.base
             && (!(self.start - self.base).is_multiple_of(ALIGNMENT)
                 || self.start - self.base + message > capacity)
         {
             self.move_to_front();
         }
+        Ok(())
     }
 
     /// Leaves the memory to who has handles on it.
-    fn begin_anew(&mut self) {
+    fn begin_anew(&mut self) -> Result<(), usize> {
         // After a large message, room for another, so that it is read in place: as large as may be granted to one that
         // has only been announced.
         let again = if self.small_reads == 0 { self.capacity().min(self.first_grant) } else { 0 };
-        self.replace(self.ordinary.max(self.end - self.start).max(again));
+        let needed = self.ordinary.max(self.end - self.start);
+        if again > needed && self.replace(again).is_ok() {
+            return Ok(());
+        }
+        self.replace(needed)
     }
 
     /// Grows (or shrinks) to what the message needs and its sender has so far earned.
     #[cold]
-    fn make_room(&mut self, message: usize, shrinks: bool) {
+    fn make_room(&mut self, message: usize, shrinks: bool) -> Result<(), usize> {
         let (pending, capacity) = (self.end - self.start, self.capacity());
         let granted = if capacity < self.first_grant { 0 } else { pending };
         let earned = self.first_grant.max(granted.saturating_mul(EARNED_BY_EACH_OCTET));
@@ -193,22 +245,38 @@ impl ReceiveBuffer {
             if self.start != self.base {
                 self.move_to_front();
             }
-            return;
+            return Ok(());
         }
-        self.replace(size);
+        self.replace(size)
     }
 
-    /// New memory that begins with what is unparsed.
+    /// New memory that begins with what is unparsed, which it has room for. An error: so many octets are not to be had.
     #[cold]
-    fn replace(&mut self, size: usize) {
+    fn replace(&mut self, size: usize) -> Result<(), usize> {
+        if let Some(storage) = self.storage.as_ref().filter(|_| size > self.ordinary) {
+            let memory = storage.take(size + ALIGNMENT);
+            let memory = memory.filter(|memory| memory.len() >= size + ALIGNMENT && !memory.is_shared());
+            let memory = memory.ok_or(size)?;
+            self.replace_with(memory);
+            return Ok(());
+        }
         let mut octets = vec![0; size + ALIGNMENT];
         let base = octets.as_ptr().align_offset(ALIGNMENT).min(ALIGNMENT);
         octets.truncate(base + size);
+        self.replace_with(octets.into());
+        Ok(())
+    }
+
+    /// Memory that nobody else sees, with room for what is unparsed behind an aligned start.
+    fn replace_with(&mut self, mut memory: Memory) {
+        let base = memory.as_ptr().align_offset(ALIGNMENT).min(ALIGNMENT);
         let pending = self.unparsed();
         let end = base + pending.len();
-        octets[base..end].copy_from_slice(pending);
+        if let Some(octets) = memory.get_mut() {
+            octets[base..end].copy_from_slice(pending);
+        }
         copied(pending.len());
-        self.memory = octets.into();
+        self.memory = memory;
         (self.base, self.start, self.end) = (base, base, end);
     }
 

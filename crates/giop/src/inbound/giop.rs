@@ -47,7 +47,9 @@ impl GiopParser {
             let message = from.part(0, header.total());
             from.take(header.total());
             if header.more_fragments || header.message == MessageType::FRAGMENT {
-                if let Some((header, whole)) = self.reassembly.add(header, &message, limits)? {
+                if let Some((header, whole)) =
+                    self.reassembly.add(header, &message, limits, from.storage())?
+                {
                     return heads::decode(Cursor::over(&header, &whole), limits);
                 }
                 continue;

@@ -11,11 +11,13 @@
 //! Fragments are copied out of the receive buffer: a tiny one must not hold a large buffer. The copies are bounded by
 //! [`Limits`], and every fragment is charged [`FRAGMENT_CHARGE`] beyond its octets, so that endless empty ones end too.
 
+use alloc::sync::Arc;
 use alloc::vec::Vec;
 
 use zorb_cdr::copies::copied;
 use zorb_cdr::{Body, ByteOrder, Octets, Segment, Version};
 
+use super::storage::{Charged, Storage};
 use crate::header::{HEADER_SIZE, Header};
 use crate::{Limits, MessageType, ProtocolError};
 
@@ -33,7 +35,7 @@ pub(super) struct Reassembly {
     /// GIOP 1.1: one at a time.
     without_id: Option<Assembly<Vec<Segment>>>,
     /// What all of them are charged.
-    charged: usize,
+    charged: Charged,
 }
 
 struct Assembly<T> {
@@ -46,7 +48,7 @@ struct Assembly<T> {
 
 impl<T> Assembly<T> {
     /// Counts `octets` more, or says which limit they would exceed.
-    fn charge(&mut self, octets: usize, all: &mut usize, limits: &Limits) -> Result<(), ProtocolError> {
+    fn charge(&mut self, octets: usize, all: &mut Charged, limits: &Limits) -> Result<(), ProtocolError> {
         self.octets = self.octets.saturating_add(octets);
         let version = self.header.version;
         if self.octets > limits.max_message {
@@ -54,10 +56,15 @@ impl<T> Assembly<T> {
             return Err(ProtocolError::LimitExceeded { limit: "max_message", found, allowed, version });
         }
         let charge = octets.saturating_add(FRAGMENT_CHARGE);
-        *all = all.saturating_add(charge);
+        let all = all.add(charge).map_err(|allowed| ProtocolError::LimitExceeded {
+            limit: "message_memory",
+            found: allowed.saturating_add(charge),
+            allowed,
+            version,
+        })?;
         self.charged = self.charged.saturating_add(charge);
-        if *all > limits.max_reassembly_bytes {
-            let (found, allowed) = (*all, limits.max_reassembly_bytes);
+        if all > limits.max_reassembly_bytes {
+            let (found, allowed) = (all, limits.max_reassembly_bytes);
             return Err(ProtocolError::LimitExceeded {
                 limit: "max_reassembly_bytes",
                 found,
@@ -81,7 +88,9 @@ impl Reassembly {
         header: Header,
         octets: &[u8],
         limits: &Limits,
+        storage: Option<&Arc<dyn Storage>>,
     ) -> Result<Option<(Header, Body)>, ProtocolError> {
+        self.charged.count_in(storage);
         if header.message != MessageType::FRAGMENT {
             self.begin(header, octets, limits).map(|()| None)
         } else if header.version < Version::V1_2 {
@@ -150,7 +159,7 @@ impl Reassembly {
             return Ok(None);
         }
         Ok(self.without_id.take().map(|assembly| {
-            self.charged -= assembly.charged;
+            self.charged.subtract(assembly.charged);
             (assembly.header, Body::many(assembly.parts, assembly.header.order))
         }))
     }
@@ -175,7 +184,7 @@ impl Reassembly {
             return Ok(None);
         }
         let (_, Assembly { header, parts, charged, .. }) = self.by_id.swap_remove(index);
-        self.charged -= charged;
+        self.charged.subtract(charged);
         Ok(Some((header, Body::one(Segment { octets: parts.into(), phase: 0 }, header.order))))
     }
 
@@ -187,7 +196,7 @@ impl Reassembly {
                 && matches!(assembly.header.message, MessageType::REQUEST | MessageType::LOCATE_REQUEST)
         }) {
             let (_, assembly) = self.by_id.swap_remove(index);
-            self.charged -= assembly.charged;
+            self.charged.subtract(assembly.charged);
         }
     }
 }

@@ -16,7 +16,7 @@ mod tcp;
 
 pub use connection::{KeepAlive, Linger, NoDelay, Probes};
 #[cfg(target_os = "linux")]
-pub use network::{BusyPoll, IncomingCore, Priority, TypeOfService};
+pub use network::{BusyPoll, IncomingCore, PeakRate, Priority, TypeOfService};
 pub use queues::{ReceiveQueue, SendQueue};
 pub(crate) use queues::{set_receive, set_send};
 #[cfg(target_os = "linux")]

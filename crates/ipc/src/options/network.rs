@@ -3,6 +3,7 @@
 use std::os::fd::BorrowedFd;
 use std::time::Duration;
 
+use libc::c_ulong;
 use rustix::net::{AddressFamily, sockopt};
 
 use super::{Give, Read, SocketFact, failed, option_of, raw};
@@ -109,6 +110,58 @@ impl Give for BusyPoll {
         let microseconds =
             microseconds.map_err(|_| Error::out_of_range("BusyPoll is at most 2,147 seconds"))?;
         raw::set_int(fd, libc::SOL_SOCKET, libc::SO_BUSY_POLL, microseconds).map_err(failed)
+    }
+}
+
+/// How many octets a second leave at most (`SO_MAX_PACING_RATE`, socket(7)): they wait in the socket's queue, and
+/// leave at even distances. `None`, the default, is no bound. At least 1, and on 32-bit systems at most
+/// 4,294,967,294. The first ten segments of a TCP connection are not held back.
+///
+/// TCP keeps to it by itself. What UDP sockets send is held back only where the network interface's queue is `fq`
+/// (tc-fq(8)); anywhere else, loopback included, it leaves at once.
+///
+/// ```
+/// # use zorb_ipc::{Error, PeakRate, TcpStream};
+/// fn leave_room_for_others(stream: &TcpStream) -> Result<(), Error> {
+///     stream.set(PeakRate(Some(10_000_000)))
+/// }
+/// ```
+///
+/// Of TCP and UDP sockets; streams of an acceptor are born with its own.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct PeakRate(pub Option<u64>);
+
+option_of!(
+    PeakRate: Stream<Tcp>, Acceptor<Tcp>, DatagramSocket<Udp>, ConnectedDatagramSocket<Udp>
+);
+
+impl Read for PeakRate {
+    fn read(fd: BorrowedFd<'_>) -> Result<Self, Error> {
+        let mut octets = [0; size_of::<c_ulong>()];
+        raw::read(fd, libc::SOL_SOCKET, libc::SO_MAX_PACING_RATE, &mut octets).map_err(failed)?;
+        let rate = c_ulong::from_ne_bytes(octets);
+        #[allow(clippy::useless_conversion, reason = "it has 32 bits elsewhere")]
+        Ok(PeakRate((rate != c_ulong::MAX).then(|| u64::from(rate))))
+    }
+}
+
+impl Give for PeakRate {
+    type Granted = ();
+
+    fn give(self, fd: BorrowedFd<'_>) -> Result<(), Error> {
+        let rate = match self.0 {
+            None => c_ulong::MAX,
+            // The kernel takes the largest number for none.
+            Some(rate) => c_ulong::try_from(rate)
+                .ok()
+                .filter(|rate| (1..c_ulong::MAX).contains(rate))
+                .ok_or_else(|| {
+                    Error::out_of_range(
+                        "PeakRate is at least 1 octet a second, and less than the largest number",
+                    )
+                })?,
+        };
+        raw::set(fd, libc::SOL_SOCKET, libc::SO_MAX_PACING_RATE, &rate.to_ne_bytes()).map_err(failed)
     }
 }
 

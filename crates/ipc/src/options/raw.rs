@@ -23,12 +23,15 @@ pub(crate) fn read(fd: BorrowedFd<'_>, level: c_int, name: c_int, into: &mut [u8
 
 /// Sets an option that is a C `int`.
 pub(crate) fn set_int(fd: BorrowedFd<'_>, level: c_int, name: c_int, value: c_int) -> Result<(), Errno> {
-    let octets = value.to_ne_bytes();
+    set(fd, level, name, &value.to_ne_bytes())
+}
+
+/// Sets an option to these octets.
+pub(crate) fn set(fd: BorrowedFd<'_>, level: c_int, name: c_int, octets: &[u8]) -> Result<(), Errno> {
+    let length = socklen_t::try_from(octets.len()).map_err(|_| Errno::INVAL)?;
     counts::enter();
-    // SAFETY: the kernel reads so many octets from `octets`, and nothing after the call.
-    let done = unsafe {
-        libc::setsockopt(fd.as_raw_fd(), level, name, octets.as_ptr().cast(), octets.len() as socklen_t)
-    };
+    // SAFETY: the kernel reads `length` octets from `octets`, which has as many, and nothing after the call.
+    let done = unsafe { libc::setsockopt(fd.as_raw_fd(), level, name, octets.as_ptr().cast(), length) };
     if done == 0 { Ok(()) } else { Err(last_errno()) }
 }
 

@@ -28,8 +28,9 @@ use std::time::{Duration, Instant};
 
 use parking_lot::{Mutex, MutexGuard};
 use zorb_cdr::CodeSets;
-use zorb_giop::Protocol;
+use zorb_giop::{Inbound, Protocol};
 
+use crate::messages::MessageMemory;
 use crate::transport::{Endpoint, Spinners, Transport};
 use pool::Pool;
 use reactor::Reactor;
@@ -49,6 +50,8 @@ pub(crate) struct Settings {
     pub(crate) message_limits: zorb_giop::Limits,
     /// Octets of `_async` and oneway messages that wait for one connection. 64 MiB, as for one message.
     pub(crate) outbox: usize,
+    /// What the memory of large messages comes from, where all share it.
+    pub(crate) storage: Option<Arc<MessageMemory>>,
     /// How calls look for their reply before they sleep; `None`: they sleep at once.
     pub(crate) spinners: Option<Spinners>,
 }
@@ -61,7 +64,19 @@ impl Default for Settings {
             fragment_size: None,
             message_limits: zorb_giop::Limits::default(),
             outbox: 64 << 20,
+            storage: None,
             spinners: None,
+        }
+    }
+}
+
+impl Settings {
+    /// The receiving half of a new connection.
+    fn inbound(&self, messaging: &Protocol) -> Inbound {
+        let inbound = Inbound::of(messaging.clone(), self.message_limits);
+        match &self.storage {
+            Some(storage) => inbound.with_storage(storage.clone()),
+            None => inbound,
         }
     }
 }

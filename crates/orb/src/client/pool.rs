@@ -92,6 +92,11 @@ impl Pool {
         &self.endpoint
     }
 
+    /// What its transport was told.
+    pub(crate) fn properties(&self) -> Vec<(&'static str, String)> {
+        self.transport.properties()
+    }
+
     /// What is spoken there.
     #[inline]
     pub(crate) fn messaging(&self) -> &Protocol {

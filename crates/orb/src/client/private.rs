@@ -45,7 +45,7 @@ impl Private {
     ) -> Private {
         Private {
             channel,
-            inbound: Inbound::of(messaging.clone(), settings.message_limits),
+            inbound: settings.inbound(messaging),
             terms: Terms::default(),
             buffer: Vec::new(),
             answer: None,

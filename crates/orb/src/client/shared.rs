@@ -122,7 +122,7 @@ impl Shared {
                 end: None,
                 last_used: Instant::now(),
             }),
-            inbound: Mutex::new(Inbound::of(messaging.clone(), settings.message_limits)),
+            inbound: Mutex::new(settings.inbound(&messaging)),
             // To datagrams nobody answers: what the reference says has to do.
             is_understood: AtomicBool::new(messaging.by_datagrams().is_some()),
             messaging,

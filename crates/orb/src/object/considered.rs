@@ -7,7 +7,7 @@ use zorb_giop::{ComponentTag, IiopProfile, ProfileTag, Protocol};
 
 use super::ObjectRef;
 use super::route::{Candidate, Destination};
-use crate::policy::thread_chooses;
+use crate::policy::{Level, thread_chooses};
 use crate::transport::Transport;
 
 /// A way that a reference names, and what calls make of it.
@@ -18,6 +18,8 @@ pub struct Considered {
     pub endpoint: String,
     /// What is made of it.
     pub verdict: Verdict,
+    /// What the transport was told beyond its defaults, such as (`queues`, `65536`), where calls may go by it.
+    pub properties: Vec<(&'static str, String)>,
     /// The last connect to it from this ORB has failed: when, and why. It is tried in its turn all the same.
     pub unreached: Option<(SystemTime, String)>,
 }
@@ -32,8 +34,15 @@ pub enum Verdict {
     Used,
     /// It goes there if so many others cannot be reached.
     After(usize),
-    /// Policies allow others alone, which this lists.
-    NotAllowed(String),
+    /// A policy allows others alone.
+    NotAllowed {
+        /// Those that it names.
+        list: String,
+        /// Whose policy it is.
+        by: Level,
+    },
+    /// Its transport is used only where a list of protocols names it, and that of the reference, the thread or the ORB does not.
+    NotNamed,
     /// It carries oneways that wait for no more than their sending.
     OnewaysAlone,
     /// Its transport, of this name, is not registered with the ORB, or there is none that reads this profile.
@@ -49,7 +58,10 @@ impl fmt::Display for Verdict {
             Verdict::Used => f.write_str("used"),
             Verdict::After(1) => f.write_str("if the one before cannot be reached"),
             Verdict::After(count) => write!(f, "if the {count} before cannot be reached"),
-            Verdict::NotAllowed(list) => write!(f, "not allowed: only {list} may be used"),
+            Verdict::NotAllowed { list, by } => {
+                write!(f, "not allowed: only {list} may be used, by the {by}'s policy")
+            }
+            Verdict::NotNamed => f.write_str("used only where a list of protocols names it"),
             Verdict::OnewaysAlone => f.write_str("carries oneways alone"),
             Verdict::NotRegistered(name) => write!(f, "not registered: {name}"),
             Verdict::Declined(reason) => f.write_str(reason),
@@ -59,7 +71,13 @@ impl fmt::Display for Verdict {
 
 impl fmt::Display for Considered {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        write!(f, "{}: {}", self.endpoint, self.verdict)?;
+        f.write_str(&self.endpoint)?;
+        if !self.properties.is_empty() {
+            let told: Vec<_> =
+                self.properties.iter().map(|(name, value)| format!("{name} = {value}")).collect();
+            write!(f, " ({})", told.join(", "))?;
+        }
+        write!(f, ": {}", self.verdict)?;
         match &self.unreached {
             Some((at, cause)) => {
                 let ago = at.elapsed().unwrap_or_default().as_secs_f64();
@@ -77,6 +95,11 @@ impl ObjectRef {
     pub fn protocols(&self) -> Vec<Considered> {
         let protocols = if thread_chooses() { self.protocols_of_thread() } else { None };
         let (destination, _) = self.route_under(protocols.as_ref());
+        let by = match (&protocols, &self.policies().protocols) {
+            (Some(_), _) => Level::Thread,
+            (None, Some(_)) => Level::Reference,
+            (None, None) => Level::Orb,
+        };
         let mut all = Vec::new();
         if destination.local.is_some() {
             all.push(passed(String::from("here"), Verdict::Direct));
@@ -84,7 +107,8 @@ impl ObjectRef {
         in_order(&destination, &mut all);
         for candidate in &destination.candidates {
             if candidate.pool.largest_oneway().is_some() {
-                all.push(passed(way(candidate), Verdict::OnewaysAlone));
+                let properties = candidate.pool.properties();
+                all.push(Considered { properties, ..passed(way(candidate), Verdict::OnewaysAlone) });
             }
         }
         let list = destination.protocols().map(ToString::to_string).unwrap_or_default();
@@ -93,8 +117,9 @@ impl ObjectRef {
             if destination.not_allowed[..index].contains(endpoint) {
                 continue;
             }
-            all.push(passed(endpoint.to_string(), Verdict::NotAllowed(list.clone())));
+            all.push(passed(endpoint.to_string(), Verdict::NotAllowed { list: list.clone(), by }));
         }
+        all.extend(destination.not_named.iter().map(|it| passed(it.to_string(), Verdict::NotNamed)));
         for (endpoint, spoken) in &destination.mute {
             let reason = format!("{spoken} is not spoken there, and this ORB speaks nothing else");
             all.push(passed(endpoint.to_string(), Verdict::Declined(reason)));
@@ -156,6 +181,7 @@ fn in_order(destination: &Destination, into: &mut Vec<Considered>) {
         into.push(Considered {
             endpoint: way(candidate),
             verdict: if before == 0 { Verdict::Used } else { Verdict::After(before) },
+            properties: candidate.pool.properties(),
             unreached: candidate.pool.unreached().map(|unreached| (unreached.at, unreached.cause)),
         });
     }
@@ -170,7 +196,7 @@ fn way(candidate: &Candidate) -> String {
 }
 
 fn passed(endpoint: String, verdict: Verdict) -> Considered {
-    Considered { endpoint, verdict, unreached: None }
+    Considered { endpoint, verdict, properties: Vec::new(), unreached: None }
 }
 
 /// Whose endpoint a component of the IIOP profile is.

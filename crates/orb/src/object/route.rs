@@ -121,6 +121,8 @@ pub(crate) struct Destination {
     protocols: Option<Protocols>,
     /// Where it could be reached by transports that they may not.
     pub(crate) not_allowed: Vec<Endpoint>,
+    /// Where it could be reached by transports that only a list would have used.
+    pub(crate) not_named: Vec<Endpoint>,
     /// Where nothing is spoken that this ORB speaks, and what it speaks.
     pub(crate) mute: Vec<(Endpoint, String)>,
     /// The object's key, if it lives in this ORB.
@@ -151,14 +153,20 @@ impl Destination {
         let mut candidates: Vec<Candidate> = Vec::new();
         let mut named = 0;
         let mut mute = Vec::new();
+        let mut not_named = Vec::new();
         for (index, profile) in ior.profiles.iter().enumerate() {
             for transport in orb.transports() {
                 let Some(ways) = transport.ways(profile, ior) else { continue };
+                let is_named = || protocols.is_some_and(|list| list.names_it(transport.name()));
+                let is_left_out = transport.is_by_name_alone() && !is_named();
                 for endpoint in &ways.endpoints {
                     if orb.adapters().owns(&ways.object_key) && orb.server().is_mine(endpoint) {
                         local = Some(ways.object_key.clone());
                     }
-                    if named == MOST_CANDIDATES {
+                    if is_left_out && not_named.len() < MOST_CANDIDATES {
+                        not_named.push(endpoint.clone());
+                    }
+                    if is_left_out || named == MOST_CANDIDATES {
                         continue;
                     }
                     named += 1;
@@ -190,6 +198,7 @@ impl Destination {
             candidates,
             protocols: protocols.cloned(),
             not_allowed,
+            not_named,
             mute,
             local,
             leaning: Leaning::default(),
@@ -350,6 +359,10 @@ impl Destination {
             let known = known.join(", ");
             format!(
                 "the reference leads to {known}, and this ORB's clients use only the transports {protocols}"
+            )
+        } else if let [endpoint, ..] = &self.not_named[..] {
+            format!(
+                "the reference leads to {endpoint}, and that transport is used only where a list of protocols names it"
             )
         } else if let [(endpoint, spoken), ..] = &self.mute[..] {
             format!(

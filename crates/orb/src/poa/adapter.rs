@@ -114,6 +114,7 @@ impl Adapter {
                 name: name.into(),
                 path,
                 prefix: named.unwrap_or_else(|| key::transient_prefix(shared.run, index, generation)),
+                turn: (policies.thread == ThreadPolicy::SingleThread).then(|| Turn::new(WAITING_LIMIT)),
                 policies,
                 index,
                 generation,
@@ -131,7 +132,6 @@ impl Adapter {
                 life: AtomicU8::new(ALIVE),
                 cleanup: AtomicBool::new(false),
                 silent: AtomicBool::new(false),
-                turn: (policies.thread == ThreadPolicy::SingleThread).then(|| Turn::new(WAITING_LIMIT)),
             })
         });
         let adapter = adapter.ok_or_else(|| SystemException::ImpLimit("an ORB has at most 2³¹ adapters"))?;

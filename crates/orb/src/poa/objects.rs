@@ -248,7 +248,7 @@ impl Poa {
 
     fn reference(&self, id: &ObjectId, type_id: &str) -> Result<ObjectRef, SystemException> {
         let key = self.adapter.key(id.as_bytes());
-        let profiles = self.orb.server().profiles(&self.orb, &key)?;
+        let profiles = self.orb.server().profiles(&self.orb, &key, self.policies().protocols.as_ref())?;
         ObjectRef::new(&self.orb, Ior { type_id: type_id.to_owned(), profiles }).ok_or_else(|| {
             SystemException::Initialize("this ORB listens nowhere: references to it would be nil")
         })

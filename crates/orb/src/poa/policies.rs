@@ -9,8 +9,11 @@
 //! | [`RequestProcessing`] | active object map only, default servant, servant manager |
 //! | [`ImplicitActivation`] | no, yes |
 //! | [`ThreadPolicy`] | ORB-controlled, single thread, main thread |
+//! | [`Protocols`] (RTCORBA::ServerProtocolPolicy) | every endpoint of the ORB, or those of a list of transports |
 
 use std::fmt;
+
+use crate::protocols::Protocols;
 
 /// How long references stay good.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Default)]
@@ -95,7 +98,7 @@ pub enum ThreadPolicy {
 /// let policies = PoaPolicies::new().persistent().user_ids();
 /// assert!(policies.check().is_ok());
 /// ```
-#[derive(Clone, Copy, Debug, PartialEq, Eq, Default)]
+#[derive(Clone, Debug, PartialEq, Eq, Default)]
 #[non_exhaustive]
 pub struct PoaPolicies {
     /// How long references stay good.
@@ -112,6 +115,9 @@ pub struct PoaPolicies {
     pub implicit_activation: ImplicitActivation,
     /// Which threads requests run in.
     pub thread: ThreadPolicy,
+    /// Which of the ORB's endpoints references name, by transport, best first; `None`: all. See
+    /// [`protocols`](PoaPolicies::protocols).
+    pub protocols: Option<Protocols>,
 }
 
 impl PoaPolicies {
@@ -176,6 +182,20 @@ impl PoaPolicies {
     /// [`ThreadPolicy::MainThread`].
     pub fn main_thread(mut self) -> Self {
         self.thread = ThreadPolicy::MainThread;
+        self
+    }
+
+    /// Has references name only the ORB's endpoints of these transports, in this order (RTCORBA::ServerProtocolPolicy). A
+    /// transport with [a second name](crate::transport::tcp::Tcp::named) has properties of its own, such as a peak rate, which the adapter's
+    /// clients so get, whoever they are.
+    ///
+    /// Clients that have no list of their own try endpoints in the order of the references' profiles. Where a transport that is reached by an
+    /// address comes before one within the machine the reference has a profile for each; the order of two within the machine is the client's.
+    ///
+    /// It is no protection: requests that come by another endpoint are served all the same, since the endpoint is all that a request
+    /// would have to change. Making a reference ends in `INV_POLICY` where the ORB listens by none of them.
+    pub fn protocols(mut self, protocols: Protocols) -> Self {
+        self.protocols = Some(protocols);
         self
     }
 

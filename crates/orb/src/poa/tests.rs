@@ -152,8 +152,8 @@ fn a_persistent_key_is_the_same_in_every_run() {
             // Other adapters, other indices: the key is of names only.
             root.create_child(&format!("{:p}", &raw const root), PoaPolicies::new(), None)
                 .expect("a new name");
-            let outer = root.create_child("outer", policies, None).expect("a new name");
-            let inner = outer.create_child("inner", policies, None).expect("a new name");
+            let outer = root.create_child("outer", policies.clone(), None).expect("a new name");
+            let inner = outer.create_child("inner", policies.clone(), None).expect("a new name");
             inner.add(Some(b"it"), idle()).expect("a new id");
             let key = inner.key(b"it");
             assert!(found(&shared, &key).is_some_and(|(_, active)| active));
@@ -172,7 +172,7 @@ fn persistent_ids_of_the_adapter_differ_between_runs() {
     let ids: Vec<_> = (0..2)
         .map(|_| {
             let (_, root) = tree();
-            let child = root.create_child("child", policies, None).expect("a new name");
+            let child = root.create_child("child", policies.clone(), None).expect("a new name");
             child.add(None, idle()).expect("a new servant")
         })
         .collect();

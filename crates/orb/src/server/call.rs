@@ -139,7 +139,9 @@ impl Call {
     /// # Errors
     /// The ORB was shut down, so that the reference would lead nowhere.
     pub fn this<I: Interface>(&self) -> Result<I, SystemException> {
-        let profiles = self.orb.server().profiles(&self.orb, self.object_key())?;
+        let adapter = self.adapter();
+        let list = adapter.as_ref().and_then(|adapter| adapter.policies().protocols.as_ref());
+        let profiles = self.orb.server().profiles(&self.orb, self.object_key(), list)?;
         let ior = Ior { type_id: I::INFO.id.into(), profiles };
         ObjectRef::new(&self.orb, ior)
             .map(I::from_object)

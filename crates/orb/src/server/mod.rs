@@ -42,6 +42,7 @@ pub use settings::{ServerLimits, ThreadModel};
 
 use crate::exception::{Kind, Minor, SystemException};
 use crate::orb::Orb;
+use crate::protocols::Protocols;
 use crate::transport::reference::Publication;
 use crate::transport::{Acceptor, Endpoint};
 use dispatch::{Engine, Handler, ToAdapters};
@@ -63,6 +64,8 @@ struct Listening {
     endpoints: Vec<Endpoint>,
     /// What references say of it.
     publication: Publication,
+    /// What those of adapters with lists of protocols say, by list; adapters' lists are few.
+    under: Mutex<Vec<(Protocols, Arc<Publication>)>>,
 }
 
 impl Server {
@@ -118,13 +121,24 @@ impl Server {
         self.listening.get().is_some_and(|listening| listening.publication.names(endpoint))
     }
 
-    /// The profiles of a reference to the object `key`; starts listening if that has not happened.
+    /// The profiles of a reference to the object `key`, by the transports of a list if there is one; starts listening if that has
+    /// not happened.
     ///
     /// # Errors
-    /// As [`start`](Self::start), and `INTERNAL` where a published host cannot be written.
-    pub(crate) fn profiles(&self, orb: &Orb, key: &[u8]) -> Result<Vec<TaggedProfile>, SystemException> {
+    /// As [`start`](Self::start), `INTERNAL` where a published host cannot be written, and `INV_POLICY` where no endpoint is one of the
+    /// list's.
+    pub(crate) fn profiles(
+        &self,
+        orb: &Orb,
+        key: &[u8],
+        list: Option<&Protocols>,
+    ) -> Result<Vec<TaggedProfile>, SystemException> {
         let listening = self.started(orb, || Box::new(ToAdapters))?;
-        let profiles = listening.publication.profiles(orb.giop_version(), key).map_err(unwritable)?;
+        let profiles = match list {
+            None => listening.publication.profiles(orb.giop_version(), key),
+            Some(list) => listening.under(list)?.profiles(orb.giop_version(), key),
+        };
+        let profiles = profiles.map_err(unwritable)?;
         if profiles.is_empty() {
             return Err(SystemException::Internal("no endpoint can be published"));
         }
@@ -191,7 +205,25 @@ impl Listening {
         let publication =
             Publication::of(&acceptors, host, components(&settings.messagings)?).map_err(unwritable)?;
         engine.start(acceptors).map_err(|error| failed("the server cannot start", &error))?;
-        Ok(Listening { engine, endpoints, publication })
+        Ok(Listening { engine, endpoints, publication, under: Mutex::default() })
+    }
+
+    /// What references under a list say.
+    fn under(&self, list: &Protocols) -> Result<Arc<Publication>, SystemException> {
+        let mut under = self.under.lock();
+        if let Some((_, known)) = under.iter().find(|(known, _)| known == list) {
+            return Ok(known.clone());
+        }
+        let Some(made) = self.publication.under(list).map_err(unwritable)? else {
+            let endpoints: Vec<_> = self.endpoints.iter().map(Endpoint::to_string).collect();
+            let endpoints = endpoints.join(", ");
+            return Err(SystemException::InvPolicy(format!(
+                "the adapter's references name only the transports {list}, and this ORB listens at {endpoints}"
+            )));
+        };
+        let made = Arc::new(made);
+        under.push((list.clone(), made.clone()));
+        Ok(made)
     }
 }
 

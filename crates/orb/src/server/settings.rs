@@ -5,6 +5,7 @@ use std::time::Duration;
 
 use zorb_giop::Protocol;
 
+use crate::messages::MessageMemory;
 use crate::transport::Spinners;
 
 /// What the builder chose.
@@ -18,6 +19,8 @@ pub(crate) struct Settings {
     /// Replies above this many octets leave in fragments; `None`: never.
     pub(crate) fragment_size: Option<usize>,
     pub(crate) message_limits: zorb_giop::Limits,
+    /// What the memory of large messages comes from, where all share it.
+    pub(crate) storage: Option<Arc<MessageMemory>>,
     /// How threads that read look for the next request before they sleep; `None`: they sleep at once.
     pub(crate) spinners: Option<Spinners>,
     /// What clients may speak.

@@ -74,6 +74,8 @@ impl Users {
 /// This machine, as one transport sees it.
 pub(super) struct Machine {
     transport: Arc<str>,
+    /// The same.
+    pub(super) name: &'static str,
     /// Its own name.
     host: String,
     pub(super) users: Users,
@@ -81,7 +83,18 @@ pub(super) struct Machine {
 
 impl Machine {
     pub(super) fn new(transport: &'static str) -> Machine {
-        Machine { transport: transport.into(), host: zorb_ipc::host_name(), users: Users::Own }
+        Machine {
+            transport: transport.into(),
+            name: transport,
+            host: zorb_ipc::host_name(),
+            users: Users::Own,
+        }
+    }
+
+    /// The same for a transport of that name.
+    pub(super) fn rename(&mut self, name: &'static str) {
+        self.transport = name.into();
+        self.name = name;
     }
 
     /// The endpoint of a path on this machine.

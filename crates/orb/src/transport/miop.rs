@@ -79,6 +79,7 @@ pub struct Miop {
     loopback: bool,
     packet: usize,
     largest: usize,
+    queues: usize,
     limits: DatagramLimits,
     miop_limits: MiopLimits,
     counts: Arc<Counts>,
@@ -94,6 +95,7 @@ impl Miop {
             loopback: true,
             packet: PACKET,
             largest: LARGEST_MESSAGE,
+            queues: QUEUE,
             limits: DatagramLimits::default(),
             miop_limits: MiopLimits::default(),
             counts: Arc::default(),
@@ -132,6 +134,14 @@ impl Miop {
     #[must_use]
     pub fn largest_message(mut self, octets: usize) -> Miop {
         self.largest = octets;
+        self
+    }
+
+    /// Octets of packets that may wait in a group's socket to be looked at (`SO_RCVBUF`). Default: 4 MiB. The system may allow
+    /// less (`net.core.rmem_max`).
+    #[must_use]
+    pub fn queues(mut self, octets: usize) -> Miop {
+        self.queues = octets;
         self
     }
 
@@ -198,6 +208,7 @@ impl Transport for Miop {
             endpoint: Endpoint { transport: self.name.clone(), address: address.into() },
             set: Epoll::new()?,
             interface: self.interface_number()?,
+            queues: QueueSizes { receive: Some(self.queues), ..QueueSizes::default() },
             senders: Senders::new(self.name.clone(), self.limits, self.counts.clone()),
             counts: self.counts.clone(),
             began: Instant::now(),
@@ -241,6 +252,7 @@ impl Transport for Miop {
         number("hops", self.hops.into(), 1);
         number("packet_size", self.packet, PACKET);
         number("largest_message", self.largest, LARGEST_MESSAGE);
+        number("queues", self.queues, QUEUE);
         if !self.loopback {
             told.push(("loopback", "no".to_owned()));
         }
@@ -371,6 +383,7 @@ struct MiopListening {
     /// Readable when any of the groups is.
     set: Epoll,
     interface: Option<NonZeroU32>,
+    queues: QueueSizes,
     senders: Arc<Senders>,
     counts: Arc<Counts>,
     /// From here times are counted.
@@ -406,8 +419,7 @@ impl MiopListening {
             let text = format!("{MOST_GROUPS} multicast addresses are listened to already (limit)");
             return Err(io::Error::new(io::ErrorKind::QuotaExceeded, text));
         }
-        let sizes = QueueSizes { receive: Some(QUEUE), ..QueueSizes::default() };
-        let receiver = MulticastReceiver::with_queue_sizes(group, sizes)?;
+        let receiver = MulticastReceiver::with_queue_sizes(group, self.queues)?;
         self.set.add(&receiver, state.receivers.len() as u64, Interest::RECEIVE, Trigger::Level)?;
         state.receivers.push((group, receiver));
         Ok(())

@@ -22,6 +22,7 @@ pub(crate) mod reference;
 pub mod shm;
 mod stream;
 pub mod tcp;
+mod tuning;
 pub mod udp;
 pub mod unix;
 
@@ -68,6 +69,11 @@ pub enum Carries {
 pub trait Transport: Send + Sync {
     /// The first word of its endpoints, such as `tcp`.
     fn name(&self) -> &'static str;
+    /// Whether clients use it only where a list of [protocols](crate::protocols::Protocols) names it, for which `*` does not count. So
+    /// for a second one of a kind, with properties of its own, such as [`Tcp::named`](tcp::Tcp::named): it can read the same references.
+    fn is_by_name_alone(&self) -> bool {
+        false
+    }
     /// Listens at `address` (its own form; a host alone, a port range and so on are its business).
     fn listen(&self, address: &str) -> io::Result<Box<dyn Acceptor>>;
     /// Connects by the deadline; name lookup counts.

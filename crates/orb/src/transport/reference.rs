@@ -16,6 +16,7 @@ use zorb_cdr::{EncodeError, Version};
 use zorb_giop::{IiopProfile, TaggedComponent, TaggedProfile};
 
 use super::{Acceptor, Endpoint};
+use crate::protocols::Protocols;
 
 /// What references say of one acceptor.
 #[derive(Clone, Default)]
@@ -73,12 +74,34 @@ impl Ways {
 
 /// What all acceptors of an ORB say, ready for any object.
 pub(crate) struct Publication {
-    /// What comes from the acceptors, in their order.
-    said: Vec<Published>,
+    /// In order of preference, which within one is the client's.
+    groups: Vec<Group>,
     /// The components of every profile.
     components: Vec<TaggedComponent>,
-    /// The alternates and the transports' components: those of the IIOP profile alone.
+}
+
+/// Acceptors that one IIOP profile tells of.
+struct Group {
+    /// What comes from them, in their order, and the transport of each.
+    said: Vec<(Arc<str>, Published)>,
+    /// The alternates and the transports' components.
     alternates: Vec<TaggedComponent>,
+}
+
+impl Group {
+    fn of(said: Vec<(Arc<str>, Published)>) -> Result<Group, EncodeError> {
+        let mut alternates = Vec::new();
+        for (host, port) in said.iter().flat_map(|(_, published)| &published.addresses).skip(1) {
+            let alternate = zorb_giop::Endpoint { host: host.clone(), port: *port };
+            alternates.push(alternate.encode()?);
+        }
+        alternates.extend(said.iter().flat_map(|(_, published)| &published.components).cloned());
+        Ok(Group { said, alternates })
+    }
+
+    fn published(&self) -> impl Iterator<Item = &Published> {
+        self.said.iter().map(|(_, published)| published)
+    }
 }
 
 impl Publication {
@@ -88,41 +111,63 @@ impl Publication {
         host: Option<&str>,
         components: Vec<TaggedComponent>,
     ) -> Result<Publication, EncodeError> {
-        let said: Vec<_> = acceptors.iter().map(|acceptor| acceptor.published(host)).collect();
-        let mut alternates = Vec::new();
-        for (host, port) in said.iter().flat_map(|published| &published.addresses).skip(1) {
-            let alternate = zorb_giop::Endpoint { host: host.clone(), port: *port };
-            alternates.push(alternate.encode()?);
+        let said = acceptors.iter().map(|acceptor| (acceptor.local().transport, acceptor.published(host)));
+        Ok(Publication { groups: vec![Group::of(said.collect())?], components })
+    }
+
+    /// Of the transports in a list alone, in its order. `None`: there is none of them.
+    ///
+    /// Who reads a profile takes its components, which lead to places nearer by, before its address. So a component that comes after an address
+    /// stands in a profile behind it.
+    pub(crate) fn under(&self, list: &Protocols) -> Result<Option<Publication>, EncodeError> {
+        let said = self.groups.iter().flat_map(|group| &group.said);
+        let mut said: Vec<_> =
+            said.filter_map(|(transport, one)| Some((list.rank(transport)?, transport, one))).collect();
+        // Those of one rank stand in one profile, as all do without a list.
+        said.sort_by_key(|(rank, _, one)| (*rank, !one.addresses.is_empty()));
+        let (mut groups, mut open) = (Vec::new(), Vec::<(Arc<str>, Published)>::new());
+        for (_, transport, one) in said {
+            let has_address = open.iter().any(|(_, before)| !before.addresses.is_empty());
+            if has_address && one.addresses.is_empty() {
+                groups.push(Group::of(std::mem::take(&mut open))?);
+            }
+            open.push((transport.clone(), one.clone()));
         }
-        alternates.extend(said.iter().flat_map(|published| &published.components).cloned());
-        Ok(Publication { said, components, alternates })
+        if !open.is_empty() {
+            groups.push(Group::of(open)?);
+        }
+        let components = self.components.clone();
+        Ok((!groups.is_empty()).then_some(Publication { groups, components }))
     }
 
     /// Whether its references name that endpoint.
     pub(crate) fn names(&self, endpoint: &Endpoint) -> bool {
-        self.said.iter().any(|published| published.endpoints.contains(endpoint))
+        let mut said = self.groups.iter().flat_map(Group::published);
+        said.any(|published| published.endpoints.contains(endpoint))
     }
 
-    /// The profiles of a reference to the object `key`: IIOP first, if anything is to be said there, then the transports'
-    /// own.
+    /// The profiles of a reference to the object `key`: of each group IIOP first, if anything is to be said there, then the
+    /// transports' own.
     pub(crate) fn profiles(&self, version: Version, key: &[u8]) -> Result<Vec<TaggedProfile>, EncodeError> {
         let mut profiles = Vec::new();
-        let address = self.said.iter().flat_map(|published| &published.addresses).next();
-        if address.is_some() || !self.alternates.is_empty() {
-            // Without an address of its own the profile says so by port 0 and counts by its components, as omniORB's.
-            let (host, port) = address.cloned().unwrap_or_default();
-            let profile = IiopProfile {
-                version,
-                host,
-                port,
-                object_key: Bytes::copy_from_slice(key),
-                components: self.components.iter().chain(&self.alternates).cloned().collect(),
-            };
-            profiles.push(profile.encode()?);
-        }
-        let within = InProfile { version, object_key: key, components: &self.components };
-        for form in self.said.iter().flat_map(|published| &published.profiles) {
-            profiles.push(form(&within)?);
+        for group in &self.groups {
+            let address = group.published().flat_map(|published| &published.addresses).next();
+            if address.is_some() || !group.alternates.is_empty() {
+                // Without an address of its own the profile says so by port 0 and counts by its components, as omniORB's.
+                let (host, port) = address.cloned().unwrap_or_default();
+                let profile = IiopProfile {
+                    version,
+                    host,
+                    port,
+                    object_key: Bytes::copy_from_slice(key),
+                    components: self.components.iter().chain(&group.alternates).cloned().collect(),
+                };
+                profiles.push(profile.encode()?);
+            }
+            let within = InProfile { version, object_key: key, components: &self.components };
+            for form in group.published().flat_map(|published| &published.profiles) {
+                profiles.push(form(&within)?);
+            }
         }
         Ok(profiles)
     }

@@ -49,6 +49,15 @@ impl Shm {
         Shm { machine: Machine::new(NAME), options, ring: None, slabs: None, spinning: None }
     }
 
+    /// A second transport of this kind, under a name of its own: `listen` takes it as the first word of endpoints, and clients use it where
+    /// a list of [protocols](crate::protocols::Protocols) names it. What was chosen of it (queues and the like) so holds for a
+    /// thread's calls, those on one reference, or the references of one adapter. References and other ORBs know nothing of the name.
+    #[must_use]
+    pub fn named(mut self, name: &'static str) -> Shm {
+        self.machine.rename(name);
+        self
+    }
+
     /// Talks to these users, whether they connect or are connected to.
     #[must_use]
     pub fn users(mut self, users: Users) -> Shm {
@@ -112,7 +121,11 @@ impl Default for Shm {
 
 impl Transport for Shm {
     fn name(&self) -> &'static str {
-        NAME
+        self.machine.name
+    }
+
+    fn is_by_name_alone(&self) -> bool {
+        self.machine.name != NAME
     }
 
     fn listen(&self, address: &str) -> io::Result<Box<dyn Acceptor>> {

@@ -3,6 +3,10 @@
 //! Addresses to listen at: `host:port`, `host:first-last` (the first free port of a range), `host` or `host:0` (a port
 //! that the system picks), `[v6]:port`; an empty host or `*` is every interface. Sockets are `zorb_ipc`'s; what is
 //! added here is the reading of addresses.
+//!
+//! What sockets are told ([`Tcp::queues`] to [`Tcp::peak_rate`]) holds for connections that clients open and for those that servers
+//! accept, each for what its own side sends and receives, and before the first octet. What the kernel refuses, since it has no
+//! such congestion control or the process no such privilege, ends the connect or the listening with an error that names option and value.
 
 use std::io;
 use std::net::{IpAddr, Ipv6Addr, SocketAddr};
@@ -15,6 +19,7 @@ use zorb_giop::{IiopProfile, Ior, TaggedProfile};
 use zorb_ipc::{AcceptorOptions, QueueSizes, Resolver, ResolverOptions, TcpAcceptor, TcpConnector};
 
 use super::stream::StreamChannel;
+use super::tuning::Tuning;
 use super::{Acceptor, Channel, Endpoint, Published, Transport, Ways};
 
 const NAME: &str = "tcp";
@@ -25,8 +30,11 @@ const LISTEN_LOOKUP: Duration = Duration::from_secs(10);
 /// TCP over IPv4 and IPv6.
 pub struct Tcp {
     resolver: Resolver,
-    name: Arc<str>,
+    name: &'static str,
+    /// The same, as endpoints have it.
+    transport: Arc<str>,
     queues: QueueSizes,
+    tuning: Tuning,
 }
 
 impl Tcp {
@@ -37,7 +45,23 @@ impl Tcp {
 
     /// With another way to turn names into addresses.
     pub fn with_resolver(resolver: Resolver) -> Tcp {
-        Tcp { resolver, name: Arc::from(NAME), queues: QueueSizes::default() }
+        Tcp {
+            resolver,
+            name: NAME,
+            transport: Arc::from(NAME),
+            queues: QueueSizes::default(),
+            tuning: Tuning::default(),
+        }
+    }
+
+    /// A second transport of this kind, under a name of its own: `listen` takes it as the first word of endpoints, and clients use it where
+    /// a list of [protocols](crate::protocols::Protocols) names it. What was chosen of it (queues and the like) so holds for a
+    /// thread's calls, those on one reference, or the references of one adapter. References and other ORBs know nothing of the name.
+    #[must_use]
+    pub fn named(mut self, name: &'static str) -> Tcp {
+        self.name = name;
+        self.transport = Arc::from(name);
+        self
     }
 
     /// Lets the system hold so many octets for a connection in each direction (`SO_SNDBUF`, `SO_RCVBUF`), where it would
@@ -45,6 +69,39 @@ impl Tcp {
     #[must_use]
     pub fn queues(mut self, octets: usize) -> Tcp {
         self.queues = QueueSizes { send: Some(octets), receive: Some(octets) };
+        self
+    }
+
+    /// Whether a small message leaves at once (`TCP_NODELAY`), as it does by default, or waits for the acknowledgement of the
+    /// one before, which makes fewer packets of many oneways and calls slower by far.
+    #[must_use]
+    pub fn no_delay(mut self, yes: bool) -> Tcp {
+        self.tuning.no_delay = Some(yes);
+        self
+    }
+
+    /// Which of the kernel's algorithms decides how fast to send (`TCP_CONGESTION`), such as `cubic`, `reno` or `bbr`. Default: the
+    /// system's. Processes without privileges may use those in `net.ipv4.tcp_allowed_congestion_control`.
+    #[must_use]
+    pub fn congestion_control(mut self, name: impl Into<String>) -> Tcp {
+        self.tuning.congestion_control = Some(name.into());
+        self
+    }
+
+    /// How long a receive that finds nothing asks the network card again and again (`SO_BUSY_POLL`), where the card's driver can
+    /// do so. It takes `CAP_NET_ADMIN` unless that is at most `net.core.busy_read`, the default.
+    #[must_use]
+    pub fn busy_poll(mut self, time: Duration) -> Tcp {
+        self.tuning.busy_poll = Some(time);
+        self
+    }
+
+    /// The most octets a second that leave by a connection, at least 1 (`SO_MAX_PACING_RATE`): so that much data leaves room for others. By
+    /// default there is no bound. The first ten segments of a connection are not held back; beyond them a message
+    /// waits in the socket, and its sender when that is full, by the call's deadline.
+    #[must_use]
+    pub fn peak_rate(mut self, octets_a_second: u64) -> Tcp {
+        self.tuning.peak_rate = Some(octets_a_second);
         self
     }
 }
@@ -57,7 +114,11 @@ impl Default for Tcp {
 
 impl Transport for Tcp {
     fn name(&self) -> &'static str {
-        NAME
+        self.name
+    }
+
+    fn is_by_name_alone(&self) -> bool {
+        self.name != NAME
     }
 
     fn listen(&self, address: &str) -> io::Result<Box<dyn Acceptor>> {
@@ -78,7 +139,8 @@ impl Transport for Tcp {
             let options = AcceptorOptions::new().queue_sizes(self.queues);
             match TcpAcceptor::bind_in(host, ports.clone(), &options) {
                 Ok(acceptor) => {
-                    return Ok(Box::new(TcpListening { acceptor, name: self.name.clone() }));
+                    self.tuning.acceptor(&acceptor)?;
+                    return Ok(Box::new(TcpListening { acceptor, name: self.transport.clone() }));
                 }
                 Err(error) => last = error.into(),
             }
@@ -98,18 +160,22 @@ impl Transport for Tcp {
                 connector.connect_any(&addresses, deadline)?
             }
         };
+        self.tuning.stream(&stream)?;
         Ok(Arc::new(StreamChannel::new(stream, to.clone())))
     }
 
     fn ways(&self, profile: &TaggedProfile, _: &Ior) -> Option<Ways> {
         let profile = IiopProfile::decode(profile).ok()?;
-        let endpoints =
-            profile.endpoints().map(|endpoint| named(&self.name, &endpoint.host, endpoint.port)).collect();
+        let endpoints = profile
+            .endpoints()
+            .map(|endpoint| named(&self.transport, &endpoint.host, endpoint.port))
+            .collect();
         Ways::iiop(profile, endpoints)
     }
 
     fn properties(&self) -> Vec<(&'static str, String)> {
-        self.queues.send.map(|octets| ("queues", octets.to_string())).into_iter().collect()
+        let queues = self.queues.send.map(|octets| ("queues", octets.to_string()));
+        queues.into_iter().chain(self.tuning.properties()).collect()
     }
 }
 
@@ -210,6 +276,8 @@ impl Acceptor for TcpListening {
 mod tests {
     use std::io::IoSlice;
 
+    use zorb_ipc::{NoDelay, PeakRate, TcpStream};
+
     use super::super::Received;
     use super::*;
 
@@ -247,6 +315,59 @@ mod tests {
             assert_ne!(port, 0);
             assert_eq!(acceptor.published(Some("archive.example")).addresses[0].0, "archive.example");
         }
+    }
+
+    #[test]
+    fn what_the_kernel_refuses_is_named_on_both_sides() {
+        let plain = Tcp::new().listen("127.0.0.1:0").expect("loopback");
+        for (tcp, part) in [
+            (Tcp::new().congestion_control("nonesuch"), "congestion_control = nonesuch"),
+            (Tcp::new().peak_rate(0), "peak_rate = 0"),
+            (Tcp::new().busy_poll(Duration::from_secs(1 << 20)), "busy_poll = 1048576000000us"),
+        ] {
+            let listen = tcp.listen("127.0.0.1:0").err().expect(part).to_string();
+            let connect = tcp.connect(&plain.local(), Instant::now() + Duration::from_secs(10));
+            let connect = connect.err().expect(part).to_string();
+            assert!(listen.contains(part) && connect.contains(part), "{listen}; {connect}");
+        }
+    }
+
+    #[test]
+    fn connections_have_what_was_chosen_on_both_sides() {
+        let tcp = Tcp::new().congestion_control("reno").peak_rate(3_000_000).no_delay(false);
+        let acceptor = tcp.listen("127.0.0.1:0").expect("loopback");
+        let plain = Tcp::new();
+        let deadline = Instant::now() + Duration::from_secs(10);
+        let (client, other) =
+            (tcp.connect(&acceptor.local(), deadline), plain.connect(&acceptor.local(), deadline));
+        let (client, other) = (client.expect("a listener is there"), other.expect("a listener is there"));
+        let server = loop {
+            if let Some(channel) = acceptor.accept_now().expect("accepts") {
+                break channel;
+            }
+        };
+        let options = |channel: &Arc<dyn Channel>| {
+            let socket = channel.descriptor().try_clone_to_owned().expect("a descriptor is free");
+            let socket = TcpStream::adopt(socket).expect("it is a connection");
+            (
+                socket.option::<PeakRate>().expect("it has one"),
+                socket.option::<NoDelay>().expect("it has one"),
+            )
+        };
+        let chosen = (PeakRate(Some(3_000_000)), NoDelay(false));
+        assert_eq!((options(&client), options(&server)), (chosen, chosen));
+        assert_eq!(options(&other), (PeakRate(None), NoDelay(true)), "as before");
+    }
+
+    #[test]
+    fn what_it_was_told_is_told_to_people() {
+        let tcp = Tcp::new().queues(65536).no_delay(false).congestion_control("reno");
+        let tcp = tcp.busy_poll(Duration::from_nanos(49_001)).peak_rate(1_000_000);
+        let told: Vec<_> = tcp.properties().iter().map(|(name, value)| format!("{name}={value}")).collect();
+        let expected =
+            ["queues=65536", "no_delay=no", "congestion_control=reno", "busy_poll=50us", "peak_rate=1000000"];
+        assert_eq!(told, expected);
+        assert_eq!(Tcp::new().properties(), []);
     }
 
     #[test]

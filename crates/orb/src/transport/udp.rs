@@ -26,10 +26,11 @@ use zorb_giop::{
     FRAME_HEAD, FRAME_MAGIC, FrameReceiver, FrameRules, IiopProfile, Ior, Oneway, Refused, TaggedProfile,
     UdpEndpoint,
 };
-use zorb_ipc::{ConnectedUdpSocket, QueueSizes, Resolver, ResolverOptions, UdpSocket};
+use zorb_ipc::{ConnectedUdpSocket, QueueSizes, Resolver, ResolverOptions, SendQueue, UdpSocket};
 
 use super::datagram::{Budget, Counts, DatagramLimits, Dropped, Outgoing, Senders, Wire};
 use super::tcp::{malformed, split};
+use super::tuning::Tuning;
 use super::{Acceptor, Carries, Channel, Endpoint, Published, Transport, Ways};
 
 const NAME: &str = "udp";
@@ -53,11 +54,15 @@ const QUEUE: usize = 4 << 20;
 /// Oneways as datagrams, over IPv4 and IPv6.
 pub struct Udp {
     resolver: Resolver,
-    name: Arc<str>,
+    name: &'static str,
+    /// The same, as endpoints have it.
+    transport: Arc<str>,
     largest: usize,
     limits: DatagramLimits,
     frames: FrameRules,
     part: usize,
+    queues: Option<usize>,
+    tuning: Tuning,
     counts: Arc<Counts>,
 }
 
@@ -66,13 +71,26 @@ impl Udp {
     pub fn new() -> Udp {
         Udp {
             resolver: Resolver::new(ResolverOptions::default()),
-            name: Arc::from(NAME),
+            name: NAME,
+            transport: Arc::from(NAME),
             largest: LARGEST_DATAGRAM,
             limits: DatagramLimits::default(),
             frames: FrameRules::default(),
             part: FRAME_PART,
+            queues: None,
+            tuning: Tuning::default(),
             counts: Arc::default(),
         }
+    }
+
+    /// A second transport of this kind, under a name of its own: `listen` takes it as the first word of endpoints, and clients use it where
+    /// a list of [protocols](crate::protocols::Protocols) names it. What was chosen of it (queues and the like) so holds for a
+    /// thread's calls, those on one reference, or the references of one adapter. References and other ORBs know nothing of the name.
+    #[must_use]
+    pub fn named(mut self, name: &'static str) -> Udp {
+        self.name = name;
+        self.transport = Arc::from(name);
+        self
     }
 
     /// The largest message sent, in octets with its header; at most 65,507, the default. Above what a network's frame
@@ -104,6 +122,30 @@ impl Udp {
         self
     }
 
+    /// Octets of datagrams that may wait in a socket, to be sent or to be looked at (`SO_SNDBUF`, `SO_RCVBUF`). Default: 4 MiB of those
+    /// that have arrived, the system's choice of the others. The system may allow less (`net.core.rmem_max`, `wmem_max`).
+    #[must_use]
+    pub fn queues(mut self, octets: usize) -> Udp {
+        self.queues = Some(octets);
+        self
+    }
+
+    /// How long a receive that finds nothing asks the network card again and again (`SO_BUSY_POLL`), as of
+    /// [TCP](super::tcp::Tcp::busy_poll). What is refused ends the listening, and names option and value.
+    #[must_use]
+    pub fn busy_poll(mut self, time: Duration) -> Udp {
+        self.tuning.busy_poll = Some(time);
+        self
+    }
+
+    /// Which datagrams leave this machine first (`SO_PRIORITY`): 0, the default, to 6, the most urgent; above 6 it takes a
+    /// privilege. What is refused ends the connect, and names option and value.
+    #[must_use]
+    pub fn priority(mut self, priority: u32) -> Udp {
+        self.tuning.priority = Some(priority);
+        self
+    }
+
     /// What its acceptors have dropped so far.
     pub fn dropped(&self) -> Dropped {
         self.counts.so_far()
@@ -111,7 +153,7 @@ impl Udp {
 
     fn endpoint(&self, host: &str, port: u16) -> Endpoint {
         let address = if host.contains(':') { format!("[{host}]:{port}") } else { format!("{host}:{port}") };
-        Endpoint { transport: self.name.clone(), address: address.into() }
+        Endpoint { transport: self.transport.clone(), address: address.into() }
     }
 }
 
@@ -123,7 +165,11 @@ impl Default for Udp {
 
 impl Transport for Udp {
     fn name(&self) -> &'static str {
-        NAME
+        self.name
+    }
+
+    fn is_by_name_alone(&self) -> bool {
+        self.name != NAME
     }
 
     fn listen(&self, address: &str) -> io::Result<Box<dyn Acceptor>> {
@@ -144,9 +190,11 @@ impl Transport for Udp {
         };
         let mut last = io::Error::from(io::ErrorKind::AddrNotAvailable);
         for host in hosts {
-            let sizes = QueueSizes { receive: Some(QUEUE), ..QueueSizes::default() };
+            let receive = Some(self.queues.unwrap_or(QUEUE));
+            let sizes = QueueSizes { receive, ..QueueSizes::default() };
             match UdpSocket::bind_with(SocketAddr::new(host, port), sizes) {
                 Ok(socket) => {
+                    self.tuning.receiver(&socket)?;
                     let Some(local) = socket.local().copied() else { continue };
                     let state = State {
                         budget: Budget::new(&self.limits),
@@ -159,7 +207,7 @@ impl Transport for Udp {
                         socket,
                         local,
                         endpoint: self.endpoint(&local.ip().to_string(), local.port()),
-                        senders: Senders::new(self.name.clone(), self.limits, self.counts.clone()),
+                        senders: Senders::new(self.transport.clone(), self.limits, self.counts.clone()),
                         counts: self.counts.clone(),
                         state: Mutex::new(state),
                     }));
@@ -183,6 +231,10 @@ impl Transport for Udp {
             },
         };
         let socket = ConnectedUdpSocket::connect(address)?;
+        if let Some(octets) = self.queues {
+            socket.set(SendQueue(octets))?;
+        }
+        self.tuning.sender(&socket)?;
         let part = self.part.min(self.largest).max(2 * FRAME_HEAD) - FRAME_HEAD;
         Ok(Arc::new(Outgoing::new(UdpWire(socket), to.clone(), self.largest).frame_part(part)))
     }
@@ -198,7 +250,9 @@ impl Transport for Udp {
     fn properties(&self) -> Vec<(&'static str, String)> {
         let largest =
             (self.largest != LARGEST_DATAGRAM).then(|| ("largest_message", self.largest.to_string()));
-        largest.into_iter().chain(self.limits.properties()).collect()
+        let queues = self.queues.map(|octets| ("queues", octets.to_string()));
+        let told = largest.into_iter().chain(queues).chain(self.tuning.properties());
+        told.chain(self.limits.properties()).collect()
     }
 
     fn ways(&self, profile: &TaggedProfile, _: &Ior) -> Option<Ways> {

@@ -38,6 +38,15 @@ impl Unix {
         Unix { machine: Machine::new(NAME), queues: QueueSizes::default() }
     }
 
+    /// A second transport of this kind, under a name of its own: `listen` takes it as the first word of endpoints, and clients use it where
+    /// a list of [protocols](crate::protocols::Protocols) names it. What was chosen of it (queues and the like) so holds for a
+    /// thread's calls, those on one reference, or the references of one adapter. References and other ORBs know nothing of the name.
+    #[must_use]
+    pub fn named(mut self, name: &'static str) -> Unix {
+        self.machine.rename(name);
+        self
+    }
+
     /// Talks to these users, whether they connect or are connected to.
     #[must_use]
     pub fn users(mut self, users: Users) -> Unix {
@@ -61,7 +70,11 @@ impl Default for Unix {
 
 impl Transport for Unix {
     fn name(&self) -> &'static str {
-        NAME
+        self.machine.name
+    }
+
+    fn is_by_name_alone(&self) -> bool {
+        self.machine.name != NAME
     }
 
     fn listen(&self, address: &str) -> io::Result<Box<dyn Acceptor>> {
@@ -110,7 +123,7 @@ impl Transport for Unix {
         if let Ok(profile) = UiopProfile::decode(profile)
             && self.machine.is_elsewhere(reference)
         {
-            let endpoint = format!("{NAME}:{}", profile.path);
+            let endpoint = format!("{}:{}", self.machine.name, profile.path);
             let reason = "the reference names another host than this one".to_owned();
             return vec![Declined { endpoint, reason }];
         }

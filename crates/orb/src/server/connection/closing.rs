@@ -3,13 +3,17 @@
 use std::io::IoSlice;
 use std::sync::Arc;
 use std::sync::atomic::Ordering;
-use std::time::Duration;
+use std::time::{Duration, Instant};
 
 use super::{CLOSING, Connection, DRAINING, ENDED, Farewell, OPEN, UNKNOWN};
-use crate::transport::Received;
+use crate::transport::{Armed, Received, Wanted};
 
 /// Octets thrown away at a time from a connection that is being closed.
 const DRAIN: usize = 4096;
+
+/// How long the keeper throws away what one peer goes on sending. 20 ms: the largest message by memory takes less, and nobody else
+/// waits longer.
+const DRAINS_IN_A_ROW: Duration = Duration::from_millis(20);
 
 /// A connection that has been parked for so long gives its receive buffer back. A second: allocating it costs as much as
 /// a call, so that only connections that are really idle do.
@@ -65,6 +69,24 @@ impl Connection {
         }
     }
 
+    /// The same of what no descriptor tells of. False: the descriptor has nothing to tell of yet, since the connection has ended, or its peer
+    /// goes on sending; the next look at the clock goes on.
+    pub(super) fn drain_what_is_there(&self) -> bool {
+        let enough = Instant::now() + DRAINS_IN_A_ROW;
+        loop {
+            self.drain();
+            if self.stage() == ENDED {
+                return false;
+            }
+            if self.channel.arm(Wanted::Input) != Armed::Ready {
+                return true;
+            }
+            if Instant::now() >= enough {
+                return false;
+            }
+        }
+    }
+
     /// Ends it at once.
     pub(in crate::server) fn end(&self, reason: &str) {
         if self.stage.swap(ENDED, Ordering::SeqCst) == ENDED {
@@ -89,6 +111,10 @@ impl Connection {
         if u128::from(self.writing.stalled_for(now)) > limits.send_time.as_millis() {
             tracing::warn!(peer = %self.peer(), "closed: it does not read its replies");
             return self.end("the peer does not read its replies");
+        }
+        if self.stage() == DRAINING {
+            // Of what was left lying no descriptor may tell.
+            return self.arm(self.watch());
         }
         let parked = self.times.parked.load(Ordering::Relaxed);
         // A message that a thread is receiving stays where it is, however long that takes.

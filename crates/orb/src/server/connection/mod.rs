@@ -133,6 +133,10 @@ impl Connection {
             true => Inbound::one_of(engine.settings.messagings.by_datagrams(), limits),
             false => Inbound::one_of(engine.settings.messagings.0.clone(), limits),
         };
+        let inbound = match &engine.settings.storage {
+            Some(storage) => inbound.with_storage(storage.clone()),
+            None => inbound,
+        };
         let reading = Reading {
             inbound,
             code_sets: ServerCodeSets::default(),
@@ -254,7 +258,7 @@ impl Connection {
     }
 
     /// Tells the set what to report next.
-    fn arm(self: &Arc<Self>, mut watch: MutexGuard<'_, Watch>) {
+    fn arm<'c>(self: &'c Arc<Self>, mut watch: MutexGuard<'c, Watch>) {
         let mut sends = self.writing.is_blocked();
         if sends && self.engine.has_keeper() {
             while sends && self.channel.arm(Wanted::Room) == Armed::Ready {
@@ -277,17 +281,16 @@ impl Connection {
             || self.buffered.load(Ordering::Acquire) || self.channel.arm(Wanted::Input) == Armed::Ready;
         if receives && at_hand() {
             // Octets that no descriptor tells of: the next reader is sent for at once.
-            match self.stage() {
-                OPEN => {
-                    watch.free = false;
-                    drop(watch);
-                    return self.engine.read(self);
-                }
-                _ => {
-                    drop(watch);
-                    return self.drain();
-                }
+            if self.stage() == OPEN {
+                watch.free = false;
+                drop(watch);
+                return self.engine.read(self);
             }
+            drop(watch);
+            if !self.drain_what_is_there() {
+                return;
+            }
+            watch = self.watch();
         }
         let what = match (receives, sends) {
             (true, _) => Some(Armed::Readable),

@@ -140,7 +140,7 @@ fn oneways_are_confirmed_as_far_as_asked() {
 fn all_addressing_modes_are_understood() {
     let rig = Rig::new(ThreadModel::per_connection());
     let mut wire = rig.connect();
-    let profiles = rig.orb.server().profiles(&rig.orb, b"object").expect("listening");
+    let profiles = rig.orb.server().profiles(&rig.orb, b"object", None).expect("listening");
     let ior = zorb_giop::Ior { type_id: String::new(), profiles };
     let contexts = ServiceContexts::new();
     let targets = [Addressing::Profile(&ior.profiles[0]), Addressing::Reference { selected: 0, ior: &ior }];
@@ -240,7 +240,7 @@ fn a_cancelled_request_that_has_not_started_never_does() {
 #[test]
 fn profiles_name_code_sets_and_maker_and_never_a_wildcard() {
     let orb = Orb::builder().listen("tcp:127.0.0.1:0").listen("tcp:[::]:0").published_host("archive").build();
-    let profiles = orb.server().profiles(&orb, b"key").expect("listening");
+    let profiles = orb.server().profiles(&orb, b"key", None).expect("listening");
     let profile = IiopProfile::decode(&profiles[0]).expect("IIOP");
     assert_eq!((&profile.host[..], &profile.object_key[..]), ("archive", &b"key"[..]));
     assert_eq!(profile.endpoints().count(), 2);
@@ -251,7 +251,7 @@ fn profiles_name_code_sets_and_maker_and_never_a_wildcard() {
     );
     orb.shutdown(true, std::time::Duration::from_secs(5));
     let wild = Orb::builder().listen("tcp:*:0").build();
-    let profiles = wild.server().profiles(&wild, b"key").expect("listening");
+    let profiles = wild.server().profiles(&wild, b"key", None).expect("listening");
     let host = IiopProfile::decode(&profiles[0]).expect("IIOP").host;
     assert!(host != "0.0.0.0" && host != "::", "{host}");
     wild.shutdown(true, std::time::Duration::from_secs(5));

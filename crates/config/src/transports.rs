@@ -1,0 +1,185 @@
+//! The settings of transports. Text changes what the program registered and registers none: a program decides whether oneways may
+//! be lost. A transport is made anew of what it was told, which it says itself
+//! ([`properties`](zorb_orb::transport::Transport::properties)).
+
+use std::collections::BTreeMap;
+use std::sync::Arc;
+use std::time::Duration;
+
+use zorb_orb::OrbBuilder;
+use zorb_orb::orb::Chosen;
+use zorb_orb::transport::Spinning;
+use zorb_orb::transport::datagram::DatagramLimits;
+use zorb_orb::transport::miop::{Miop, MiopLimits};
+use zorb_orb::transport::shm::Shm;
+use zorb_orb::transport::tcp::Tcp;
+use zorb_orb::transport::udp::Udp;
+use zorb_orb::transport::unix::{Unix, Users};
+
+use crate::value::{Kind, Value};
+
+/// What a transport was told beyond its defaults, by name.
+struct Told(BTreeMap<&'static str, String>);
+
+impl Told {
+    fn of(chosen: &Chosen, transport: &str) -> Told {
+        let transport = chosen.transports.iter().find(|it| it.name == transport);
+        Told(transport.map(|it| it.properties.iter().cloned().collect()).unwrap_or_default())
+    }
+
+    fn number<N: TryFrom<usize>>(&self, name: &str, usual: N) -> N {
+        let told = self.0.get(name).and_then(|text| text.parse::<usize>().ok());
+        told.and_then(|number| N::try_from(number).ok()).unwrap_or(usual)
+    }
+
+    /// A number, if one was told.
+    fn told<N: TryFrom<usize>>(&self, name: &str) -> Option<N> {
+        self.0.get(name)?.parse::<usize>().ok().and_then(|number| N::try_from(number).ok())
+    }
+
+    fn time(&self, name: &str) -> Option<Duration> {
+        let whole = Kind::Time { least: Duration::ZERO, most: Duration::MAX };
+        self.0.get(name).and_then(|text| whole.read(text).ok()).map(|value| value.time())
+    }
+
+    fn users(&self) -> Users {
+        match self.0.get("users").map(String::as_str) {
+            None | Some("own") => Users::Own,
+            Some("any") => Users::Any,
+            Some(numbers) => Users::These(numbers.split(',').filter_map(|it| it.parse().ok()).collect()),
+        }
+    }
+
+    fn tcp(&self) -> Tcp {
+        let mut tcp = Tcp::new();
+        if let Some(octets) = self.told("queues") {
+            tcp = tcp.queues(octets);
+        }
+        if let Some(word) = self.0.get("no_delay") {
+            tcp = tcp.no_delay(word == "yes");
+        }
+        if let Some(name) = self.0.get("congestion_control") {
+            tcp = tcp.congestion_control(name);
+        }
+        if let Some(time) = self.time("busy_poll") {
+            tcp = tcp.busy_poll(time);
+        }
+        if let Some(rate) = self.told("peak_rate") {
+            tcp = tcp.peak_rate(rate);
+        }
+        tcp
+    }
+
+    fn unix(&self) -> Unix {
+        let unix = Unix::new().users(self.users());
+        match self.told("queues") {
+            Some(octets) => unix.queues(octets),
+            None => unix,
+        }
+    }
+
+    fn shm(&self) -> Shm {
+        // Numbers that shared memory does not take were refused when they were read.
+        let slabs = self.0.get("slabs").and_then(|text| text.split_once('*'));
+        let slabs = slabs.and_then(|(count, octets)| Some((count.parse().ok()?, octets.parse().ok()?)));
+        let shm = slabs.and_then(|(count, octets)| Shm::new().slabs(count, octets).ok()).unwrap_or_default();
+        let mut shm = match self.told("ring") {
+            Some(octets) => shm.ring(octets).unwrap_or_default(),
+            None => shm,
+        };
+        shm = shm.users(self.users());
+        if let Some(spinning) = self.0.get("spinning").and_then(|text| text.parse::<Spinning>().ok()) {
+            shm = shm.spinning(spinning);
+        }
+        shm
+    }
+
+    fn limits(&self) -> DatagramLimits {
+        let mut limits = DatagramLimits::default();
+        limits.per_second = self.number("per_second", limits.per_second);
+        limits.burst = self.number("burst", limits.burst);
+        limits.senders = self.number("senders", limits.senders);
+        limits.octets_of_sender = self.number("octets_of_sender", limits.octets_of_sender);
+        limits
+    }
+
+    fn udp(&self) -> Udp {
+        let mut udp =
+            Udp::new().largest_message(self.number("largest_message", usize::MAX)).limits(self.limits());
+        if let Some(octets) = self.told("queues") {
+            udp = udp.queues(octets);
+        }
+        if let Some(time) = self.time("busy_poll") {
+            udp = udp.busy_poll(time);
+        }
+        if let Some(priority) = self.told("priority") {
+            udp = udp.priority(priority);
+        }
+        udp
+    }
+
+    fn miop(&self) -> Miop {
+        let mut limits = MiopLimits::default();
+        limits.max_message = self.number("max_message", limits.max_message);
+        limits.max_packets = self.number("max_packets", limits.max_packets);
+        limits.max_messages = self.number("max_messages", limits.max_messages);
+        limits.max_messages_of_sender = self.number("max_messages_of_sender", limits.max_messages_of_sender);
+        limits.max_octets = self.number("max_octets", limits.max_octets);
+        limits.max_remembered = self.number("max_remembered", limits.max_remembered);
+        if let Some(age) = self.time("max_age") {
+            limits.max_age = age;
+        }
+        let mut miop = Miop::new().limits(self.limits()).reassembly_limits(limits);
+        if let Some(interface) = self.0.get("interface") {
+            miop = miop.interface(interface);
+        }
+        if self.0.contains_key("hops") {
+            miop = miop.hops(self.number("hops", 1));
+        }
+        if self.0.contains_key("loopback") {
+            miop = miop.loopback(false);
+        }
+        if self.0.contains_key("packet_size") {
+            miop = miop.packet_size(self.number("packet_size", 1472));
+        }
+        if let Some(octets) = self.told("queues") {
+            miop = miop.queues(octets);
+        }
+        if self.0.contains_key("largest_message") {
+            miop = miop.largest_message(self.number("largest_message", 1 << 16));
+        }
+        miop
+    }
+}
+
+/// What a transport was told, as a value of that kind; `None`: nothing.
+pub(crate) fn told(chosen: &Chosen, transport: &str, name: &str, kind: &Kind) -> Option<Value> {
+    let text = Told::of(chosen, transport).0.remove(name)?;
+    kind.read(&text).ok()
+}
+
+/// The builder with the transport told so, where it has that transport.
+pub(crate) fn tell(builder: OrbBuilder, transport: &str, name: &'static str, value: &Value) -> OrbBuilder {
+    let chosen = builder.chosen();
+    if !chosen.transports.iter().any(|it| it.name == transport) {
+        return builder;
+    }
+    let mut told = Told::of(&chosen, transport);
+    let text = match value {
+        Value::Octets(number) | Value::Count(number) => number.to_string(),
+        Value::Time(time) => format!("{}ns", time.as_nanos()),
+        other => other.to_string(),
+    };
+    // What says nothing is not told.
+    match (name, text.as_str()) {
+        ("loopback", "yes") | ("users", "own") => told.0.remove(name),
+        _ => told.0.insert(name, text),
+    };
+    builder.replace_transport(match transport {
+        "tcp" => Arc::new(told.tcp()),
+        "unix" => Arc::new(told.unix()),
+        "shm" => Arc::new(told.shm()),
+        "udp" => Arc::new(told.udp()),
+        _ => Arc::new(told.miop()),
+    })
+}
