@@ -17,7 +17,7 @@ use zorb_orb::transport::unix::{Unix, Users};
 
 use crate::datagrams;
 use crate::setting::{Setting, Spelling};
-use crate::value::{Kind, Value};
+use crate::value::{Kind, Value, slabs, slabs_text};
 
 const MS: Duration = Duration::from_millis(1);
 /// Longer than any process waits; short enough that the clock can be asked for the end.
@@ -494,6 +494,19 @@ pub static SETTINGS: &[Setting] = &[
         },
     },
     Setting {
+        key: "shm.slabs",
+        kind: Kind::Slabs,
+        what: "How many slabs each direction of a connection that a client opens has for much data beside its rings, and octets of \
+               each: powers of two, 1 to 64 of 4KiB to 16MiB, 64MiB together; without, none. A server accepts up to 16MiB each \
+               way, or what it has here if that is more.",
+        spellings: &[],
+        get: |chosen| Had::of(chosen).slabs.map(|(count, octets)| Value::Text(slabs_text(count, octets))),
+        set: |builder, value| {
+            let slabs = slabs(value.text());
+            shm(builder, |had| Had { slabs, ..had })
+        },
+    },
+    Setting {
         key: "shm.spinning",
         kind: Kind::Spinning,
         what: "As spinning, of shared memory alone; without, as that says.",
@@ -633,6 +646,7 @@ fn as_spinning(value: &Value) -> Spinning {
 struct Had {
     users: Users,
     ring: Option<usize>,
+    slabs: Option<(usize, usize)>,
     spinning: Option<Spinning>,
 }
 
@@ -640,14 +654,17 @@ impl Had {
     fn of(chosen: &Chosen) -> Had {
         let ring = property(chosen, "shm", "ring").and_then(|text| text.parse().ok());
         let spinning = property(chosen, "shm", "spinning").and_then(|text| text.parse().ok());
-        Had { users: users(chosen, "shm"), ring, spinning }
+        let slabs = property(chosen, "shm", "slabs").and_then(|text| slabs(&text));
+        Had { users: users(chosen, "shm"), ring, slabs, spinning }
     }
 }
 
 fn shm(builder: OrbBuilder, change: impl FnOnce(Had) -> Had) -> OrbBuilder {
-    let Had { users, ring, spinning } = change(Had::of(&builder.chosen()));
-    // Other numbers than rings have were refused when they were read.
-    let mut shm = ring.and_then(|octets| Shm::new().ring(octets).ok()).unwrap_or_default().users(users);
+    let Had { users, ring, slabs, spinning } = change(Had::of(&builder.chosen()));
+    // Other numbers than rings and slabs have were refused when they were read.
+    let shm = || ring.and_then(|octets| Shm::new().ring(octets).ok()).unwrap_or_default();
+    let slabs = slabs.and_then(|(count, octets)| shm().slabs(count, octets).ok());
+    let mut shm = slabs.unwrap_or_else(shm).users(users);
     if let Some(spinning) = spinning {
         shm = shm.spinning(spinning);
     }

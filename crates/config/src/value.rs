@@ -4,6 +4,7 @@ use std::fmt;
 use std::time::Duration;
 
 use zorb_orb::transport::Spinning;
+use zorb_orb::transport::shm::Shm;
 
 use crate::endpoint;
 
@@ -59,6 +60,8 @@ pub enum Kind {
         /// The largest.
         most: usize,
     },
+    /// How many slabs, and octets of each: `4x1MiB`, both powers of two.
+    Slabs,
     /// A text that is not empty.
     Text,
     /// Endpoints, separated by commas, semicolons or spaces.
@@ -101,6 +104,12 @@ impl Kind {
                 }
                 ring => Ok(ring),
             },
+            Kind::Slabs => {
+                let (count, octets) = slabs(text)
+                    .ok_or_else(|| format!("{text:?} is no number of slabs of so many octets, such as 4x1MiB"))?;
+                Shm::new().slabs(count, octets).map_err(|error| format!("{text:?}: {error}"))?;
+                Ok(Value::Text(slabs_text(count, octets)))
+            }
             Kind::Spinning => {
                 let spinning: Spinning = text.to_ascii_lowercase().parse()?;
                 match spinning.bound() {
@@ -170,6 +179,7 @@ impl Kind {
             Kind::Ring { least, most } => {
                 format!("octets, a power of two, {} to {}", Value::Octets(*least), Value::Octets(*most))
             }
+            Kind::Slabs => "number and octets of each, as in 4x1MiB".to_owned(),
             Kind::Spinning => "off, adaptive, or microseconds as in 50us".to_owned(),
             Kind::Time { least, most } => format!("time, {} to {}", Value::Time(*least), Value::Time(*most)),
             Kind::Count { least, most: usize::MAX } => format!("number from {least}"),
@@ -219,6 +229,17 @@ fn octets(text: &str) -> Option<usize> {
     }
     let (_, size) = SIZES.iter().find(|(name, _)| *name == unit || name[..1] == *unit)?;
     number.checked_mul(*size)
+}
+
+/// `4x1MiB` as how many, and octets of each.
+pub(crate) fn slabs(text: &str) -> Option<(usize, usize)> {
+    let (count, size) = text.split_once('x')?;
+    Some((count.trim().parse().ok()?, octets(size.trim())?))
+}
+
+/// The other way round.
+pub(crate) fn slabs_text(count: usize, octets: usize) -> String {
+    format!("{count}x{}", Value::Octets(octets))
 }
 
 fn time(text: &str) -> Option<Duration> {

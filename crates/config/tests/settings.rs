@@ -19,6 +19,7 @@ fn sample(setting: &Setting) -> &'static str {
         Kind::Choice(words) => words[1],
         Kind::Spinning => "off",
         Kind::Ring { .. } => "64KiB",
+        Kind::Slabs => "4x64KiB",
         Kind::Text => "archive.example",
         Kind::Endpoints => "tcp:127.0.0.1:0,unix:",
         Kind::Transports => "tcp,unix",

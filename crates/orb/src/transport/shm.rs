@@ -142,7 +142,7 @@ impl Transport for Shm {
 
     fn properties(&self) -> Vec<(&'static str, String)> {
         let ring = self.ring.map(|octets| ("ring", octets.to_string()));
-        let slabs = self.slabs.map(|slabs| ("slabs", format!("{}*{}", slabs.count(), slabs.octets())));
+        let slabs = self.slabs.map(|slabs| ("slabs", format!("{}x{}", slabs.count(), slabs.octets())));
         let spinning = self.spinning.map(|spinning| ("spinning", spinning.to_string()));
         ring.into_iter().chain(slabs).chain(spinning).chain(self.machine.users.property()).collect()
     }

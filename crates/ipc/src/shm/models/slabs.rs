@@ -30,8 +30,8 @@ impl Slabs {
         Arc::new(Self { posted: zero(), said, cells: (0..count).map(|_| UnsafeCell::new(0)).collect() })
     }
 
-    fn words(&self, slot: usize) -> ReferenceWords<'_, AtomicU32> {
-        ReferenceWords { position: &self.said[slot][0], length: &self.said[slot][1] }
+    fn words(&self, place: usize) -> ReferenceWords<'_, AtomicU32> {
+        ReferenceWords { position: &self.said[place][0], content: &self.said[place][1] }
     }
 
     fn count(&self) -> u32 {
@@ -53,14 +53,14 @@ impl Sending {
         Self { lane: Arc::clone(lane), slabs: Arc::clone(slabs), producer, filling }
     }
 
-    /// As `put` does: room for its octet, and the next slab if it is free. `None`: none is.
+    /// As `put` does: room for its octet, and the first slab that is free. `None`: none is.
     fn try_slab(&mut self, value: u32) -> Option<()> {
         self.lane.sleep_for_room(&mut self.producer);
         self.producer.room(&self.lane.tail, u32::MAX).unwrap();
-        let slot = self.filling.free(self.producer.position(), self.producer.seen())?;
-        self.slabs.cells[slot].with_mut(|cell| unsafe { *cell = value });
-        let said = Reference { position: self.producer.position(), length: 1 };
-        self.filling.post(&self.slabs.posted, &self.slabs.words(slot), said);
+        let slab = self.filling.free(self.producer.position(), self.producer.seen())?;
+        self.slabs.cells[slab].with_mut(|cell| unsafe { *cell = value });
+        let said = Reference { position: self.producer.position(), slab, length: 1 };
+        self.filling.post(&self.slabs.posted, |place| self.slabs.words(place), said);
         self.producer.publish(&self.lane.head, 1);
         self.lane.ring_data();
         Some(())
@@ -96,13 +96,13 @@ impl Receiving {
     fn next(&mut self) -> (u32, bool) {
         assert!(self.lane.sleep_for_data(&mut self.consumer));
         let (posted, capacity) = (self.slabs.posted.load(Acquire), self.lane.capacity());
-        let words = |slot| self.slabs.words(slot);
+        let words = |place| self.slabs.words(place);
         let ahead = self.emptying.ahead(posted, self.consumer.position(), capacity, words);
         if ahead.expect("nobody lies") != Some(0) {
             return (self.lane.take(&mut self.consumer), false);
         }
-        let (slot, _, _) = self.emptying.rest();
-        let value = self.slabs.cells[slot].with(|cell| unsafe { *cell });
+        let (slab, _, _) = self.emptying.rest();
+        let value = self.slabs.cells[slab].with(|cell| unsafe { *cell });
         assert!(self.emptying.take(1));
         self.consumer.consume(&self.lane.tail, 1);
         if doorbell::ring(&self.lane.room) & SLEEPING != 0 {
