@@ -295,7 +295,7 @@ impl SharedMemory {
         let shm = Shm::new().ring(self.ring)?;
         match self.slabs {
             Some((count, octets)) => shm.slabs(count, octets),
-            None => Ok(shm),
+            None => Ok(shm.without_slabs()),
         }
     }
 }

@@ -73,7 +73,8 @@ fn builder(setting: &Setting) -> OrbBuilder {
         (Some(octets), Transport::Shm) => {
             let ring = Shm::new().ring(octets.clamp(4 << 10, 1 << 30).next_power_of_two());
             match ring {
-                Ok(shm) => builder.transport(Arc::new(shm)),
+                // What it bounds is how much is under way.
+                Ok(shm) => builder.transport(Arc::new(shm.without_slabs())),
                 Err(_) => builder,
             }
         }

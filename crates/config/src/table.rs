@@ -497,12 +497,12 @@ pub static SETTINGS: &[Setting] = &[
         key: "shm.slabs",
         kind: Kind::Slabs,
         what: "How many slabs each direction of a connection that a client opens has for much data beside its rings, and octets of \
-               each: powers of two, 1 to 64 of 4KiB to 16MiB, 64MiB together; without, none. A server accepts up to 16MiB each \
+               each: powers of two, 1 to 64 of 4KiB to 16MiB, 64MiB together; without, 32x128KiB. A server accepts up to 16MiB each \
                way, or what it has here if that is more.",
         spellings: &[],
-        get: |chosen| Had::of(chosen).slabs.map(|(count, octets)| Value::Text(slabs_text(count, octets))),
+        get: |chosen| Had::of(chosen).slabs.map(|told| Value::Text(slabs_text(told))),
         set: |builder, value| {
-            let slabs = slabs(value.text());
+            let slabs = Some(slabs(value.text()));
             shm(builder, |had| Had { slabs, ..had })
         },
     },
@@ -646,7 +646,8 @@ fn as_spinning(value: &Value) -> Spinning {
 struct Had {
     users: Users,
     ring: Option<usize>,
-    slabs: Option<(usize, usize)>,
+    /// `None` in it: off.
+    slabs: Option<Option<(usize, usize)>>,
     spinning: Option<Spinning>,
 }
 
@@ -654,7 +655,7 @@ impl Had {
     fn of(chosen: &Chosen) -> Had {
         let ring = property(chosen, "shm", "ring").and_then(|text| text.parse().ok());
         let spinning = property(chosen, "shm", "spinning").and_then(|text| text.parse().ok());
-        let slabs = property(chosen, "shm", "slabs").and_then(|text| slabs(&text));
+        let slabs = property(chosen, "shm", "slabs").map(|text| slabs(&text));
         Had { users: users(chosen, "shm"), ring, slabs, spinning }
     }
 }
@@ -662,9 +663,13 @@ impl Had {
 fn shm(builder: OrbBuilder, change: impl FnOnce(Had) -> Had) -> OrbBuilder {
     let Had { users, ring, slabs, spinning } = change(Had::of(&builder.chosen()));
     // Other numbers than rings and slabs have were refused when they were read.
-    let shm = || ring.and_then(|octets| Shm::new().ring(octets).ok()).unwrap_or_default();
-    let slabs = slabs.and_then(|(count, octets)| shm().slabs(count, octets).ok());
-    let mut shm = slabs.unwrap_or_else(shm).users(users);
+    let had = || ring.and_then(|octets| Shm::new().ring(octets).ok()).unwrap_or_default();
+    let slabs = match slabs {
+        Some(Some((count, octets))) => had().slabs(count, octets).ok(),
+        Some(None) => Some(had().without_slabs()),
+        None => None,
+    };
+    let mut shm = slabs.unwrap_or_else(had).users(users);
     if let Some(spinning) = spinning {
         shm = shm.spinning(spinning);
     }

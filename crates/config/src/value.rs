@@ -60,7 +60,7 @@ pub enum Kind {
         /// The largest.
         most: usize,
     },
-    /// How many slabs, and octets of each: `4x1MiB`, both powers of two.
+    /// How many slabs, and octets of each: `4x1MiB`, both powers of two; or `off`.
     Slabs,
     /// A text that is not empty.
     Text,
@@ -104,11 +104,13 @@ impl Kind {
                 }
                 ring => Ok(ring),
             },
+            Kind::Slabs if text.eq_ignore_ascii_case("off") => Ok(Value::Text("off".to_owned())),
             Kind::Slabs => {
-                let (count, octets) = slabs(text)
-                    .ok_or_else(|| format!("{text:?} is no number of slabs of so many octets, such as 4x1MiB"))?;
+                let (count, octets) = slabs(text).ok_or_else(|| {
+                    format!("{text:?} is no number of slabs of so many octets, such as 4x1MiB, nor off")
+                })?;
                 Shm::new().slabs(count, octets).map_err(|error| format!("{text:?}: {error}"))?;
-                Ok(Value::Text(slabs_text(count, octets)))
+                Ok(Value::Text(slabs_text(Some((count, octets)))))
             }
             Kind::Spinning => {
                 let spinning: Spinning = text.to_ascii_lowercase().parse()?;
@@ -179,7 +181,7 @@ impl Kind {
             Kind::Ring { least, most } => {
                 format!("octets, a power of two, {} to {}", Value::Octets(*least), Value::Octets(*most))
             }
-            Kind::Slabs => "number and octets of each, as in 4x1MiB".to_owned(),
+            Kind::Slabs => "off, or number and octets of each as in 4x1MiB".to_owned(),
             Kind::Spinning => "off, adaptive, or microseconds as in 50us".to_owned(),
             Kind::Time { least, most } => format!("time, {} to {}", Value::Time(*least), Value::Time(*most)),
             Kind::Count { least, most: usize::MAX } => format!("number from {least}"),
@@ -231,15 +233,15 @@ fn octets(text: &str) -> Option<usize> {
     number.checked_mul(*size)
 }
 
-/// `4x1MiB` as how many, and octets of each.
+/// `4x1MiB` as how many, and octets of each; `None`: anything else.
 pub(crate) fn slabs(text: &str) -> Option<(usize, usize)> {
     let (count, size) = text.split_once('x')?;
     Some((count.trim().parse().ok()?, octets(size.trim())?))
 }
 
-/// The other way round.
-pub(crate) fn slabs_text(count: usize, octets: usize) -> String {
-    format!("{count}x{}", Value::Octets(octets))
+/// The other way round; none is `off`.
+pub(crate) fn slabs_text(slabs: Option<(usize, usize)>) -> String {
+    slabs.map_or_else(|| "off".to_owned(), |(count, octets)| format!("{count}x{}", Value::Octets(octets)))
 }
 
 fn time(text: &str) -> Option<Duration> {

@@ -9,10 +9,13 @@
 //! ```
 //!
 //! Slabs are taken in the order in which they were handed over, so each is given back by the position of who receives, which
-//! has passed its octet: no message, no further word. Who sends fills the first that is free. So calls one after the other
-//! use one slab, which stays in the processor's cache, and as many take memory as were ever out at a time. Each
-//! side counts on its own. References and slabs are released (Release) with `posted`, before the octet is; who receives
+//! has passed its octet: no message, no further word. Each side counts on its own. References and slabs are released (Release) with `posted`, before the octet is; who receives
 //! acquires `posted` (Acquire) after it saw the octet.
+//!
+//! Which slab is filled follows from what the processor has in its caches. Who has heard from the other since it last filled
+//! one begins with the first again: calls one after the other use the same slabs, which stay in the cache, and no
+//! more take memory. Who sends on and on goes round all of them: to write what another processor has just read takes
+//! longer than to write what that has let go of.
 //!
 //! Their memory is a second memfd, sealed as the first. Its pages are taken when a slab is used for the first time, by
 //! who sends; who receives sees to it on its own, so that no access finds a hole.
@@ -54,15 +57,25 @@ pub(super) struct Filling {
     out: Vec<(u32, usize)>,
     /// A bit for each that is free.
     free: u64,
+    /// Which is looked at first, and what of the other direction had been taken when the last was filled.
+    next: usize,
+    heard: u32,
 }
 
 impl Filling {
     pub(super) fn new(count: u32) -> Self {
         let free = u64::MAX >> (64 - count.clamp(1, 64));
-        Self { posted: 0, returned: 0, out: vec![(0, 0); count as usize], free }
+        Self { posted: 0, returned: 0, out: vec![(0, 0); count as usize], free, next: 0, heard: 0 }
     }
 
-    /// The first slab that is free, if one is: the ring's positions say what was taken.
+    /// How far this end has come in what the other sends: it begins with the first slab again if that is further than it was.
+    pub(super) fn hear(&mut self, position: u32) {
+        if self.heard != position {
+            (self.heard, self.next) = (position, 0);
+        }
+    }
+
+    /// A slab that is free, if one is: the ring's positions say what was taken.
     pub(super) fn free(&mut self, head: u32, tail: u32) -> Option<usize> {
         let unread = head.wrapping_sub(tail);
         while self.returned != self.posted {
@@ -74,7 +87,9 @@ impl Filling {
             self.free |= 1 << slab;
             self.returned = self.returned.wrapping_add(1);
         }
-        (self.free != 0).then(|| self.free.trailing_zeros() as usize)
+        let ahead = self.free & (u64::MAX << self.next);
+        let first = if ahead != 0 { ahead } else { self.free };
+        (first != 0).then(|| first.trailing_zeros() as usize)
     }
 
     /// Hands the slab over that [`free`](Self::free) named. The octet at its position must follow.
@@ -87,6 +102,7 @@ impl Filling {
         let place = self.place(self.posted);
         self.out[place] = (said.position, said.slab);
         self.free &= !(1 << said.slab);
+        self.next = (said.slab + 1) & (self.out.len() - 1);
         let words = words(place);
         words.position.store(said.position, Relaxed);
         words.content.store((said.slab as u32) << LENGTH_BITS | said.length, Relaxed);
@@ -219,7 +235,7 @@ impl Bulk {
     /// False: none is free, or there is no memory for it.
     pub(super) fn fill(
         &self,
-        (head, tail): (u32, u32),
+        (head, tail, heard): (u32, u32, u32),
         length: u32,
         posted: &AtomicU32,
         words: impl FnOnce(usize) -> ReferenceWordsOfMemory,
@@ -227,6 +243,7 @@ impl Bulk {
         copy: impl FnOnce(&Segment, usize) -> Result<(), Error>,
     ) -> Result<bool, Error> {
         let mut half = self.outgoing.lock().unwrap_or_else(PoisonError::into_inner);
+        half.books.hear(heard);
         let Some(slab) = half.books.free(head, tail) else { return Ok(false) };
         let at = half.at + slab * self.slabs.octets();
         if half.there & (1 << slab) == 0 {
@@ -327,15 +344,34 @@ mod tests {
     }
 
     #[test]
-    fn who_has_one_out_at_a_time_uses_one() {
+    fn who_has_one_out_at_a_time_and_is_answered_uses_one() {
         let (posted, said) = (AtomicU32::new(0), [AtomicU32::new(0), AtomicU32::new(0)]);
         for count in [1, 4, 64] {
             let mut filling = Filling::new(count);
             for head in 0..100 {
+                filling.hear(head + 1);
                 assert_eq!(filling.free(head, head), Some(0), "{head} of {count}");
                 filling.post(&posted, |_| words(&said), Reference { position: head, slab: 0, length: 1 });
             }
         }
+    }
+
+    #[test]
+    fn who_is_not_answered_goes_round_those_that_are_free() {
+        let (posted, said) = (AtomicU32::new(0), [AtomicU32::new(0), AtomicU32::new(0)]);
+        let mut filling = Filling::new(4);
+        let mut post = |head, tail| {
+            let slab = filling.free(head, tail).expect("one is free");
+            filling.post(&posted, |_| words(&said), Reference { position: head, slab, length: 1 });
+            slab
+        };
+        assert_eq!([0, 1, 2, 3, 4, 5].map(|head| post(head, head)), [0, 1, 2, 3, 0, 1]);
+        // From 5 on none is taken.
+        assert_eq!([6, 7, 8].map(|head| post(head, 5)), [2, 3, 0]);
+        assert_eq!(filling.free(9, 5), None);
+        assert_eq!(filling.free(9, 6), Some(1));
+        filling.hear(1);
+        assert_eq!(filling.free(9, 9), Some(0));
     }
 
     #[test]

@@ -392,7 +392,9 @@ impl ShmStream {
             return Ok(None);
         }
         let most = bulk.size().min(wanted as usize);
-        let positions = (producer.position(), producer.seen());
+        // One's own word, which the peer may have changed: it is a hint.
+        let heard = self.incoming.tail(&self.segment).load(Relaxed);
+        let positions = (producer.position(), producer.seen(), heard);
         let (posted, words) = (self.outgoing.posted(&self.segment), |place| self.outgoing.reference(place));
         let filled = bulk.fill(positions, most as u32, posted, words, &self.segment, |memory, at| {
             let mut put = 0;
