@@ -101,7 +101,7 @@ impl System for Peer {
         let port = port.map(|address| format!("port={}", address.port()));
         command
             .arg("serve")
-            .args(Setting { listen: None, spinning: None, ..setting.clone() }.words())
+            .args(Setting { listen: None, spinning: None, memory: None, ..setting.clone() }.words())
             .args(host)
             .args(port);
         Ok(command)
@@ -115,7 +115,7 @@ impl System for Peer {
         processor: Option<usize>,
     ) -> Result<Box<dyn Client>, BenchError> {
         let mut command = Command::new(self.program(&lab.peers)?);
-        let setting = Setting { listen: None, spinning: None, ..setting.clone() };
+        let setting = Setting { listen: None, spinning: None, memory: None, ..setting.clone() };
         command.args(["drive", address]).args(setting.words()).args(self.words);
         let mut process = Process::start(command, &lab.bounds(processor))?;
         match process.first_line(self.name, READY_WITHIN, "`ready`")?.as_str() {

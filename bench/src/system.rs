@@ -14,6 +14,7 @@ use std::str::FromStr;
 use std::time::{Duration, Instant};
 
 use zorb::transport::Spinning;
+use zorb::transport::shm::Shm;
 
 use crate::BenchError;
 use crate::cube::Cube;
@@ -244,12 +245,65 @@ pub struct Setting {
     pub listen: Option<SocketAddr>,
     /// `spinning=`: how zorb's waits look before they sleep; `None`: as every program's.
     pub spinning: Option<Spinning>,
+    /// `shm=`: how much memory zorb's connections over shared memory have; `None`: as every program's.
+    pub memory: Option<SharedMemory>,
+}
+
+/// The memory of a connection over shared memory. Its text is `RING` or `RING+COUNTxSLAB`, in octets.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub struct SharedMemory {
+    /// Octets of each ring.
+    pub ring: usize,
+    /// How many slabs each direction has, and octets of each.
+    pub slabs: Option<(usize, usize)>,
+}
+
+impl fmt::Display for SharedMemory {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        write!(f, "{}", self.ring)?;
+        self.slabs.map_or(Ok(()), |(count, octets)| write!(f, "+{count}x{octets}"))
+    }
+}
+
+impl FromStr for SharedMemory {
+    type Err = String;
+
+    fn from_str(text: &str) -> Result<SharedMemory, String> {
+        SharedMemory::parse(text, |number| number.parse().ok())
+    }
+}
+
+impl SharedMemory {
+    /// Its text with numbers as `octets` reads them, of sizes that connections can have.
+    ///
+    /// # Errors
+    ///
+    /// What is wrong with it.
+    pub fn parse(text: &str, octets: impl Fn(&str) -> Option<usize>) -> Result<SharedMemory, String> {
+        let (ring, slabs) = text.split_once('+').map_or((text, None), |(ring, slabs)| (ring, Some(slabs)));
+        let wrong = || format!("{text:?} is no ring or ring and slabs such as 1M or 128K+4x1M");
+        let slabs = slabs.map(|slabs| {
+            let (count, size) = slabs.split_once('x').ok_or_else(wrong)?;
+            Ok::<_, String>((count.parse().map_err(|_| wrong())?, octets(size).ok_or_else(wrong)?))
+        });
+        let memory = SharedMemory { ring: octets(ring).ok_or_else(wrong)?, slabs: slabs.transpose()? };
+        memory.transport().map(|_| memory).map_err(|error| format!("{text:?}: {error}"))
+    }
+
+    /// A transport whose connections have it.
+    pub(crate) fn transport(self) -> std::io::Result<Shm> {
+        let shm = Shm::new().ring(self.ring)?;
+        match self.slabs {
+            Some((count, octets)) => shm.slabs(count, octets),
+            None => Ok(shm.without_slabs()),
+        }
+    }
 }
 
 impl Setting {
     /// Over this transport, all else as the system has it.
     pub fn over(transport: Transport) -> Setting {
-        Setting { transport, queue: None, listen: None, spinning: None }
+        Setting { transport, queue: None, listen: None, spinning: None, memory: None }
     }
 
     /// The words that say what differs from the defaults.
@@ -258,6 +312,7 @@ impl Setting {
         words.extend(self.queue.map(|octets| format!("queue={octets}")));
         words.extend(self.listen.map(|address| format!("listen={address}")));
         words.extend(self.spinning.map(|spinning| format!("spinning={spinning}")));
+        words.extend(self.memory.map(|memory| format!("shm={memory}")));
         words
     }
 
@@ -283,7 +338,12 @@ impl Setting {
                     setting.listen = Some(address);
                 }
                 Some(("spinning", how)) => setting.spinning = Some(how.parse().map_err(wrong)?),
-                _ => return Err(wrong("the keys are transport=, queue=, listen= and spinning=".to_owned())),
+                Some(("shm", sizes)) => setting.memory = Some(sizes.parse().map_err(wrong)?),
+                _ => {
+                    return Err(wrong(
+                        "the keys are transport=, queue=, listen=, spinning= and shm=".to_owned(),
+                    ));
+                }
             }
         }
         Ok(setting)
@@ -488,8 +548,10 @@ mod tests {
     fn settings_travel_as_words() {
         let listen = Some("[::1]:4711".parse().unwrap());
         let spinning = Some(Spinning::none());
-        let full = Setting { transport: Transport::Tcp, queue: Some(8192), listen, spinning };
-        for setting in [Setting::over(Transport::Tcp), full] {
+        let full = Setting { transport: Transport::Tcp, queue: Some(8192), listen, spinning, memory: None };
+        let memory = Some(SharedMemory { ring: 4096, slabs: Some((2, 8192)) });
+        let over = Setting { memory, ..Setting::over(Transport::Shm) };
+        for setting in [Setting::over(Transport::Tcp), full, over] {
             let words = setting.words();
             assert_eq!(Setting::of_words(words.iter().map(String::as_str)), Ok(setting));
         }
@@ -498,6 +560,9 @@ mod tests {
             "\"transport=smoke\": expected tcp or unix or shm"
         );
         assert!(Setting::of_words(["queue=much"]).unwrap_err().contains("octets"));
+        for wrong in ["shm=", "shm=4096+", "shm=4096+2", "shm=4097", "shm=4096+3x4096"] {
+            assert!(Setting::of_words([wrong]).is_err(), "{wrong}");
+        }
         assert!(Setting::of_words(["colour=red"]).unwrap_err().contains("the keys are"));
     }
 

@@ -8,6 +8,7 @@ mod crowds;
 mod heard;
 mod in_memory;
 mod killed;
+mod memory;
 mod nesting;
 mod rig;
 mod server_input;

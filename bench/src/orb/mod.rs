@@ -9,6 +9,7 @@ pub(crate) mod echo;
 mod flood;
 mod idle;
 mod lookup;
+mod over;
 mod service;
 mod studio;
 
@@ -30,7 +31,8 @@ use crate::flood::{Flood, Flooded};
 use crate::lab::Lab;
 use crate::process::Server;
 use crate::system::{
-    Call, Client, Completed, Exchange, Local, MessageSizes, Payload, Setting, System, Transport, burst,
+    Call, Client, Completed, Exchange, Local, MessageSizes, Payload, Setting, SharedMemory, System,
+    Transport, burst,
 };
 
 pub(crate) mod idl {
@@ -40,6 +42,7 @@ pub(crate) mod idl {
 use idl::bench::{Echo, ttcp_sequence};
 
 pub use demux::Door;
+pub use over::Over;
 pub use studio::Studio;
 
 /// zorb, with the defaults that every program gets.
@@ -58,6 +61,10 @@ pub(crate) fn failed<E: std::fmt::Display>(error: E) -> BenchError {
 /// An ORB's builder with the setting's transport.
 fn builder(setting: &Setting) -> OrbBuilder {
     let builder = Orb::builder().spinning(setting.spinning.unwrap_or_default());
+    // Sizes that no memory has were refused when they were read.
+    if let Some(Ok(shm)) = setting.memory.map(SharedMemory::transport) {
+        return builder.transport(Arc::new(shm));
+    }
     match (setting.queue, setting.transport) {
         (None, _) => builder,
         (Some(octets), Transport::Tcp) => builder.transport(Arc::new(Tcp::new().queues(octets))),
@@ -66,7 +73,8 @@ fn builder(setting: &Setting) -> OrbBuilder {
         (Some(octets), Transport::Shm) => {
             let ring = Shm::new().ring(octets.clamp(4 << 10, 1 << 30).next_power_of_two());
             match ring {
-                Ok(shm) => builder.transport(Arc::new(shm)),
+                // What it bounds is how much is under way.
+                Ok(shm) => builder.transport(Arc::new(shm.without_slabs())),
                 Err(_) => builder,
             }
         }

@@ -530,8 +530,9 @@ pub static SETTINGS: &[Setting] = &[
         "shm",
         "slabs",
         Kind::Slabs,
-        "Slabs for much data beside the rings of a connection that a client opens, each way: how many, and octets of each; \
-         without, none. A server accepts up to 16MiB each way, or what it has here if that is more."
+        "How many slabs each direction of a connection that a client opens has for much data beside its rings, and octets of \
+         each: powers of two, 1 to 64 of 4KiB to 16MiB, 64MiB together; without, 32x128KiB. A server accepts up to 16MiB each \
+         way, or what it has here if that is more."
     ),
     of_transport!(
         "shm",

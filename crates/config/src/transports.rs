@@ -16,7 +16,7 @@ use zorb_orb::transport::tcp::Tcp;
 use zorb_orb::transport::udp::Udp;
 use zorb_orb::transport::unix::{Unix, Users};
 
-use crate::value::{Kind, Value};
+use crate::value::{Kind, Value, slabs};
 
 /// What a transport was told beyond its defaults, by name.
 struct Told(BTreeMap<&'static str, String>);
@@ -80,9 +80,11 @@ impl Told {
 
     fn shm(&self) -> Shm {
         // Numbers that shared memory does not take were refused when they were read.
-        let slabs = self.0.get("slabs").and_then(|text| text.split_once('*'));
-        let slabs = slabs.and_then(|(count, octets)| Some((count.parse().ok()?, octets.parse().ok()?)));
-        let shm = slabs.and_then(|(count, octets)| Shm::new().slabs(count, octets).ok()).unwrap_or_default();
+        let shm = match self.0.get("slabs").map(|text| slabs(text)) {
+            None => Shm::new(),
+            Some(None) => Shm::new().without_slabs(),
+            Some(Some((count, octets))) => Shm::new().slabs(count, octets).unwrap_or_default(),
+        };
         let mut shm = match self.told("ring") {
             Some(octets) => shm.ring(octets).unwrap_or_default(),
             None => shm,

@@ -60,9 +60,9 @@ pub enum Kind {
         /// The largest.
         most: usize,
     },
-    /// Slabs of shared memory: `4*64KiB`, how many and octets of each, powers of two.
+    /// How many slabs, and octets of each: `4x1MiB`, both powers of two; or `off`.
     Slabs,
-    /// Buffers: `8*1MiB`, how many and octets of each.
+    /// Buffers: `8x1MiB`, how many and octets of each.
     Buffers {
         /// How many and octets of each come to so much at most.
         most: usize,
@@ -109,10 +109,17 @@ impl Kind {
                 }
                 ring => Ok(ring),
             },
-            Kind::Slabs => slabs(text).map(Value::Text),
+            Kind::Slabs if text.eq_ignore_ascii_case("off") => Ok(Value::Text("off".to_owned())),
+            Kind::Slabs => {
+                let (count, octets) = slabs(text).ok_or_else(|| {
+                    format!("{text:?} is no number of slabs of so many octets, such as 4x1MiB, nor off")
+                })?;
+                Shm::new().slabs(count, octets).map_err(|error| format!("{text:?}: {error}"))?;
+                Ok(Value::Text(slabs_text(Some((count, octets)))))
+            }
             Kind::Buffers { most } => buffers(text, most).map(|(count, each)| {
                 let each = Value::Octets(each);
-                Value::Text(format!("{count}*{each}"))
+                Value::Text(format!("{count}x{each}"))
             }),
             Kind::Spinning => {
                 let spinning: Spinning = text.to_ascii_lowercase().parse()?;
@@ -183,10 +190,10 @@ impl Kind {
             Kind::Ring { least, most } => {
                 format!("octets, a power of two, {} to {}", Value::Octets(*least), Value::Octets(*most))
             }
+            Kind::Slabs => "off, or number and octets of each as in 4x1MiB".to_owned(),
             Kind::Buffers { most } => {
-                format!("number*octets as in 8*1MiB, {} together at most", Value::Octets(*most))
+                format!("number and octets of each as in 8x1MiB, {} together at most", Value::Octets(*most))
             }
-            Kind::Slabs => "number*octets, powers of two, as in 4*64KiB".to_owned(),
             Kind::Spinning => "off, adaptive, or microseconds as in 50us".to_owned(),
             Kind::Time { least, most } => format!("time, {} to {}", Value::Time(*least), Value::Time(*most)),
             Kind::Count { least, most: usize::MAX } => format!("number from {least}"),
@@ -201,29 +208,14 @@ impl Kind {
     }
 }
 
-/// `8*1MiB` into its parts.
+/// `8x1MiB` into its parts.
 pub(crate) fn buffers(text: &str, most: usize) -> Result<(usize, usize), String> {
-    let parts = text.split_once('*');
-    let parts = parts.and_then(|(count, each)| Some((count.trim().parse().ok()?, octets(each.trim())?)));
-    let (count, each): (usize, usize) =
-        parts.ok_or_else(|| format!("{text:?} is no number of buffers and their octets, as in 8*1MiB"))?;
+    let (count, each) = slabs(text)
+        .ok_or_else(|| format!("{text:?} is no number of buffers of so many octets, such as 8x1MiB"))?;
     match count.checked_mul(each) {
         Some(0) => Err(format!("{text:?}: neither is 0")),
         Some(all) if all <= most => Ok((count, each)),
         _ => Err(format!("{text:?} is too much: the most is {} together", Value::Octets(most))),
-    }
-}
-
-/// `4*64KiB`, with the octets as a plain number.
-fn slabs(text: &str) -> Result<String, String> {
-    let parts = text
-        .split_once('*')
-        .and_then(|(count, each)| Some((count.trim().parse().ok()?, octets(each.trim())?)));
-    let (count, each) =
-        parts.ok_or_else(|| format!("{text:?} is no number of slabs and their octets, as in 4*64KiB"))?;
-    match Shm::new().slabs(count, each) {
-        Ok(_) => Ok(format!("{count}*{each}")),
-        Err(error) => Err(format!("{text:?}: {error}")),
     }
 }
 
@@ -262,6 +254,17 @@ fn octets(text: &str) -> Option<usize> {
     }
     let (_, size) = SIZES.iter().find(|(name, _)| *name == unit || name[..1] == *unit)?;
     number.checked_mul(*size)
+}
+
+/// `4x1MiB` as how many, and octets of each; `None`: anything else.
+pub(crate) fn slabs(text: &str) -> Option<(usize, usize)> {
+    let (count, size) = text.split_once('x')?;
+    Some((count.trim().parse().ok()?, octets(size.trim())?))
+}
+
+/// The other way round; none is `off`.
+pub(crate) fn slabs_text(slabs: Option<(usize, usize)>) -> String {
+    slabs.map_or_else(|| "off".to_owned(), |(count, octets)| format!("{count}x{}", Value::Octets(octets)))
 }
 
 fn time(text: &str) -> Option<Duration> {

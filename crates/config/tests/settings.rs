@@ -17,8 +17,8 @@ fn sample(setting: &Setting) -> &'static str {
         Kind::Time { .. } => "1234ms",
         Kind::Count { .. } => "23",
         Kind::Choice(words) => words[1],
-        Kind::Slabs => "4*64KiB",
-        Kind::Buffers { .. } => "2*128KiB",
+        Kind::Slabs => "4x64KiB",
+        Kind::Buffers { .. } => "2x128KiB",
         Kind::Spinning => "off",
         Kind::Ring { .. } => "64KiB",
         Kind::Text => "archive.example",
@@ -220,7 +220,7 @@ fn what_one_transport_is_told_is_kept_beside_the_rest() {
             "-ORBtcpCongestionControl=reno",
             "-ORBtcpBusyPoll=50us",
             "-ORBtcpQueues=64KiB",
-            "-ORBshmSlabs=4*64KiB",
+            "-ORBshmSlabs=4x64KiB",
             "-ORBshmRing=256KiB",
             "-ORBshmUsers=any",
         ],
@@ -236,16 +236,16 @@ fn what_one_transport_is_told_is_kept_beside_the_rest() {
     };
     let tcp = "busy_poll=50us congestion_control=reno no_delay=no peak_rate=1048576 queues=65536";
     assert_eq!(told("tcp"), tcp);
-    assert_eq!(told("shm"), "ring=262144 slabs=4*65536 users=any");
-    let config = read(&["-ORBmessageBuffers", "3*1MiB", "-ORBmessageMemory=0"], &[]);
+    assert_eq!(told("shm"), "ring=262144 slabs=4x65536 users=any");
+    let config = read(&["-ORBmessageBuffers", "3x1MiB", "-ORBmessageMemory=0"], &[]);
     let chosen = config.apply(Orb::builder()).unwrap().chosen();
     assert_eq!((chosen.message_buffers, chosen.message_memory), (Some((3, 1 << 20)), Some(0)));
-    for odd in ["8", "0*1MiB", "8*0", "8*1MB", "99999999*1GiB", "99999999999*9999999999"] {
+    for odd in ["8", "0x1MiB", "8x0", "8x1MB", "99999999x1GiB", "99999999999x9999999999"] {
         let arguments = ["p", "-ORBmessageBuffers", odd].map(OsString::from);
         let error = Config::new().options(arguments).expect_err(odd).to_string();
         assert!(error.contains(odd), "{error}");
     }
-    for odd in ["4", "3*64KiB", "4*65537", "x*64KiB", "65*4KiB", "64*16MiB", "*"] {
+    for odd in ["4", "3x64KiB", "4x65537", "xx64KiB", "65x4KiB", "64x16MiB", "x"] {
         let arguments = ["p", "-ORBshmSlabs", odd].map(OsString::from);
         let error = Config::new().options(arguments).expect_err(odd).to_string();
         assert!(error.contains(odd), "{error}");

@@ -46,7 +46,8 @@ pub(crate) struct Arguments {
     pin: Pin,
 
     /// What to measure beside zorb: omniorb, jacorb, tirpc, tonic, capnp, sockets; ipc, the socket through typed handles;
-    /// zorb-asleep, zorb without spinning; zorb-bridged, zorb by TCP through `zorb bridge`; spin, sockets that never sleep.
+    /// zorb-asleep, zorb without spinning; zorb-bridged, zorb by TCP through `zorb bridge`; zorb-tcp, zorb-unix, zorb-shm:RING and zorb-shm:RING+COUNTxSLAB, zorb
+    /// over another way, such as zorb-shm:128K+4x1M; spin, sockets that never sleep.
     #[arg(long, value_delimiter = ',', value_name = "NAMES")]
     peers: Vec<String>,
 

@@ -1,11 +1,12 @@
 //! Who can be measured, by name.
 
-use zorb_bench::orb::{Asleep, Bridged, Zorb};
+use zorb_bench::orb::{Asleep, Bridged, Over, Zorb};
 use zorb_bench::peer::Peer;
 use zorb_bench::raw::Raw;
-use zorb_bench::system::{Local, System};
+use zorb_bench::system::{Local, SharedMemory, System};
 
 use crate::failure::Failure;
+use crate::sizes::Octets;
 
 /// Every system of our own, the bare socket included. A further one joins here.
 const LOCALS: &[&dyn Local] = &[&Raw::Plain, &Raw::Framed, &Raw::Ipc, &Raw::Spinning, &Zorb];
@@ -47,13 +48,26 @@ pub(crate) fn versions(names: &[String]) -> Result<Vec<&'static dyn System>, Fai
 pub(crate) fn version(name: &str) -> Result<&'static dyn System, Failure> {
     let local = LOCALS.iter().map(|&local| local as &dyn System).find(|local| local.name() == name);
     let peer = || Peer::named(name).map(|peer| peer as &dyn System);
-    let manners: [&dyn System; 2] = [&Asleep, &Bridged];
+    if let Some(sizes) = name.strip_prefix(MEMORY) {
+        return over_memory(name, sizes);
+    }
+    let manners: [&dyn System; 4] = [&Asleep, &Bridged, &Over::TCP, &Over::UNIX];
     let manner = || manners.into_iter().find(|system| system.name() == name);
     local.or_else(manner).or_else(peer).ok_or_else(|| {
         let locals = LOCALS.iter().map(|local| local.name());
         let known: Vec<_> = locals.chain(Peer::ALL.iter().map(System::name)).collect();
         Failure::usage(format!("there is no system {name:?}; there are {}", known.join(", ")))
     })
+}
+
+/// How the names of zorb over shared memory of other sizes begin.
+const MEMORY: &str = "zorb-shm:";
+
+/// zorb over shared memory of such sizes: `1M`, or `128K+4x1M` with slabs. It lives as long as the program, as all systems do.
+fn over_memory(name: &str, sizes: &str) -> Result<&'static dyn System, Failure> {
+    let octets = |text: &str| usize::try_from(text.parse::<Octets>().ok()?.0).ok();
+    let memory = SharedMemory::parse(sizes, octets).map_err(Failure::usage)?;
+    Ok(Box::leak(Box::new(Over::memory(name.to_owned().leak(), memory))))
 }
 
 /// What is to be measured beside zorb and the bare socket, of a list such as `omniorb,tonic`, each once.
@@ -91,6 +105,17 @@ mod tests {
         assert_eq!(found.iter().map(|version| version.name()).collect::<Vec<_>>(), ["raw", "zorb", "tonic"]);
         let Err(error) = versions(&["orbix".to_owned()]) else { panic!("orbix is none") };
         assert!(error.to_string().contains("there are raw, framed, ipc, spin, zorb, omniorb"), "{error}");
+    }
+
+    #[test]
+    fn ways_of_zorb_go_by_names_that_say_them() {
+        let names =
+            ["zorb-tcp", "zorb-unix", "zorb-shm:1M", "zorb-shm:64K+4x1M", "zorb-shm:1M"].map(str::to_owned);
+        let found = beside_zorb(&names).unwrap();
+        assert_eq!(found.iter().map(|system| system.name()).collect::<Vec<_>>(), names[..4]);
+        for wrong in ["zorb-shm:", "zorb-shm:1M+", "zorb-shm:3M", "zorb-shm:1M+3x1M"] {
+            assert!(version(wrong).is_err(), "{wrong}");
+        }
     }
 
     #[test]

@@ -63,12 +63,18 @@ impl ShmStream {
     /// From here on nothing goes either way, and the peer is told.
     #[cold]
     pub(super) fn broken(&self, step: Step) -> Error {
+        self.broken_by(step, "a position that cannot be")
+    }
+
+    /// The same, where something else than a position cannot be.
+    #[cold]
+    pub(super) fn broken_by(&self, step: Step, what: &'static str) -> Error {
         if self.state.fetch_or(BROKEN, SeqCst) & BROKEN == 0 {
             self.say_gone();
             self.wake_own();
             let _ = self.socket.shutdown_both();
         }
-        self.naming(Error::broken(step, "a position that cannot be"))
+        self.naming(Error::broken(step, what))
     }
 
     #[cold]

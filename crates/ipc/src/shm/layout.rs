@@ -7,7 +7,7 @@
 //!      8  octets of each ring: initiator, likewise
 //!    128  lane from initiator to responder
 //!    640  lane from responder to initiator
-//!   2048  references to slabs from the initiator: 64 of two words, position and length: initiator
+//!   2048  references to slabs from the initiator: 64 of two words, position, and slab and length: initiator
 //!   2560  references to slabs from the responder: responder
 //!   4096  ring from initiator to responder
 //!   4096 + ring     ring from responder to initiator
@@ -121,9 +121,9 @@ impl Lane {
         word(segment, self.words + POSTED)
     }
 
-    /// Where the words of the reference to a slab are: position, length.
-    pub(super) fn reference(self, slot: usize) -> (usize, usize) {
-        let at = self.references + slot % MOST_SLABS * REFERENCE;
+    /// Where the words of a reference to a slab are: position, slab and length.
+    pub(super) fn reference(self, place: usize) -> (usize, usize) {
+        let at = self.references + place % MOST_SLABS * REFERENCE;
         (at, at + 4)
     }
 

@@ -53,8 +53,8 @@
 //! * One's own positions are kept outside of the memory, and never read from there.
 //! * Octets are copied by operations that are defined whoever writes meanwhile ([`Segment`](crate::Segment)), from and to
 //!   places that follow from one's own positions alone. No reference to them exists.
-//! * Which slab is next each side counts for itself; what is said of it, where its octet stands and how much it holds, is
-//!   read once and checked. A slab that is kept for ever leaves the ring to its own connection, and nobody else has it.
+//! * How many slabs were handed over each side counts for itself; what is said of one, which it is, where its octet stands
+//!   and how much it holds, is read once and checked. A slab that is kept for ever leaves the ring to its own connection, and nobody else has it.
 //! * Ends that it says, unsays or lies about end its own channel sooner or later; doorbells that it rings for nothing cost
 //!   some wake-ups, after which waiters rest a millisecond in between; doorbells that it silences cost one sleep of 100 ms
 //!   at the most, as who wakes looks at the positions, and so on until the deadline.

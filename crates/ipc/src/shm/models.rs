@@ -19,6 +19,8 @@ use super::doorbell::{self, ARMED, SLEEPING};
 use super::ring::{Consumer, Producer};
 use super::word::word;
 
+mod slabs;
+
 word!(AtomicU32, loom::sync::atomic::fence);
 
 /// Tries all interleavings in which a thread is stopped against its will at most three times, which is where faults of

@@ -233,9 +233,9 @@ impl ShmStream {
         let mut most = available.min(wanted) as usize;
         if let Some(bulk) = &self.bulk {
             let (posted, capacity) = (self.incoming.posted(&self.segment), self.incoming.capacity() as u32);
-            let words = |slot| self.incoming.reference(slot);
+            let words = |place| self.incoming.reference(place);
             let ahead = bulk.ahead(posted, consumer.position(), capacity, words, &self.segment);
-            match ahead.map_err(|_| self.broken(Step::Receive))? {
+            match ahead.map_err(|_| self.broken_by(Step::Receive, "a slab that cannot be"))? {
                 Some(0) => return self.take_slab(bulk, &mut consumer, into, keep),
                 Some(ahead) => most = most.min(ahead as usize),
                 None => {}
@@ -392,8 +392,10 @@ impl ShmStream {
             return Ok(None);
         }
         let most = bulk.size().min(wanted as usize);
-        let positions = (producer.position(), producer.seen());
-        let (posted, words) = (self.outgoing.posted(&self.segment), |slot| self.outgoing.reference(slot));
+        // One's own word, which the peer may have changed: it is a hint.
+        let heard = self.incoming.tail(&self.segment).load(Relaxed);
+        let positions = (producer.position(), producer.seen(), heard);
+        let (posted, words) = (self.outgoing.posted(&self.segment), |place| self.outgoing.reference(place));
         let filled = bulk.fill(positions, most as u32, posted, words, &self.segment, |memory, at| {
             let mut put = 0;
             for slice in slices {

@@ -11,9 +11,8 @@
 //! sockets](super::unix). References carry it as zorb's own component ([`ComponentTag::ZORB_SHM`]) of the IIOP profile,
 //! which other ORBs pass over.
 //!
-//! A message may be larger than a ring: it goes through it in parts, as it is received, or through slabs beside it
-//! ([`Shm::slabs`]). What the peer does to the memory
-//! harms nobody: `zorb_ipc`'s channel checks what it reads there and copies each octet out once ([`zorb_ipc::ShmStream`]
+//! A message may be larger than a ring: much data goes through slabs beside it ([`Shm::slabs`]), and where they are full or
+//! too small through the ring in parts, as it is received. What the peer does to the memory harms nobody: `zorb_ipc`'s channel checks what it reads there and copies each octet out once ([`zorb_ipc::ShmStream`]
 //! says what a hostile peer can do: end its own connection).
 
 use std::io::{self, IoSlice};
@@ -38,14 +37,16 @@ pub struct Shm {
     options: ShmOptions,
     /// What it was told, for people.
     ring: Option<usize>,
-    slabs: Option<Slabs>,
+    /// `None` in it: that there are none.
+    slabs: Option<Option<Slabs>>,
     spinning: Option<Spinning>,
 }
 
 impl Shm {
-    /// Between processes of this user, with rings of 128 KiB and waits that learn whether to spin.
+    /// Between processes of this user, with rings of 128 KiB, 32 slabs of 128 KiB each way, and waits that learn whether to spin.
     pub fn new() -> Shm {
         let options = RingSize::new(RING).map(|ring| ShmOptions::new().ring(ring)).unwrap_or_default();
+        let options = options.slabs(Slabs::new(SLABS, SLAB).ok());
         Shm { machine: Machine::new(NAME), options, ring: None, slabs: None, spinning: None }
     }
 
@@ -81,20 +82,29 @@ impl Shm {
     }
 
     /// Slabs for much data beside the rings of the connections that a client opens: how many each direction has, 1 to 64, and
-    /// octets of each, 4 KiB to 16 MiB; powers of two, 64 MiB together. None otherwise. What is sent at once and would fill
-    /// half a slab goes into one, if one is free. A server accepts up to 16 MiB each way, or what it has here if that is
-    /// more. A slab takes memory from its first use on until the connection ends.
+    /// octets of each, 4 KiB to 16 MiB; powers of two, 64 MiB together. 32 of 128 KiB otherwise. What is sent at once and would
+    /// fill half a slab goes into one, if one is free. A server accepts up to 16 MiB each way, or what it has here if that is
+    /// more. A slab takes memory from its first use on until the connection ends: one or two where calls wait for their
+    /// replies, all of them where oneways follow each other.
     ///
     /// # Errors
     /// Any other numbers.
     pub fn slabs(mut self, count: usize, octets: usize) -> io::Result<Shm> {
         let slabs = Slabs::new(count, octets).map_err(invalid)?;
         self.options = self.options.slabs(Some(slabs));
-        self.slabs = Some(slabs);
+        self.slabs = Some(Some(slabs));
         if count * octets > LARGEST {
             self.options = self.options.largest_slabs(count * octets);
         }
         Ok(self)
+    }
+
+    /// No slabs: all goes through the rings of the connections that a client opens.
+    #[must_use]
+    pub fn without_slabs(mut self) -> Shm {
+        self.options = self.options.slabs(None);
+        self.slabs = Some(None);
+        self
     }
 
     /// How this side looks for what it waits for before it sleeps. Default: as the ORB was told
@@ -109,6 +119,11 @@ impl Shm {
 
 /// Octets of a ring: 64 KiB, of which images and files are often made, and their heads fit whole.
 const RING: usize = 128 << 10;
+
+/// How many slabs each way, and octets of each: 4 MiB, so that who sends on and on is not woken for each buffer, and a slab
+/// takes what is worth one from 64 KiB on. Larger and fewer ones, of as much memory, are no faster (BENCHMARKING.md).
+const SLABS: usize = 32;
+const SLAB: usize = 128 << 10;
 
 /// The largest rings that a server accepts by default, and as many octets of slabs each way.
 const LARGEST: usize = 16 << 20;
@@ -155,7 +170,10 @@ impl Transport for Shm {
 
     fn properties(&self) -> Vec<(&'static str, String)> {
         let ring = self.ring.map(|octets| ("ring", octets.to_string()));
-        let slabs = self.slabs.map(|slabs| ("slabs", format!("{}*{}", slabs.count(), slabs.octets())));
+        let told = |slabs: Option<Slabs>| {
+            slabs.map_or_else(|| "off".to_owned(), |slabs| format!("{}x{}", slabs.count(), slabs.octets()))
+        };
+        let slabs = self.slabs.map(|slabs| ("slabs", told(slabs)));
         let spinning = self.spinning.map(|spinning| ("spinning", spinning.to_string()));
         ring.into_iter().chain(slabs).chain(spinning).chain(self.machine.users.property()).collect()
     }
