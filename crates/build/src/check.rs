@@ -72,11 +72,20 @@ impl Checker<'_> {
             return self.report(&format!("{what} `{}`", of.name), of.span);
         }
         match &of.kind {
-            DefinitionKind::Constant(it) => self.constant(it, of.span),
+            DefinitionKind::Constant(it) => {
+                self.ty(&it.ty, of.span);
+                self.constant(it, of.span);
+            }
             DefinitionKind::Typedef(it) => self.ty(&it.ty, of.span),
             DefinitionKind::Struct(it) => it.members.iter().for_each(|it| self.ty(&it.ty, it.span)),
             DefinitionKind::Exception(it) => it.members.iter().for_each(|it| self.ty(&it.ty, it.span)),
-            DefinitionKind::Union(it) => it.arms.iter().for_each(|it| self.ty(&it.ty, it.span)),
+            DefinitionKind::Union(it) => {
+                self.ty(&it.discriminator, of.span);
+                if let Type::WChar = self.plan.model.resolve_alias(&it.discriminator) {
+                    self.report("a union that switches on `wchar`", of.span);
+                }
+                it.arms.iter().for_each(|it| self.ty(&it.ty, it.span));
+            }
             DefinitionKind::Interface(it) => self.interface(of, it),
             _ => {}
         }
@@ -140,6 +149,9 @@ impl Checker<'_> {
             Type::ValueBase => "ValueBase",
             Type::AbstractBase => "CORBA::AbstractBase",
             Type::Fixed { .. } => "fixed",
+            Type::Int8 => "int8",
+            Type::UInt8 => "uint8",
+            Type::Map { .. } => "map",
             Type::Sequence { element, .. } | Type::Array { element, .. } => return self.ty(element, span),
             Type::Named(id) => {
                 let of = self.plan.model.definition(*id);
@@ -178,6 +190,10 @@ fn unmapped(kind: &DefinitionKind) -> Option<&'static str> {
         }),
         DefinitionKind::ValueBox(_) => Some("boxed valuetype"),
         DefinitionKind::Native => Some("native type"),
+        DefinitionKind::Bitset(_) => Some("bitset"),
+        DefinitionKind::Bitmask(_) => Some("bitmask"),
+        // A kind of annotation has no values.
+        DefinitionKind::Annotation(_) => None,
         DefinitionKind::Module(_)
         | DefinitionKind::Constant(_)
         | DefinitionKind::Typedef(_)

@@ -3,6 +3,8 @@
 //! One walk in the order of the text, since IDL declares before it uses. What is wrong is reported and left out, or
 //! kept in part, so that the walk goes on; a model is handed out only if nothing was wrong.
 
+mod annotation;
+mod bits;
 mod constant;
 mod constructed;
 mod fixed;
@@ -152,6 +154,10 @@ impl Checker {
             Item::TypeId { name, id, span } => self.type_id(name, id, *span),
             Item::TypePrefix { name, prefix, span } => self.type_prefix(name.as_ref(), prefix, *span),
             Item::Import(it) => self.import(it),
+            Item::Annotated(annotations, it) => self.annotated(annotations, it),
+            Item::AnnotationType(it) => self.annotation_type(it),
+            Item::Bitset(it) => self.bitset(it),
+            Item::Bitmask(it) => self.bitmask(it, &[]),
             Item::Pragma(pragma) => self.pragma(pragma),
             Item::EnterFile => {
                 let outer = std::mem::replace(&mut self.prefix, "".into());
@@ -182,6 +188,7 @@ impl Checker {
             span: name.span,
             included: name.span.file != FileId(0),
             contents: Vec::new(),
+            annotations: Vec::new(),
             kind,
         });
         self.facts.push(Facts { naming: repository::Naming::under(self.prefix.clone()), ..Facts::default() });
@@ -301,6 +308,7 @@ fn type_span(ty: &TypeSpec) -> Span {
         TypeSpec::Named(name) => name.span,
         TypeSpec::Simple(_, span) | TypeSpec::String { span, .. } | TypeSpec::Fixed { span, .. } => *span,
         TypeSpec::Sequence { element, .. } => type_span(element),
+        TypeSpec::Map { key, .. } => type_span(key),
         TypeSpec::Constructed(it) => it.name.span,
     }
 }

@@ -3,6 +3,8 @@
 //! A mistake costs as little as possible of what follows: a missing `;` is taken as read, a broken member or
 //! declaration is passed over to its end. A method that returns [`Failed`] has reported why.
 
+mod annotation;
+mod bits;
 mod declaration;
 mod expression;
 mod interface;

@@ -47,6 +47,10 @@ pub(crate) enum Item {
     TypePrefix { name: Option<ScopedName>, prefix: String, span: Span },
     Import(Imported),
     Pragma(Rc<Pragma>),
+    Annotated(Vec<Annotation>, Box<Item>),
+    AnnotationType(AnnotationType),
+    Bitset(Bitset),
+    Bitmask(Bitmask),
     EnterFile,
     LeaveFile,
 }
@@ -71,15 +75,77 @@ pub(crate) struct Constructed {
 pub(crate) enum Body {
     ForwardStruct,
     ForwardUnion,
-    Struct(Vec<Field>),
-    Union { discriminator: TypeSpec, arms: Vec<Arm> },
-    Enum(Vec<(Name, String)>),
+    Struct { base: Option<ScopedName>, fields: Vec<Field> },
+    Union { annotations: Vec<Annotation>, discriminator: TypeSpec, arms: Vec<Arm> },
+    Enum(Vec<Enumerator>),
     Exception(Vec<Field>),
+}
+
+/// One value of an enum, or one bit of a bitmask.
+#[derive(Debug)]
+pub(crate) struct Enumerator {
+    pub(crate) annotations: Vec<Annotation>,
+    pub(crate) name: Name,
+    pub(crate) doc: String,
+}
+
+/// `@name(value)` or `@name(parameter = value, ...)`.
+#[derive(Debug)]
+pub(crate) struct Annotation {
+    pub(crate) name: ScopedName,
+    pub(crate) arguments: Vec<(Option<Name>, Expression)>,
+    pub(crate) span: Span,
+}
+
+/// `@annotation name { ... };`
+#[derive(Debug)]
+pub(crate) struct AnnotationType {
+    pub(crate) name: Name,
+    pub(crate) doc: String,
+    pub(crate) parameters: Vec<AnnotationParameter>,
+    /// Types and constants that it brings with it.
+    pub(crate) items: Vec<Item>,
+}
+
+/// `type name default value;`
+#[derive(Debug)]
+pub(crate) struct AnnotationParameter {
+    pub(crate) ty: TypeSpec,
+    pub(crate) name: Name,
+    pub(crate) default: Option<Expression>,
+}
+
+#[derive(Debug)]
+pub(crate) struct Bitset {
+    pub(crate) name: Name,
+    pub(crate) doc: String,
+    pub(crate) base: Option<ScopedName>,
+    pub(crate) fields: Vec<Bitfield>,
+}
+
+/// `bitfield<bits, type> a, b;`
+#[derive(Debug)]
+pub(crate) struct Bitfield {
+    pub(crate) annotations: Vec<Annotation>,
+    pub(crate) bits: Expression,
+    pub(crate) ty: Option<TypeSpec>,
+    /// None for bits that are left free.
+    pub(crate) names: Vec<Name>,
+    pub(crate) doc: String,
+    pub(crate) span: Span,
+}
+
+#[derive(Debug)]
+pub(crate) struct Bitmask {
+    pub(crate) name: Name,
+    pub(crate) doc: String,
+    pub(crate) flags: Vec<Enumerator>,
 }
 
 /// `type a, b[3];`
 #[derive(Debug)]
 pub(crate) struct Field {
+    pub(crate) annotations: Vec<Annotation>,
     pub(crate) ty: TypeSpec,
     pub(crate) declarators: Vec<Declarator>,
     pub(crate) doc: String,
@@ -93,6 +159,7 @@ pub(crate) struct Declarator {
 
 #[derive(Debug)]
 pub(crate) struct Arm {
+    pub(crate) annotations: Vec<Annotation>,
     pub(crate) labels: Vec<CaseLabel>,
     pub(crate) ty: TypeSpec,
     pub(crate) declarator: Declarator,
@@ -140,6 +207,7 @@ pub(crate) struct Operation {
 
 #[derive(Debug)]
 pub(crate) struct Parameter {
+    pub(crate) annotations: Vec<Annotation>,
     pub(crate) direction: Direction,
     pub(crate) ty: TypeSpec,
     pub(crate) name: Name,
@@ -165,6 +233,11 @@ pub(crate) enum TypeSpec {
     },
     Sequence {
         element: Box<TypeSpec>,
+        bound: Option<Expression>,
+    },
+    Map {
+        key: Box<TypeSpec>,
+        value: Box<TypeSpec>,
         bound: Option<Expression>,
     },
     /// `fixed<digits, scale>`; a constant's type has neither.

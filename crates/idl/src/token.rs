@@ -165,5 +165,5 @@ pub(crate) const COMPONENT_KEYWORDS: &[&str] = &[
 /// Operators and brackets, longest first. Those with `!`, `?`, `=` pairs and `&&` serve `#if` only.
 pub(crate) const PUNCTUATION: &[&str] = &[
     "::", "<<", ">>", "&&", "||", "==", "!=", "<=", ">=", ";", "{", "}", ":", ",", "=", "+", "-", "(", ")",
-    "<", ">", "[", "]", "|", "^", "&", "*", "/", "%", "~", "!", "?", "#",
+    "<", ">", "[", "]", "|", "^", "&", "*", "/", "%", "~", "!", "?", "#", "@",
 ];

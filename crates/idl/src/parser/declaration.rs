@@ -4,13 +4,30 @@ use super::{Failed, Parsed, Parser, Place};
 use crate::diagnostics::error;
 use crate::model::InterfaceFlavor;
 use crate::similar::nearest;
-use crate::syntax::{Imported, Item};
+use crate::syntax::{Imported, Item, ScopedName, TypeSpec};
 use crate::token::{KEYWORDS, TokenKind};
 
 impl Parser<'_> {
     /// One item of a block with its `;`.
     pub(super) fn item(&mut self, place: Place) -> Parsed<Item> {
-        let doc = self.doc();
+        let mut doc = self.doc();
+        if let Some(at) = self.take_if("@") {
+            if self.is_word("annotation") {
+                self.take();
+                return self.annotation_type(doc);
+            }
+            let mut annotations = vec![self.annotation(at)?];
+            annotations.append(&mut self.annotations()?);
+            if doc.is_empty() {
+                doc = self.doc();
+            }
+            return self.plain_item(place, doc).map(|it| Item::Annotated(annotations, Box::new(it)));
+        }
+        self.plain_item(place, doc)
+    }
+
+    /// An item without annotations.
+    fn plain_item(&mut self, place: Place, doc: String) -> Parsed<Item> {
         let span = self.span();
         let in_body = matches!(place, Place::Interface | Place::Value);
         let keyword = match self.peek().clone() {
@@ -19,6 +36,9 @@ impl Parser<'_> {
                 let label = "components are not part of this language; only what they consist of is";
                 self.report(error(format!("`{word}` is not supported"), span, label));
                 return Err(Failed);
+            }
+            TokenKind::Identifier(_) if self.is_word("bitset") || self.is_word("bitmask") => {
+                return self.bits(doc, in_body);
             }
             TokenKind::Identifier(_) | TokenKind::Punctuation("::") if in_body => return self.operation(doc),
             // The lexer has reported a keyword in the wrong case.
@@ -94,7 +114,20 @@ impl Parser<'_> {
         Ok(Item::Module { name, doc, items })
     }
 
-    fn constant(&mut self, doc: String) -> Parsed<Item> {
+    /// `bitset` or `bitmask`; in a body, an operation may return a type of that name.
+    fn bits(&mut self, doc: String, in_body: bool) -> Parsed<Item> {
+        let is_set = self.is_word("bitset");
+        let word = self.name("")?;
+        let name = self.name(&format!(" to name the {}", word.text))?;
+        if in_body && self.is("(") {
+            let span = word.span;
+            let returns = TypeSpec::Named(ScopedName { absolute: false, parts: vec![word], span });
+            return self.operation_named(doc, None, Some(returns), name);
+        }
+        if is_set { self.bitset(doc, name) } else { self.bitmask(doc, name) }
+    }
+
+    pub(super) fn constant(&mut self, doc: String) -> Parsed<Item> {
         self.take();
         let ty = self.simple_type()?;
         let name = self.name(" to name the constant")?;
@@ -105,7 +138,7 @@ impl Parser<'_> {
         Ok(Item::Constant { name, doc, ty, value })
     }
 
-    fn typedef(&mut self, doc: String) -> Parsed<Item> {
+    pub(super) fn typedef(&mut self, doc: String) -> Parsed<Item> {
         self.take();
         let mut field = self.field("typedef")?;
         if !doc.is_empty() {

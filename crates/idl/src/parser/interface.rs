@@ -3,7 +3,7 @@
 use super::{Failed, Parsed, Parser, Place};
 use crate::diagnostics::error;
 use crate::model::{Direction, InterfaceFlavor, ValueFlavor};
-use crate::syntax::{Attribute, Interface, Item, Operation, Parameter, ScopedName, Value};
+use crate::syntax::{Attribute, Interface, Item, Name, Operation, Parameter, ScopedName, TypeSpec, Value};
 use crate::token::TokenKind;
 
 impl Parser<'_> {
@@ -111,6 +111,17 @@ impl Parser<'_> {
         let oneway = self.take_if("oneway");
         let returns = if self.take_if("void").is_some() { None } else { Some(self.simple_type()?) };
         let name = self.name(" to name the operation")?;
+        self.operation_named(doc, oneway, returns, name)
+    }
+
+    /// From behind the name.
+    pub(super) fn operation_named(
+        &mut self,
+        doc: String,
+        oneway: Option<crate::Span>,
+        returns: Option<TypeSpec>,
+        name: Name,
+    ) -> Parsed<Item> {
         if self.is(";") || self.is(",") {
             let (span, label) =
                 (name.span, format!("write `attribute` before the type, or `{}()`", name.text));
@@ -143,6 +154,7 @@ impl Parser<'_> {
     }
 
     fn parameter(&mut self) -> Parsed<Parameter> {
+        let mut annotations = self.annotations()?;
         let span = self.span();
         let direction = match *self.peek() {
             TokenKind::Keyword("in") => Some(Direction::In),
@@ -165,9 +177,10 @@ impl Parser<'_> {
             }
             None => return Err(self.unexpected("a parameter: `in`, `out` or `inout`")),
         }
+        annotations.append(&mut self.annotations()?);
         let ty = self.simple_type()?;
         let name = self.name(" to name the parameter")?;
-        Ok(Parameter { direction: direction.unwrap_or(Direction::In), ty, name })
+        Ok(Parameter { annotations, direction: direction.unwrap_or(Direction::In), ty, name })
     }
 
     /// `raises (A, B)`, or nothing.

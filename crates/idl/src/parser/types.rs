@@ -3,7 +3,7 @@
 use super::{Failed, Parsed, Parser};
 use crate::diagnostics::error;
 use crate::model::Type;
-use crate::syntax::{Arm, Body, CaseLabel, Constructed, Declarator, Field, Item, TypeSpec};
+use crate::syntax::{Arm, Body, CaseLabel, Constructed, Declarator, Enumerator, Field, Item, TypeSpec};
 use crate::token::TokenKind;
 
 impl Parser<'_> {
@@ -23,7 +23,13 @@ impl Parser<'_> {
         let keyword = match self.peek() {
             TokenKind::Keyword(keyword) => *keyword,
             TokenKind::Identifier(_) | TokenKind::Punctuation("::") => {
-                return self.scoped_name().map(TypeSpec::Named);
+                let name = self.scoped_name()?;
+                let is_map =
+                    !name.absolute && matches!(name.parts.as_slice(), [only] if *only.text == *"map");
+                if is_map && self.is("<") {
+                    return self.nested(Self::map_type);
+                }
+                return Ok(TypeSpec::Named(name));
             }
             _ => return Err(self.unexpected("a type")),
         };
@@ -111,7 +117,11 @@ impl Parser<'_> {
 
     /// `type a, b[3]` and the `;` after it.
     pub(super) fn field(&mut self, what: &str) -> Parsed<Field> {
-        let doc = self.doc();
+        let mut doc = self.doc();
+        let annotations = self.annotations()?;
+        if doc.is_empty() && !annotations.is_empty() {
+            doc = self.doc();
+        }
         let ty = self.type_spec()?;
         let mut declarators = vec![self.declarator(what)?];
         while self.take_if(",").is_some() {
@@ -119,7 +129,7 @@ impl Parser<'_> {
         }
         self.semicolon(what);
         let doc = self.doc_or_behind(doc);
-        Ok(Field { ty, declarators, doc })
+        Ok(Field { annotations, ty, declarators, doc })
     }
 
     pub(super) fn declarator(&mut self, what: &str) -> Parsed<Declarator> {
@@ -143,10 +153,13 @@ impl Parser<'_> {
         let body = match keyword {
             "struct" if forward => Body::ForwardStruct,
             "union" if forward => Body::ForwardUnion,
-            "struct" => Body::Struct(self.fields("struct")?),
+            "struct" => {
+                let base = if self.take_if(":").is_some() { Some(self.scoped_name()?) } else { None };
+                Body::Struct { base, fields: self.fields("struct")? }
+            }
             "exception" => Body::Exception(self.fields("exception")?),
             "union" => self.union_body()?,
-            _ => self.enum_body()?,
+            _ => Body::Enum(self.enumerators("enum")?),
         };
         Ok(Constructed { name, doc, body })
     }
@@ -159,14 +172,16 @@ impl Parser<'_> {
     fn union_body(&mut self) -> Parsed<Body> {
         self.expect("switch", "after the name of the union")?;
         self.expect("(", "after `switch`")?;
+        let annotations = self.annotations()?;
         let discriminator = self.type_spec()?;
         self.expect(")", "after the discriminator's type")?;
         let arms = self.block("union", |it| Ok(it.members(Self::arm)))?;
-        Ok(Body::Union { discriminator, arms })
+        Ok(Body::Union { annotations, discriminator, arms })
     }
 
     fn arm(&mut self) -> Parsed<Arm> {
         let doc = self.doc();
+        let mut annotations = self.annotations()?;
         let mut labels = Vec::new();
         loop {
             if let Some(span) = self.take_if("default") {
@@ -181,21 +196,24 @@ impl Parser<'_> {
             self.expect(":", "after the label")?;
         }
         let inner = self.doc();
+        annotations.append(&mut self.annotations()?);
         let ty = self.type_spec()?;
         let declarator = self.declarator("union member")?;
         self.semicolon("union member");
         let doc = self.doc_or_behind(if doc.is_empty() { inner } else { doc });
-        Ok(Arm { labels, ty, declarator, doc })
+        Ok(Arm { annotations, labels, ty, declarator, doc })
     }
 
-    fn enum_body(&mut self) -> Parsed<Body> {
-        let enumerators = self.block("enum", |it| {
+    /// The names of an enum or a bitmask, in braces.
+    pub(super) fn enumerators(&mut self, of: &str) -> Parsed<Vec<Enumerator>> {
+        self.block(of, |it| {
             let mut enumerators = Vec::new();
             loop {
                 let doc = it.doc();
+                let annotations = it.annotations()?;
                 let name = it.name(" for the enumerator")?;
                 let comma = it.take_if(",");
-                enumerators.push((name, it.doc_or_behind(doc)));
+                enumerators.push(Enumerator { annotations, name, doc: it.doc_or_behind(doc) });
                 match comma {
                     None if it.is("}") => return Ok(enumerators),
                     None => return Err(it.unexpected("`,` or `}` after the enumerator")),
@@ -206,8 +224,7 @@ impl Parser<'_> {
                     Some(_) => {}
                 }
             }
-        })?;
-        Ok(Body::Enum(enumerators))
+        })
     }
 
     pub(super) fn constructed_item(&mut self, doc: String) -> Parsed<Item> {
