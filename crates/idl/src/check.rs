@@ -5,6 +5,7 @@
 
 mod annotation;
 mod bits;
+mod component;
 mod constant;
 mod constructed;
 mod fixed;
@@ -56,6 +57,8 @@ struct Checker {
     /// `#pragma ID` and `#pragma version` of operations and attributes.
     feature_ids: HashMap<(DefinitionId, String), repository::Naming>,
     imports: Vec<import::Pending>,
+    /// It was reported that Components.idl is missing.
+    without_components: bool,
     steps: u64,
 }
 
@@ -95,6 +98,7 @@ impl Checker {
             uses: None,
             feature_ids: HashMap::new(),
             imports: Vec::new(),
+            without_components: false,
             steps: 0,
         }
     }
@@ -145,7 +149,12 @@ impl Checker {
                 self.constructed(it);
             }
             Item::Interface(it) => self.interface(it),
+            Item::Value(it) if it.event => self.event(it),
             Item::Value(it) => self.value(it),
+            Item::Component(it) => self.component(it),
+            Item::Home(it) => self.home(it),
+            // The parser gives these inside components and homes only.
+            Item::Port(_) | Item::Finder { .. } => {}
             Item::ValueBox { name, doc, ty } => self.value_box(name, doc, ty),
             Item::Operation(it) => self.operation(it),
             Item::Attribute(it) => self.attribute(it),

@@ -19,6 +19,7 @@
 
 mod annotation;
 mod bits;
+mod component;
 mod query;
 mod types;
 mod value;
@@ -26,6 +27,7 @@ mod value;
 pub use annotation::{Annotation, AnnotationParameter, AnnotationType, Argument, ArgumentValue};
 pub(crate) use bits::octets;
 pub use bits::{BitFlag, Bitfield, Bitmask, Bitset};
+pub use component::{Component, Home, Origin, Port, PortKind};
 pub use types::Type;
 pub use value::{FixedValue, Quadruple, Value};
 
@@ -100,9 +102,9 @@ pub enum DefinitionKind {
     Enum(Enum),
     /// `exception`.
     Exception(Exception),
-    /// `interface`, also abstract and local.
+    /// `interface`, also abstract and local, and what is equivalent to a component, a home or an event type's consumer.
     Interface(Interface),
-    /// `valuetype` with members.
+    /// `valuetype` with members, or `eventtype`.
     ValueType(ValueType),
     /// `valuetype Name Type;`, a boxed value.
     ValueBox(ValueBox),
@@ -250,6 +252,8 @@ pub struct Interface {
     pub features: Vec<Feature>,
     /// False when there is a forward declaration only: references to it can be passed on, not called.
     pub defined: bool,
+    /// Whether it was an interface in the IDL, or stands for a component, a home or the consumers of events.
+    pub origin: Origin,
 }
 
 impl Interface {
@@ -396,6 +400,8 @@ pub struct ValueType {
     pub features: Vec<Feature>,
     /// False when there is a forward declaration only.
     pub defined: bool,
+    /// It is an `eventtype`: [`Origin::Consumer`] interfaces take values of it.
+    pub event: bool,
 }
 
 impl ValueType {

@@ -5,6 +5,7 @@
 
 mod annotation;
 mod bits;
+mod component;
 mod declaration;
 mod expression;
 mod interface;
@@ -17,7 +18,7 @@ use crate::preprocessor::Preprocessor;
 use crate::similar::nearest;
 use crate::source::Span;
 use crate::syntax::{Item, Name, ScopedName};
-use crate::token::{KEYWORDS, Token, TokenKind};
+use crate::token::{COMPONENT_KEYWORDS, KEYWORDS, Token, TokenKind};
 
 /// Reads a whole specification.
 pub(crate) struct Parser<'a> {
@@ -44,6 +45,8 @@ enum Place {
     Module,
     Interface,
     Value,
+    Component,
+    Home,
 }
 
 /// Keywords that open a declaration and nothing else: reading may go on here after an error.
@@ -252,7 +255,13 @@ impl<'a> Parser<'a> {
     fn name(&mut self, of: &str) -> Parsed<Name> {
         match self.peek().clone() {
             TokenKind::Identifier(text) => {
+                let reserved = COMPONENT_KEYWORDS.contains(&&*text) && self.is_word(&text);
                 let span = self.take().span;
+                if reserved {
+                    let message = format!("`{text}` is a keyword of the component model");
+                    let label = format!("write `_{text}` to use it as an identifier");
+                    self.report(warning(message, span, label));
+                }
                 if text.starts_with('_') {
                     let label = "an identifier starts with a letter, or with `_` to escape a keyword";
                     self.report(error(format!("`{text}` is not an identifier"), span, label));

@@ -22,6 +22,9 @@ use crate::token::{Token, TokenKind};
 /// What `#include <orb.idl>` gives if the loader has no such file (CORBA 3.4 part 1, 7.4).
 const ORB_IDL: &str = include_str!("orb.idl");
 
+/// The same for `#include <Components.idl>` (CORBA 3.4 part 3, 6).
+const COMPONENTS_IDL: &str = include_str!("components.idl");
+
 /// Reads tokens from the main file and all that it includes.
 pub(crate) struct Preprocessor<'a> {
     pub(crate) reporter: Reporter,
@@ -361,6 +364,7 @@ impl<'a> Preprocessor<'a> {
         let (path, text) = match loaded {
             Ok(Some(loaded)) => (loaded.path, loaded.text),
             Ok(None) if name == "orb.idl" => ("<orb.idl>".into(), ORB_IDL.into()),
+            Ok(None) if name == "Components.idl" => ("<Components.idl>".into(), COMPONENTS_IDL.into()),
             Ok(None) => {
                 let label = "no folder of the search path has it";
                 self.reporter.report(error(format!("cannot find `{name}`"), span, label));

@@ -2,7 +2,7 @@
 
 use std::rc::Rc;
 
-use crate::model::{Direction, FixedValue, InterfaceFlavor, Type, ValueFlavor};
+use crate::model::{Direction, FixedValue, InterfaceFlavor, PortKind, Type, ValueFlavor};
 use crate::source::Span;
 use crate::token::Pragma;
 
@@ -29,7 +29,7 @@ impl ScopedName {
 }
 
 /// What stands in a file, module, interface or valuetype, in order.
-#[derive(Debug)]
+#[derive(Clone, Debug)]
 pub(crate) enum Item {
     Module { name: Name, doc: String, items: Vec<Item> },
     Constant { name: Name, doc: String, ty: TypeSpec, value: Expression },
@@ -42,6 +42,10 @@ pub(crate) enum Item {
     Operation(Operation),
     Attribute(Attribute),
     State { public: bool, field: Field },
+    Component(Component),
+    Home(Home),
+    Port(Port),
+    Finder { name: Name, doc: String, parameters: Vec<Parameter>, raises: Vec<ScopedName> },
     Factory { name: Name, doc: String, parameters: Vec<Parameter>, raises: Vec<ScopedName> },
     TypeId { name: ScopedName, id: String, span: Span },
     TypePrefix { name: Option<ScopedName>, prefix: String, span: Span },
@@ -56,7 +60,7 @@ pub(crate) enum Item {
 }
 
 /// What an `import` names.
-#[derive(Debug)]
+#[derive(Clone, Debug)]
 pub(crate) enum Imported {
     Scope(ScopedName),
     /// By its repository id.
@@ -64,14 +68,14 @@ pub(crate) enum Imported {
 }
 
 /// A struct, union, enum or exception.
-#[derive(Debug)]
+#[derive(Clone, Debug)]
 pub(crate) struct Constructed {
     pub(crate) name: Name,
     pub(crate) doc: String,
     pub(crate) body: Body,
 }
 
-#[derive(Debug)]
+#[derive(Clone, Debug)]
 pub(crate) enum Body {
     ForwardStruct,
     ForwardUnion,
@@ -82,7 +86,7 @@ pub(crate) enum Body {
 }
 
 /// One value of an enum, or one bit of a bitmask.
-#[derive(Debug)]
+#[derive(Clone, Debug)]
 pub(crate) struct Enumerator {
     pub(crate) annotations: Vec<Annotation>,
     pub(crate) name: Name,
@@ -90,7 +94,7 @@ pub(crate) struct Enumerator {
 }
 
 /// `@name(value)` or `@name(parameter = value, ...)`.
-#[derive(Debug)]
+#[derive(Clone, Debug)]
 pub(crate) struct Annotation {
     pub(crate) name: ScopedName,
     pub(crate) arguments: Vec<(Option<Name>, Expression)>,
@@ -98,7 +102,7 @@ pub(crate) struct Annotation {
 }
 
 /// `@annotation name { ... };`
-#[derive(Debug)]
+#[derive(Clone, Debug)]
 pub(crate) struct AnnotationType {
     pub(crate) name: Name,
     pub(crate) doc: String,
@@ -108,14 +112,14 @@ pub(crate) struct AnnotationType {
 }
 
 /// `type name default value;`
-#[derive(Debug)]
+#[derive(Clone, Debug)]
 pub(crate) struct AnnotationParameter {
     pub(crate) ty: TypeSpec,
     pub(crate) name: Name,
     pub(crate) default: Option<Expression>,
 }
 
-#[derive(Debug)]
+#[derive(Clone, Debug)]
 pub(crate) struct Bitset {
     pub(crate) name: Name,
     pub(crate) doc: String,
@@ -124,7 +128,7 @@ pub(crate) struct Bitset {
 }
 
 /// `bitfield<bits, type> a, b;`
-#[derive(Debug)]
+#[derive(Clone, Debug)]
 pub(crate) struct Bitfield {
     pub(crate) annotations: Vec<Annotation>,
     pub(crate) bits: Expression,
@@ -135,7 +139,7 @@ pub(crate) struct Bitfield {
     pub(crate) span: Span,
 }
 
-#[derive(Debug)]
+#[derive(Clone, Debug)]
 pub(crate) struct Bitmask {
     pub(crate) name: Name,
     pub(crate) doc: String,
@@ -143,7 +147,7 @@ pub(crate) struct Bitmask {
 }
 
 /// `type a, b[3];`
-#[derive(Debug)]
+#[derive(Clone, Debug)]
 pub(crate) struct Field {
     pub(crate) annotations: Vec<Annotation>,
     pub(crate) ty: TypeSpec,
@@ -151,13 +155,13 @@ pub(crate) struct Field {
     pub(crate) doc: String,
 }
 
-#[derive(Debug)]
+#[derive(Clone, Debug)]
 pub(crate) struct Declarator {
     pub(crate) name: Name,
     pub(crate) dimensions: Vec<Expression>,
 }
 
-#[derive(Debug)]
+#[derive(Clone, Debug)]
 pub(crate) struct Arm {
     pub(crate) annotations: Vec<Annotation>,
     pub(crate) labels: Vec<CaseLabel>,
@@ -166,13 +170,13 @@ pub(crate) struct Arm {
     pub(crate) doc: String,
 }
 
-#[derive(Debug)]
+#[derive(Clone, Debug)]
 pub(crate) enum CaseLabel {
     Default(Span),
     Case(Expression),
 }
 
-#[derive(Debug)]
+#[derive(Clone, Debug)]
 pub(crate) struct Interface {
     pub(crate) name: Name,
     pub(crate) doc: String,
@@ -182,10 +186,12 @@ pub(crate) struct Interface {
     pub(crate) items: Option<Vec<Item>>,
 }
 
-#[derive(Debug)]
+#[derive(Clone, Debug)]
 pub(crate) struct Value {
     pub(crate) name: Name,
     pub(crate) doc: String,
+    /// It is an `eventtype`.
+    pub(crate) event: bool,
     pub(crate) flavor: ValueFlavor,
     pub(crate) truncatable: Option<Span>,
     pub(crate) bases: Vec<ScopedName>,
@@ -194,7 +200,36 @@ pub(crate) struct Value {
     pub(crate) items: Option<Vec<Item>>,
 }
 
-#[derive(Debug)]
+#[derive(Clone, Debug)]
+pub(crate) struct Component {
+    pub(crate) name: Name,
+    pub(crate) doc: String,
+    pub(crate) base: Option<ScopedName>,
+    pub(crate) supports: Vec<ScopedName>,
+    /// Ports and attributes; `None` is a forward declaration.
+    pub(crate) items: Option<Vec<Item>>,
+}
+
+#[derive(Clone, Debug)]
+pub(crate) struct Port {
+    pub(crate) kind: PortKind,
+    pub(crate) ty: TypeSpec,
+    pub(crate) name: Name,
+    pub(crate) doc: String,
+}
+
+#[derive(Clone, Debug)]
+pub(crate) struct Home {
+    pub(crate) name: Name,
+    pub(crate) doc: String,
+    pub(crate) base: Option<ScopedName>,
+    pub(crate) supports: Vec<ScopedName>,
+    pub(crate) manages: ScopedName,
+    pub(crate) key: Option<ScopedName>,
+    pub(crate) items: Vec<Item>,
+}
+
+#[derive(Clone, Debug)]
 pub(crate) struct Operation {
     pub(crate) name: Name,
     pub(crate) doc: String,
@@ -205,7 +240,7 @@ pub(crate) struct Operation {
     pub(crate) context: Vec<(String, Span)>,
 }
 
-#[derive(Debug)]
+#[derive(Clone, Debug)]
 pub(crate) struct Parameter {
     pub(crate) annotations: Vec<Annotation>,
     pub(crate) direction: Direction,
@@ -213,7 +248,7 @@ pub(crate) struct Parameter {
     pub(crate) name: Name,
 }
 
-#[derive(Debug)]
+#[derive(Clone, Debug)]
 pub(crate) struct Attribute {
     pub(crate) readonly: bool,
     pub(crate) ty: TypeSpec,
@@ -223,7 +258,7 @@ pub(crate) struct Attribute {
     pub(crate) doc: String,
 }
 
-#[derive(Debug)]
+#[derive(Clone, Debug)]
 pub(crate) enum TypeSpec {
     Simple(Type, Span),
     String {
@@ -250,13 +285,13 @@ pub(crate) enum TypeSpec {
 }
 
 /// A constant expression in postfix order: evaluating or dropping it needs no recursion, however long it is.
-#[derive(Debug)]
+#[derive(Clone, Debug)]
 pub(crate) struct Expression {
     pub(crate) steps: Vec<(Step, Span)>,
     pub(crate) span: Span,
 }
 
-#[derive(Debug)]
+#[derive(Clone, Debug)]
 pub(crate) enum Step {
     Integer(u64),
     /// As written.

@@ -5,7 +5,7 @@ use std::fmt::Write;
 use std::fs;
 use std::path::{Path, PathBuf};
 
-use zorb_idl::model::{Annotation, DefinitionKind, Feature, InterfaceFlavor, Member, Model};
+use zorb_idl::model::{Annotation, DefinitionKind, Feature, InterfaceFlavor, Member, Model, Origin};
 use zorb_idl::{DefinitionId, Memory, Options, compile};
 
 fn files(folder: &str) -> Vec<PathBuf> {
@@ -117,11 +117,17 @@ fn describe(model: &Model, id: DefinitionId, depth: usize, to: &mut String) {
                 line_of_annotations(&arm.annotations, &mut line);
             }
         }
-        DefinitionKind::Interface(it) if it.flavor != InterfaceFlavor::Plain => {
-            line(format!("{:?}", it.flavor));
+        DefinitionKind::Interface(it) => {
+            if it.flavor != InterfaceFlavor::Plain {
+                line(format!("{:?}", it.flavor));
+            }
+            origin(&it.origin, &mut line);
         }
         DefinitionKind::ValueType(it) => {
             line(format!("{:?} truncatable {} supports {:?}", it.flavor, it.truncatable, it.supports));
+            if it.event {
+                line("event".into());
+            }
             for it in &it.state {
                 line(format!("{}: {:?} public {}", it.name, it.ty, it.public));
                 line_of_annotations(&it.annotations, &mut line);
@@ -168,6 +174,20 @@ fn describe(model: &Model, id: DefinitionId, depth: usize, to: &mut String) {
     }
     for inner in &it.contents {
         describe(model, *inner, depth + 1, to);
+    }
+}
+
+fn origin(origin: &Origin, line: &mut dyn FnMut(String)) {
+    match origin {
+        Origin::Interface => {}
+        Origin::Component(it) => {
+            line(format!("component of {:?} supports {:?}", it.base, it.supports));
+            for it in &it.ports {
+                line(format!("{:?} {}: {:?} {:?}", it.kind, it.name, it.ty, it.doc));
+                line_of_annotations(&it.annotations, line);
+            }
+        }
+        other => line(format!("{other:?}")),
     }
 }
 

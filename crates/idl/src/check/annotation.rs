@@ -370,6 +370,8 @@ fn names(it: &Item) -> Vec<&Name> {
         Item::Operation(it) => vec![&it.name],
         Item::Attribute(it) => it.names.iter().collect(),
         Item::Bitset(it) => vec![&it.name],
+        Item::Component(it) => vec![&it.name],
+        Item::Home(it) => vec![&it.name],
         _ => Vec::new(),
     }
 }

@@ -10,7 +10,7 @@ use crate::diagnostics::error;
 use crate::limits;
 use crate::model::{
     Attribute, DefinitionId, DefinitionKind, Direction, Feature, Interface, InterfaceFlavor, Operation,
-    Parameter, Type,
+    Origin, Parameter, Type,
 };
 use crate::source::Span;
 use crate::syntax::{self, Name, ScopedName, TypeSpec};
@@ -59,6 +59,7 @@ impl Checker {
             bases,
             features: Vec::new(),
             defined: true,
+            origin: Origin::Interface,
         });
         self.within(id, |it| it.items(items));
     }

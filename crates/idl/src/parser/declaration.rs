@@ -29,13 +29,19 @@ impl Parser<'_> {
     /// An item without annotations.
     fn plain_item(&mut self, place: Place, doc: String) -> Parsed<Item> {
         let span = self.span();
-        let in_body = matches!(place, Place::Interface | Place::Value);
+        if place == Place::Component {
+            return self.component_item(doc);
+        }
+        let in_body = matches!(place, Place::Interface | Place::Value | Place::Home);
         let keyword = match self.peek().clone() {
             TokenKind::Keyword(keyword) => keyword,
-            TokenKind::Identifier(word) if matches!(&*word, "component" | "home" | "eventtype") => {
-                let label = "components are not part of this language; only what they consist of is";
-                self.report(error(format!("`{word}` is not supported"), span, label));
-                return Err(Failed);
+            TokenKind::Identifier(_) if !in_body && self.is_word("component") => return self.component(doc),
+            TokenKind::Identifier(_) if !in_body && self.is_word("home") => return self.home(doc),
+            TokenKind::Identifier(_) if !in_body && self.is_word("eventtype") => {
+                return self.value(doc, false);
+            }
+            TokenKind::Identifier(_) if place == Place::Home && self.is_word("finder") => {
+                return self.finder(doc);
             }
             TokenKind::Identifier(_) if self.is_word("bitset") || self.is_word("bitmask") => {
                 return self.bits(doc, in_body);
@@ -65,7 +71,11 @@ impl Parser<'_> {
                 "module" | "interface" | "valuetype" | "abstract" | "local" | "custom" | "import"
             )
         {
-            let what = if place == Place::Interface { "an interface" } else { "a valuetype" };
+            let what = match place {
+                Place::Interface => "an interface",
+                Place::Home => "a home",
+                _ => "a valuetype",
+            };
             let label = "is a `}` missing before this?";
             self.report(error(format!("`{keyword}` cannot stand inside {what}"), span, label));
             // Reads it all the same, to say what else is wrong.
@@ -91,7 +101,11 @@ impl Parser<'_> {
             "import" => self.import(),
             "attribute" | "readonly" | "oneway" if in_body => self.feature(doc),
             "public" | "private" | "factory" if place == Place::Value => self.value_member(doc),
-            "public" | "private" | "factory" if place == Place::Interface => {
+            "factory" if place == Place::Home => {
+                self.take();
+                self.initializer(doc, "factory")
+            }
+            "public" | "private" | "factory" if in_body => {
                 let label = "write `valuetype` for an interface with state";
                 self.report(error(format!("`{keyword}` is for valuetypes"), span, label));
                 Err(Failed)
@@ -157,7 +171,7 @@ impl Parser<'_> {
 
     fn abstract_item(&mut self, doc: String) -> Parsed<Item> {
         self.take();
-        if self.is("valuetype") {
+        if self.is("valuetype") || self.is_word("eventtype") {
             self.value(doc, true)
         } else if self.is("interface") {
             self.interface(doc, InterfaceFlavor::Abstract)

@@ -20,22 +20,27 @@ impl Parser<'_> {
         Ok(Item::Interface(Interface { name, doc, flavor, bases, items }))
     }
 
-    /// From `custom` or `valuetype`.
+    /// From `custom`, `valuetype` or `eventtype`.
     pub(super) fn value(&mut self, doc: String, is_abstract: bool) -> Parsed<Item> {
         let mut flavor = if is_abstract { ValueFlavor::Abstract } else { ValueFlavor::Plain };
         if self.take_if("custom").is_some() {
             flavor = ValueFlavor::Custom;
         }
-        self.expect("valuetype", "after `custom`")?;
+        let event = self.is_word("eventtype");
+        if event {
+            self.take();
+        } else {
+            self.expect("valuetype", "after `custom`")?;
+        }
         let name = self.name(" to name the valuetype")?;
         if self.is(";") && flavor != ValueFlavor::Custom {
             self.semicolon("the valuetype");
             let (bases, supports) = (Vec::new(), Vec::new());
-            let value = Value { name, doc, flavor, truncatable: None, bases, supports, items: None };
+            let value = Value { name, doc, event, flavor, truncatable: None, bases, supports, items: None };
             return Ok(Item::Value(value));
         }
         if !matches!(self.peek(), TokenKind::Punctuation(":" | "{") | TokenKind::Keyword("supports")) {
-            if flavor != ValueFlavor::Plain {
+            if event || flavor != ValueFlavor::Plain {
                 return Err(self.unexpected("`:`, `supports` or `{` after the name of the valuetype"));
             }
             let ty = self.type_spec()?;
@@ -50,12 +55,12 @@ impl Parser<'_> {
         let supports = if self.take_if("supports").is_some() { self.scoped_names()? } else { Vec::new() };
         let items = Some(self.block("valuetype", |it| Ok(it.items(Place::Value)))?);
         self.semicolon("the valuetype");
-        Ok(Item::Value(Value { name, doc, flavor, truncatable, bases, supports, items }))
+        Ok(Item::Value(Value { name, doc, event, flavor, truncatable, bases, supports, items }))
     }
 
     pub(super) fn value_member(&mut self, doc: String) -> Parsed<Item> {
         let public = match self.take().kind {
-            TokenKind::Keyword("factory") => return self.factory(doc),
+            TokenKind::Keyword("factory") => return self.initializer(doc, "factory"),
             kind => kind == TokenKind::Keyword("public"),
         };
         let mut field = self.field("state member")?;
@@ -65,18 +70,23 @@ impl Parser<'_> {
         Ok(Item::State { public, field })
     }
 
-    fn factory(&mut self, doc: String) -> Parsed<Item> {
-        let name = self.name(" to name the factory")?;
+    /// A `factory` or `finder` from behind that word.
+    pub(super) fn initializer(&mut self, doc: String, what: &str) -> Parsed<Item> {
+        let name = self.name(&format!(" to name the {what}"))?;
         let parameters = self.parameters()?;
         for parameter in &parameters {
             if parameter.direction != Direction::In {
-                let label = "parameters of a factory are `in`";
-                self.report(error("a factory gives nothing back but the value", parameter.name.span, label));
+                let label = format!("parameters of a {what} are `in`");
+                let message = format!("a {what} gives nothing back but what it is for");
+                self.report(error(message, parameter.name.span, label));
             }
         }
         let raises = self.raises("raises")?;
-        self.semicolon("the factory");
+        self.semicolon(&format!("the {what}"));
         let doc = self.doc_or_behind(doc);
+        if what == "finder" {
+            return Ok(Item::Finder { name, doc, parameters, raises });
+        }
         Ok(Item::Factory { name, doc, parameters, raises })
     }
 
