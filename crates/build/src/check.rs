@@ -72,10 +72,7 @@ impl Checker<'_> {
             return self.report(&format!("{what} `{}`", of.name), of.span);
         }
         match &of.kind {
-            DefinitionKind::Constant(it) => {
-                self.ty(&it.ty, of.span);
-                self.constant(it, of.span);
-            }
+            DefinitionKind::Constant(it) => self.constant(it, of.span),
             DefinitionKind::Typedef(it) => self.ty(&it.ty, of.span),
             DefinitionKind::Struct(it) => it.members.iter().for_each(|it| self.ty(&it.ty, it.span)),
             DefinitionKind::Exception(it) => it.members.iter().for_each(|it| self.ty(&it.ty, it.span)),
@@ -91,9 +88,19 @@ impl Checker<'_> {
         }
     }
 
+    /// An interface of the built-in module CORBA, which the runtime has not got.
+    fn without_runtime(&self, of: &Definition) -> Option<&'static str> {
+        let built_in = self.plan.model.location(of.span).path.starts_with('<');
+        let interface = matches!(of.kind, DefinitionKind::Interface(_));
+        (built_in && interface && !self.plan.is_own(of.id)).then_some("interface")
+    }
+
     fn constant(&mut self, of: &Constant, span: Span) {
-        if let Value::Fixed(_) = of.value {
-            self.report("a constant of type `fixed`", span);
+        match of.value {
+            Value::Fixed(_) => self.report("a constant of type `fixed`", span),
+            Value::Int8(_) => self.report("a constant of type `int8`", span),
+            Value::UInt8(_) => self.report("a constant of type `uint8`", span),
+            _ => {}
         }
     }
 
@@ -123,7 +130,8 @@ impl Checker<'_> {
             self.report(&what, of.span);
         }
         for base in self.plan.model.ancestors(of.id) {
-            if let Some(what) = unmapped(&self.plan.model.definition(base).kind) {
+            let base_of = self.plan.model.definition(base);
+            if let Some(what) = unmapped(&base_of.kind).or_else(|| self.without_runtime(base_of)) {
                 let name = self.plan.model.scoped_name(base);
                 self.report(&format!("inheritance from {what} `{name}`"), of.span);
             }
@@ -160,7 +168,8 @@ impl Checker<'_> {
                 {
                     return self.ty(&alias.ty, span);
                 }
-                if let Some(what) = unmapped(&of.kind) {
+                let what = unmapped(&of.kind).or_else(|| self.without_runtime(of));
+                if let Some(what) = what {
                     let name = self.plan.model.scoped_name(*id);
                     self.report(&format!("{what} `{name}`"), span);
                 }

@@ -281,6 +281,11 @@ impl Checker {
         self.complete(id, depth, local);
     }
 
+    /// A file that comes with this crate.
+    fn is_built_in_file(&self, span: Span) -> bool {
+        self.reporter.sources.path(span.file).starts_with('<')
+    }
+
     /// Forward declarations that were never followed by a definition.
     fn check_forwards(&mut self) {
         let mut missing = Vec::new();
@@ -294,7 +299,7 @@ impl Checker {
                     let label = "its size must be known before the end of the file";
                     missing.push(error(format!("`{name}` is declared and never defined"), span, label));
                 }
-                DefinitionKind::Interface(it) if !it.defined => {
+                DefinitionKind::Interface(it) if !it.defined && !self.is_built_in_file(span) => {
                     let label = "references to it can be passed on, not called";
                     missing.push(warning(format!("interface `{name}` is never defined"), span, label));
                 }

@@ -32,6 +32,7 @@ impl Loader for Itself<'_> {
     }
 
     fn include(&self, name: &str, _from: &str, _quoted: bool) -> Result<Option<Loaded>, String> {
-        Ok((!matches!(name, "orb.idl" | "Components.idl")).then(|| Loaded { path: "fuzz.idl".into(), text: self.0.into() }))
+        Ok((!matches!(name, "orb.idl" | "IOP.idl" | "Components.idl"))
+            .then(|| Loaded { path: "fuzz.idl".into(), text: self.0.into() }))
     }
 }

@@ -8,7 +8,7 @@ use std::collections::{HashMap, HashSet};
 use std::rc::Rc;
 
 use super::Checker;
-use crate::diagnostics::error;
+use crate::diagnostics::{error, warning};
 use crate::limits;
 use crate::model::{Definition, DefinitionId, DefinitionKind};
 use crate::similar::nearest;
@@ -97,7 +97,11 @@ impl Checker {
                 let (what, span) = (describe_kind(outer), outer.span);
                 let message = format!("`{}` is the name of the {what} around it", name.text);
                 let label = "nothing in it may have its name, however spelled";
-                return self.report(error(message, name.span, label).see(span, ""));
+                if target != Target::Member {
+                    return self.report(error(message, name.span, label).see(span, ""));
+                }
+                // The IDL of standard services has such members.
+                self.report(warning(message, name.span, label).see(span, ""));
             }
             if let Some(inherited) = self.inherited_feature(scope, &key, target, name.span) {
                 let what = self.describe(inherited.target);
