@@ -1,12 +1,13 @@
 //! Files of good and bad IDL. What a bad one should say stands beside it in a `.txt`, and what a good one means
 //! beside it in a `.model`; `ZORB_BLESS=1 cargo test -p zorb-idl --test suite` writes them anew, to be reviewed.
 
+use std::collections::BTreeMap;
 use std::fmt::Write;
 use std::fs;
 use std::path::{Path, PathBuf};
 
 use zorb_idl::model::{Annotation, DefinitionKind, Feature, InterfaceFlavor, Member, Model, Origin};
-use zorb_idl::{DefinitionId, Memory, Options, compile};
+use zorb_idl::{DefinitionId, Memory, Options, Severity, compile};
 
 fn files(folder: &str) -> Vec<PathBuf> {
     let folder = Path::new(env!("CARGO_MANIFEST_DIR")).join("tests").join(folder);
@@ -44,6 +45,35 @@ fn bad_idl_is_explained() {
         })
         .collect();
     assert!(wrong.is_empty(), "{wrong:?}");
+}
+
+/// Files of one error each: what is wrong, where, and what would be right.
+#[test]
+fn each_illegal_file_is_one_error() {
+    let illegal = files("bad/one");
+    let (mut wrong, mut groups) = (Vec::new(), BTreeMap::<&str, usize>::new());
+    for path in &illegal {
+        let group = name(path).split('_').next().expect("a first word");
+        *groups.entry(group).or_default() += 1;
+        let files = Memory::new([(name(path), fs::read(path).expect("readable"))]);
+        let found = match compile(&files, name(path), &Options::default()) {
+            Ok(_) => {
+                wrong.push(format!("{}: accepted", name(path)));
+                continue;
+            }
+            Err(found) => found,
+        };
+        let errors: Vec<_> = found.iter().filter(|it| it.severity == Severity::Error).collect();
+        if errors.len() != 1 || errors[0].at.is_none() {
+            wrong.push(format!("{}: {} errors", name(path), errors.len()));
+        }
+        if !agree(&path.with_extension("txt"), &found.render(false)) {
+            wrong.push(name(path).to_string());
+        }
+    }
+    println!("{} illegal files: {groups:?}", illegal.len());
+    assert!(wrong.is_empty(), "{wrong:#?}");
+    assert!(illegal.len() >= 150, "only {} illegal files", illegal.len());
 }
 
 #[test]

@@ -31,10 +31,6 @@ impl Checker {
             }
         });
         let bits = fields.last().map_or(0, |it| it.position + it.bits);
-        if fields.is_empty() {
-            let label = "a bitset has at least one bitfield";
-            self.report(error(format!("`{}` has no bits", it.name.text), it.name.span, label));
-        }
         self.complete(id, 0, None);
         *self.kind_mut(id) = DefinitionKind::Bitset(Bitset { base, fields, inherited, bits });
     }

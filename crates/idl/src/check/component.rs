@@ -170,7 +170,11 @@ impl Checker {
         if !self.has_components("an event type", it.name.span) {
             return;
         }
-        let known = self.declared_here(&it.name.text).is_some();
+        let known = self.declared_here(&it.name.text);
+        let defined = known.is_some_and(
+            |id| !matches!(&self.model.definition(id).kind, DefinitionKind::ValueType(it) if !it.defined),
+        );
+        let known = known.is_some();
         let mut value = it.clone();
         if it.items.is_some() && it.bases.is_empty() {
             value.bases.push(library("EventBase", it.name.span));
@@ -190,7 +194,7 @@ impl Checker {
             it.event = true;
         }
         let name = Name { text: format!("{}Consumer", it.name.text).into(), span: it.name.span };
-        if it.items.is_none() {
+        if it.items.is_none() || defined {
             if !known {
                 self.interface(&plain(&name, "", Vec::new(), None));
             }

@@ -132,6 +132,10 @@ impl Checker {
             };
             let see = if known.introduced { "used here" } else { "first declared here" };
             let diagnostic = error(message, name.span, label).see(known.span, see);
+            if let Target::Definition(id) = known.target {
+                // That it is never defined follows.
+                self.facts[id.index()].broken |= !self.facts[id.index()].complete;
+            }
             return self.report(diagnostic);
         }
         let entry = Entry { name: name.text.clone(), span: name.span, target, introduced: false };

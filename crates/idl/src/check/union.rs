@@ -20,11 +20,6 @@ impl Checker {
     ) {
         let (mut kept, mut depth, mut local) = (Vec::new(), 0, None);
         let (mut labels, mut default) = (HashMap::new(), None);
-        let span = self.model.definition(id).span;
-        if arms.is_empty() {
-            let name = self.model.definition(id).name.clone();
-            self.report(error(format!("`{name}` has no members"), span, "a union has at least one member"));
-        }
         let mut switch = None;
         self.within(id, |it| {
             switch = it.ty(discriminator).filter(|ty| it.check_discriminator(ty, type_span(discriminator)));

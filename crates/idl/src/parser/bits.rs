@@ -1,6 +1,7 @@
 //! Bit sets, bit masks and maps: words that only IDL 4 reserves, so they are looked at where they can mean nothing else.
 
 use super::{Parsed, Parser};
+use crate::diagnostics::error;
 use crate::syntax::{Bitfield, Bitmask, Bitset, Item, Name, TypeSpec};
 use crate::token::TokenKind;
 
@@ -9,6 +10,10 @@ impl Parser<'_> {
     pub(super) fn bitset(&mut self, doc: String, name: Name) -> Parsed<Item> {
         let base = if self.take_if(":").is_some() { Some(self.scoped_name()?) } else { None };
         let fields = self.block("bitset", |it| Ok(it.members(Self::bitfield)))?;
+        if fields.is_empty() && base.is_none() && !self.lost {
+            let message = format!("`{}` has no bits", name.text);
+            self.report(error(message, name.span, "a bitset has at least one bitfield"));
+        }
         self.semicolon("the bitset");
         Ok(Item::Bitset(Bitset { name, doc, base, fields }))
     }

@@ -29,6 +29,7 @@ impl Parser<'_> {
     /// An item without annotations.
     fn plain_item(&mut self, place: Place, doc: String) -> Parsed<Item> {
         let span = self.span();
+        self.place = place;
         if place == Place::Component {
             return self.component_item(doc);
         }

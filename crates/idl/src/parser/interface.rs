@@ -102,9 +102,17 @@ impl Parser<'_> {
         while self.take_if(",").is_some() {
             names.push(self.name(" to name the attribute")?);
         }
+        let array = ("[", "an attribute has no dimensions", "give the array type a name by `typedef`");
+        let value = ("=", "an attribute has no value in IDL", "`const` declares constants");
+        self.misplaced(&[array, value])?;
         let (mut get_raises, mut set_raises) = (Vec::new(), Vec::new());
         if readonly {
             get_raises = self.raises("raises")?;
+            let label = "write `raises` for what reading it raises";
+            self.misplaced(&[
+                ("setraises", "a read-only attribute is never set", label),
+                ("getraises", "a read-only attribute is only read", label),
+            ])?;
         } else {
             get_raises.append(&mut self.raises("getraises")?);
             set_raises.append(&mut self.raises("setraises")?);
@@ -133,9 +141,13 @@ impl Parser<'_> {
         name: Name,
     ) -> Parsed<Item> {
         if self.is(";") || self.is(",") {
-            let (span, label) =
-                (name.span, format!("write `attribute` before the type, or `{}()`", name.text));
-            self.report(error("an interface has operations and attributes, no members", span, label));
+            let (message, label) = if self.place == Place::Value {
+                ("a state member is public or private", "write `public` or `private` before the type".into())
+            } else {
+                let label = format!("write `attribute` before the type, or `{}()`", name.text);
+                ("an interface has operations and attributes, no members", label)
+            };
+            self.report(error(message, name.span, label));
             return Err(Failed);
         }
         let parameters = self.parameters()?;
@@ -190,6 +202,10 @@ impl Parser<'_> {
         annotations.append(&mut self.annotations()?);
         let ty = self.simple_type()?;
         let name = self.name(" to name the parameter")?;
+        self.misplaced(&[
+            ("[", "a parameter has no dimensions", "give the array type a name by `typedef`"),
+            ("=", "a parameter has no default value", "remove it: callers give every argument"),
+        ])?;
         Ok(Parameter { annotations, direction: direction.unwrap_or(Direction::In), ty, name })
     }
 

@@ -3,7 +3,7 @@
 use super::{Failed, Parsed, Parser};
 use crate::diagnostics::error;
 use crate::model::Type;
-use crate::syntax::{Arm, Body, CaseLabel, Constructed, Declarator, Enumerator, Field, Item, TypeSpec};
+use crate::syntax::{Arm, Body, CaseLabel, Constructed, Declarator, Enumerator, Field, Item, Name, TypeSpec};
 use crate::token::TokenKind;
 
 impl Parser<'_> {
@@ -64,6 +64,21 @@ impl Parser<'_> {
                 let span = self.span();
                 let label = "only operations return `void`";
                 self.report(error("`void` is not a type of values", span, label));
+                return Err(Failed);
+            }
+            "struct" | "union" | "enum" => {
+                let label = "define it before, and write its name";
+                self.report(error(format!("a {keyword} cannot be defined here"), start, label));
+                return Err(Failed);
+            }
+            "const" | "typedef" => {
+                let label = "constants and types are defined outside";
+                self.report(error(format!("`{keyword}` cannot stand here"), start, label));
+                return Err(Failed);
+            }
+            "public" | "private" => {
+                let label = "remove it: only the state of valuetypes is public or private";
+                self.report(error(format!("`{keyword}` cannot stand here"), start, label));
                 return Err(Failed);
             }
             _ => return Err(self.unexpected("a type")),
@@ -127,6 +142,10 @@ impl Parser<'_> {
         while self.take_if(",").is_some() {
             declarators.push(self.declarator(what)?);
         }
+        self.misplaced(&[
+            ("=", "a member has no value in IDL", "annotate it, as in `@default(5)`"),
+            ("(", "an operation cannot stand here", "operations are part of interfaces and valuetypes"),
+        ])?;
         self.semicolon(what);
         let doc = self.doc_or_behind(doc);
         Ok(Field { annotations, ty, declarators, doc })
@@ -136,6 +155,8 @@ impl Parser<'_> {
         let name = self.name(&format!(" for the {what}"))?;
         let mut dimensions = Vec::new();
         while self.take_if("[").is_some() {
+            let label = "write `sequence<type>` for any number of elements";
+            self.misplaced(&[("]", "an array has a size", label)])?;
             dimensions.push(self.expression()?);
             self.expect("]", "after the dimension")?;
         }
@@ -149,6 +170,9 @@ impl Parser<'_> {
             _ => return Err(self.unexpected("a definition")),
         };
         let name = self.name(&format!(" to name the {keyword}"))?;
+        if keyword != "struct" {
+            self.misplaced(&[(":", "only structs, interfaces and values inherit", "remove the base")])?;
+        }
         let forward = self.is(";");
         let body = match keyword {
             "struct" if forward => Body::ForwardStruct,
@@ -158,7 +182,7 @@ impl Parser<'_> {
                 Body::Struct { base, fields: self.fields("struct")? }
             }
             "exception" => Body::Exception(self.fields("exception")?),
-            "union" => self.union_body()?,
+            "union" => self.union_body(&name)?,
             _ => Body::Enum(self.enumerators("enum")?),
         };
         Ok(Constructed { name, doc, body })
@@ -169,13 +193,17 @@ impl Parser<'_> {
         self.block(of, |it| Ok(it.members(|it| it.field(&member))))
     }
 
-    fn union_body(&mut self) -> Parsed<Body> {
+    fn union_body(&mut self, name: &Name) -> Parsed<Body> {
         self.expect("switch", "after the name of the union")?;
         self.expect("(", "after `switch`")?;
         let annotations = self.annotations()?;
         let discriminator = self.type_spec()?;
         self.expect(")", "after the discriminator's type")?;
         let arms = self.block("union", |it| Ok(it.members(Self::arm)))?;
+        if arms.is_empty() && !self.lost {
+            let message = format!("`{}` has no members", name.text);
+            self.report(error(message, name.span, "a union has at least one member"));
+        }
         Ok(Body::Union { annotations, discriminator, arms })
     }
 
@@ -212,6 +240,8 @@ impl Parser<'_> {
                 let doc = it.doc();
                 let annotations = it.annotations()?;
                 let name = it.name(" for the enumerator")?;
+                let order = "remove it: the first is 0, each after it is one more";
+                it.misplaced(&[("=", "an enumerator has the number of its place", order)])?;
                 let comma = it.take_if(",");
                 enumerators.push(Enumerator { annotations, name, doc: it.doc_or_behind(doc) });
                 match comma {
