@@ -99,7 +99,7 @@ fn published_interfaces_are_read_as_they_are() {
 }
 
 /// Counts what a file defines itself; the number of its definitions.
-fn count<'a>(model: &Model, constructs: &mut BTreeMap<&'a str, usize>) -> usize {
+fn count(model: &Model, constructs: &mut BTreeMap<&str, usize>) -> usize {
     let own: Vec<_> = model.definitions().iter().filter(|it| !it.included).collect();
     for it in &own {
         *constructs.entry(construct(&it.kind)).or_default() += 1;
