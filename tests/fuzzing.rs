@@ -110,8 +110,15 @@ fn value_seeds() -> Vec<Vec<u8>> {
 }
 
 fn idl_seeds() -> Vec<Vec<u8>> {
-    let paths =
-        ["idl/CosNaming.idl", "tests/interop/idl/every.idl", "tests/idl/probe.idl", "bench/idl/echo.idl"];
+    let paths = [
+        "idl/CosNaming.idl",
+        "tests/interop/idl/every.idl",
+        "tests/idl/probe.idl",
+        "bench/idl/echo.idl",
+        "crates/idl/tests/good/annotations.idl",
+        "crates/idl/tests/good/components.idl",
+        "crates/idl/tests/good/newer.idl",
+    ];
     let mut seeds = Vec::new();
     for path in paths {
         let text = fs::read_to_string(root().join(path)).expect(path);

@@ -76,15 +76,31 @@ impl Checker<'_> {
             DefinitionKind::Typedef(it) => self.ty(&it.ty, of.span),
             DefinitionKind::Struct(it) => it.members.iter().for_each(|it| self.ty(&it.ty, it.span)),
             DefinitionKind::Exception(it) => it.members.iter().for_each(|it| self.ty(&it.ty, it.span)),
-            DefinitionKind::Union(it) => it.arms.iter().for_each(|it| self.ty(&it.ty, it.span)),
+            DefinitionKind::Union(it) => {
+                self.ty(&it.discriminator, of.span);
+                if let Type::WChar = self.plan.model.resolve_alias(&it.discriminator) {
+                    self.report("a union that switches on `wchar`", of.span);
+                }
+                it.arms.iter().for_each(|it| self.ty(&it.ty, it.span));
+            }
             DefinitionKind::Interface(it) => self.interface(of, it),
             _ => {}
         }
     }
 
+    /// An interface of the built-in module CORBA, which the runtime has not got.
+    fn without_runtime(&self, of: &Definition) -> Option<&'static str> {
+        let built_in = self.plan.model.location(of.span).path.starts_with('<');
+        let interface = matches!(of.kind, DefinitionKind::Interface(_));
+        (built_in && interface && !self.plan.is_own(of.id)).then_some("interface")
+    }
+
     fn constant(&mut self, of: &Constant, span: Span) {
-        if let Value::Fixed(_) = of.value {
-            self.report("a constant of type `fixed`", span);
+        match of.value {
+            Value::Fixed(_) => self.report("a constant of type `fixed`", span),
+            Value::Int8(_) => self.report("a constant of type `int8`", span),
+            Value::UInt8(_) => self.report("a constant of type `uint8`", span),
+            _ => {}
         }
     }
 
@@ -114,7 +130,8 @@ impl Checker<'_> {
             self.report(&what, of.span);
         }
         for base in self.plan.model.ancestors(of.id) {
-            if let Some(what) = unmapped(&self.plan.model.definition(base).kind) {
+            let base_of = self.plan.model.definition(base);
+            if let Some(what) = unmapped(&base_of.kind).or_else(|| self.without_runtime(base_of)) {
                 let name = self.plan.model.scoped_name(base);
                 self.report(&format!("inheritance from {what} `{name}`"), of.span);
             }
@@ -140,6 +157,9 @@ impl Checker<'_> {
             Type::ValueBase => "ValueBase",
             Type::AbstractBase => "CORBA::AbstractBase",
             Type::Fixed { .. } => "fixed",
+            Type::Int8 => "int8",
+            Type::UInt8 => "uint8",
+            Type::Map { .. } => "map",
             Type::Sequence { element, .. } | Type::Array { element, .. } => return self.ty(element, span),
             Type::Named(id) => {
                 let of = self.plan.model.definition(*id);
@@ -148,7 +168,8 @@ impl Checker<'_> {
                 {
                     return self.ty(&alias.ty, span);
                 }
-                if let Some(what) = unmapped(&of.kind) {
+                let what = unmapped(&of.kind).or_else(|| self.without_runtime(of));
+                if let Some(what) = what {
                     let name = self.plan.model.scoped_name(*id);
                     self.report(&format!("{what} `{name}`"), span);
                 }
@@ -178,6 +199,10 @@ fn unmapped(kind: &DefinitionKind) -> Option<&'static str> {
         }),
         DefinitionKind::ValueBox(_) => Some("boxed valuetype"),
         DefinitionKind::Native => Some("native type"),
+        DefinitionKind::Bitset(_) => Some("bitset"),
+        DefinitionKind::Bitmask(_) => Some("bitmask"),
+        // A kind of annotation has no values.
+        DefinitionKind::Annotation(_) => None,
         DefinitionKind::Module(_)
         | DefinitionKind::Constant(_)
         | DefinitionKind::Typedef(_)

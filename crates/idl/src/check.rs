@@ -3,6 +3,9 @@
 //! One walk in the order of the text, since IDL declares before it uses. What is wrong is reported and left out, or
 //! kept in part, so that the walk goes on; a model is handed out only if nothing was wrong.
 
+mod annotation;
+mod bits;
+mod component;
 mod constant;
 mod constructed;
 mod fixed;
@@ -54,6 +57,8 @@ struct Checker {
     /// `#pragma ID` and `#pragma version` of operations and attributes.
     feature_ids: HashMap<(DefinitionId, String), repository::Naming>,
     imports: Vec<import::Pending>,
+    /// It was reported that Components.idl is missing.
+    without_components: bool,
     steps: u64,
 }
 
@@ -93,6 +98,7 @@ impl Checker {
             uses: None,
             feature_ids: HashMap::new(),
             imports: Vec::new(),
+            without_components: false,
             steps: 0,
         }
     }
@@ -143,7 +149,12 @@ impl Checker {
                 self.constructed(it);
             }
             Item::Interface(it) => self.interface(it),
+            Item::Value(it) if it.event => self.event(it),
             Item::Value(it) => self.value(it),
+            Item::Component(it) => self.component(it),
+            Item::Home(it) => self.home(it),
+            // The parser gives these inside components and homes only.
+            Item::Port(_) | Item::Finder { .. } => {}
             Item::ValueBox { name, doc, ty } => self.value_box(name, doc, ty),
             Item::Operation(it) => self.operation(it),
             Item::Attribute(it) => self.attribute(it),
@@ -152,6 +163,10 @@ impl Checker {
             Item::TypeId { name, id, span } => self.type_id(name, id, *span),
             Item::TypePrefix { name, prefix, span } => self.type_prefix(name.as_ref(), prefix, *span),
             Item::Import(it) => self.import(it),
+            Item::Annotated(annotations, it) => self.annotated(annotations, it),
+            Item::AnnotationType(it) => self.annotation_type(it),
+            Item::Bitset(it) => self.bitset(it),
+            Item::Bitmask(it) => self.bitmask(it, &[]),
             Item::Pragma(pragma) => self.pragma(pragma),
             Item::EnterFile => {
                 let outer = std::mem::replace(&mut self.prefix, "".into());
@@ -182,6 +197,7 @@ impl Checker {
             span: name.span,
             included: name.span.file != FileId(0),
             contents: Vec::new(),
+            annotations: Vec::new(),
             kind,
         });
         self.facts.push(Facts { naming: repository::Naming::under(self.prefix.clone()), ..Facts::default() });
@@ -265,6 +281,11 @@ impl Checker {
         self.complete(id, depth, local);
     }
 
+    /// A file that comes with this crate.
+    fn is_built_in_file(&self, span: Span) -> bool {
+        self.reporter.sources.path(span.file).starts_with('<')
+    }
+
     /// Forward declarations that were never followed by a definition.
     fn check_forwards(&mut self) {
         let mut missing = Vec::new();
@@ -278,7 +299,7 @@ impl Checker {
                     let label = "its size must be known before the end of the file";
                     missing.push(error(format!("`{name}` is declared and never defined"), span, label));
                 }
-                DefinitionKind::Interface(it) if !it.defined => {
+                DefinitionKind::Interface(it) if !it.defined && !self.is_built_in_file(span) => {
                     let label = "references to it can be passed on, not called";
                     missing.push(warning(format!("interface `{name}` is never defined"), span, label));
                 }
@@ -301,6 +322,7 @@ fn type_span(ty: &TypeSpec) -> Span {
         TypeSpec::Named(name) => name.span,
         TypeSpec::Simple(_, span) | TypeSpec::String { span, .. } | TypeSpec::Fixed { span, .. } => *span,
         TypeSpec::Sequence { element, .. } => type_span(element),
+        TypeSpec::Map { key, .. } => type_span(key),
         TypeSpec::Constructed(it) => it.name.span,
     }
 }

@@ -23,7 +23,7 @@ pub fn idl(data: &[u8]) {
     }
 }
 
-/// Every include finds the file itself, except `orb.idl`.
+/// Every include finds the file itself, except those that are built in.
 struct Itself<'a>(&'a [u8]);
 
 impl Loader for Itself<'_> {
@@ -32,6 +32,7 @@ impl Loader for Itself<'_> {
     }
 
     fn include(&self, name: &str, _from: &str, _quoted: bool) -> Result<Option<Loaded>, String> {
-        Ok((name != "orb.idl").then(|| Loaded { path: "fuzz.idl".into(), text: self.0.into() }))
+        Ok((!matches!(name, "orb.idl" | "IOP.idl" | "Components.idl"))
+            .then(|| Loaded { path: "fuzz.idl".into(), text: self.0.into() }))
     }
 }

@@ -10,7 +10,7 @@ use std::sync::Arc;
 use crate::diagnostics::{Reporter, error, warning};
 use crate::limits;
 use crate::source::{FileId, Span};
-use crate::token::{COMPONENT_KEYWORDS, KEYWORDS, LATER_KEYWORDS, PUNCTUATION, Token, TokenKind};
+use crate::token::{KEYWORDS, LATER_KEYWORDS, PUNCTUATION, Token, TokenKind};
 
 /// Reads one file from its start to its end.
 pub(crate) struct Lexer {
@@ -299,9 +299,6 @@ fn keyword(word: &str, span: Span, to: &mut Reporter) -> Option<TokenKind> {
         let message = format!("`{word}` differs from the keyword `{keyword}` only in case");
         let later = LATER_KEYWORDS.contains(keyword);
         to.report(if later { warning(message, span, help) } else { error(message, span, help) });
-    } else if COMPONENT_KEYWORDS.contains(&word) {
-        let message = format!("`{word}` is a keyword of the component model");
-        to.report(warning(message, span, format!("write `_{word}` to use it as an identifier")));
     }
     None
 }
@@ -382,7 +379,7 @@ mod tests {
             "\"€\"",
             "\"\\0\"",
             r#"L"\ud800""#,
-            "@",
+            "$",
             "größe",
             "/* x",
             "Long",

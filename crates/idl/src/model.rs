@@ -14,12 +14,20 @@
 //! Struct members, enumerators, operations and attributes are part of their definition's `kind`, since
 //! no type can refer to them. What a language does with a definition is the back end's affair.
 //!
-//! Specification: OMG CORBA 3.4 part 1, chapter 7 (OMG IDL syntax and semantics).
+//! Specification: OMG CORBA 3.4 part 1, chapter 7 (OMG IDL syntax and semantics), and of OMG IDL 4.2 annotations, maps, bit sets,
+//! bit masks, explicitly sized integers, struct inheritance and empty structs.
 
+mod annotation;
+mod bits;
+mod component;
 mod query;
 mod types;
 mod value;
 
+pub use annotation::{Annotation, AnnotationParameter, AnnotationType, Argument, ArgumentValue};
+pub(crate) use bits::octets;
+pub use bits::{BitFlag, Bitfield, Bitmask, Bitset};
+pub use component::{Component, Home, Origin, Port, PortKind};
 pub use types::Type;
 pub use value::{FixedValue, Quadruple, Value};
 
@@ -70,6 +78,8 @@ pub struct Definition {
     pub included: bool,
     /// The definitions nested directly in it, in source order. For a module, those of all its openings.
     pub contents: Vec<DefinitionId>,
+    /// The annotations before it, in source order; for a module, those of all its openings.
+    pub annotations: Vec<Annotation>,
     /// What it is.
     pub kind: DefinitionKind,
 }
@@ -92,14 +102,20 @@ pub enum DefinitionKind {
     Enum(Enum),
     /// `exception`.
     Exception(Exception),
-    /// `interface`, also abstract and local.
+    /// `interface`, also abstract and local, and what is equivalent to a component, a home or an event type's consumer.
     Interface(Interface),
-    /// `valuetype` with members.
+    /// `valuetype` with members, or `eventtype`.
     ValueType(ValueType),
     /// `valuetype Name Type;`, a boxed value.
     ValueBox(ValueBox),
     /// `native`.
     Native,
+    /// `bitset`.
+    Bitset(Bitset),
+    /// `bitmask`.
+    Bitmask(Bitmask),
+    /// `@annotation`, a kind of annotation; it has no values, and nothing is to be generated for it.
+    Annotation(AnnotationType),
 }
 
 /// A module and the places where it is opened.
@@ -125,11 +141,15 @@ pub struct Typedef {
     pub ty: Type,
 }
 
-/// A structure. It has at least one member.
+/// A structure. It may have no members.
 #[derive(Clone, Debug, Default)]
 pub struct Struct {
-    /// The members in the order in which they are marshalled.
+    /// The struct that it inherits from.
+    pub base: Option<DefinitionId>,
+    /// The members in the order in which they are marshalled, inherited ones first.
     pub members: Vec<Member>,
+    /// How many of [`Struct::members`] are inherited.
+    pub inherited: usize,
 }
 
 /// A member of a struct or an exception.
@@ -139,6 +159,8 @@ pub struct Member {
     pub name: String,
     /// Its type; an array declarator is a [`Type::Array`].
     pub ty: Type,
+    /// The annotations before it.
+    pub annotations: Vec<Annotation>,
     /// Its comment.
     pub doc: String,
     /// Where its identifier stands.
@@ -148,8 +170,11 @@ pub struct Member {
 /// A discriminated union.
 #[derive(Clone, Debug)]
 pub struct Union {
-    /// The discriminator's type as declared: an integer type, `char`, `boolean` or an enum, perhaps through an alias.
+    /// The discriminator's type as declared: an integer type, `octet`, `char`, `wchar`, `boolean` or an enum, perhaps
+    /// through an alias.
     pub discriminator: Type,
+    /// The annotations before the discriminator's type.
+    pub discriminator_annotations: Vec<Annotation>,
     /// The arms in source order.
     pub arms: Vec<Arm>,
     /// The first discriminator value that no label names, or `None` when the labels cover the type. With a
@@ -181,6 +206,8 @@ pub struct Arm {
     pub labels: Vec<Value>,
     /// It has the label `default:`, perhaps besides others.
     pub is_default: bool,
+    /// The annotations before its type, or before its first label.
+    pub annotations: Vec<Annotation>,
     /// Its comment.
     pub doc: String,
     /// Where its identifier stands.
@@ -199,6 +226,8 @@ pub struct Enum {
 pub struct Enumerator {
     /// Its identifier.
     pub name: String,
+    /// The annotations before it. `@value` is kept here and changes nothing: on the wire of GIOP an enumerator is its index.
+    pub annotations: Vec<Annotation>,
     /// Its comment.
     pub doc: String,
     /// Where it stands.
@@ -223,6 +252,8 @@ pub struct Interface {
     pub features: Vec<Feature>,
     /// False when there is a forward declaration only: references to it can be passed on, not called.
     pub defined: bool,
+    /// Whether it was an interface in the IDL, or stands for a component, a home or the consumers of events.
+    pub origin: Origin,
 }
 
 impl Interface {
@@ -293,6 +324,8 @@ pub struct Operation {
     pub raises: Vec<DefinitionId>,
     /// The context names it passes (`context("a", "b*")`).
     pub context: Vec<String>,
+    /// The annotations before it.
+    pub annotations: Vec<Annotation>,
     /// Its comment.
     pub doc: String,
     /// Where its identifier stands.
@@ -308,6 +341,8 @@ pub struct Parameter {
     pub direction: Direction,
     /// Its type.
     pub ty: Type,
+    /// The annotations before it.
+    pub annotations: Vec<Annotation>,
     /// Where its identifier stands.
     pub span: Span,
 }
@@ -338,6 +373,8 @@ pub struct Attribute {
     pub get_raises: Vec<DefinitionId>,
     /// What setting it may raise: `setraises`.
     pub set_raises: Vec<DefinitionId>,
+    /// The annotations before it.
+    pub annotations: Vec<Annotation>,
     /// Its comment.
     pub doc: String,
     /// Where its identifier stands.
@@ -363,6 +400,8 @@ pub struct ValueType {
     pub features: Vec<Feature>,
     /// False when there is a forward declaration only.
     pub defined: bool,
+    /// It is an `eventtype`: [`Origin::Consumer`] interfaces take values of it.
+    pub event: bool,
 }
 
 impl ValueType {
@@ -398,6 +437,8 @@ pub struct StateMember {
     pub name: String,
     /// Its type.
     pub ty: Type,
+    /// The annotations before it.
+    pub annotations: Vec<Annotation>,
     /// Its comment.
     pub doc: String,
     /// Where its identifier stands.
@@ -413,6 +454,8 @@ pub struct Factory {
     pub parameters: Vec<Parameter>,
     /// What it may raise.
     pub raises: Vec<DefinitionId>,
+    /// The annotations before it.
+    pub annotations: Vec<Annotation>,
     /// Its comment.
     pub doc: String,
     /// Where its identifier stands.

@@ -3,6 +3,9 @@
 //! A mistake costs as little as possible of what follows: a missing `;` is taken as read, a broken member or
 //! declaration is passed over to its end. A method that returns [`Failed`] has reported why.
 
+mod annotation;
+mod bits;
+mod component;
 mod declaration;
 mod expression;
 mod interface;
@@ -15,7 +18,7 @@ use crate::preprocessor::Preprocessor;
 use crate::similar::nearest;
 use crate::source::Span;
 use crate::syntax::{Item, Name, ScopedName};
-use crate::token::{KEYWORDS, Token, TokenKind};
+use crate::token::{COMPONENT_KEYWORDS, KEYWORDS, Token, TokenKind};
 
 /// Reads a whole specification.
 pub(crate) struct Parser<'a> {
@@ -28,6 +31,12 @@ pub(crate) struct Parser<'a> {
     /// Pragmas and file borders that came before `next`.
     pending: Vec<Item>,
     started: bool,
+    /// What the item that is being read stands in.
+    place: Place,
+    /// A `}` is missing, which was reported: the `;` behind it is not missed too.
+    unclosed: bool,
+    /// A member could not be read, which was reported: that there are none is not.
+    lost: bool,
 }
 
 /// What should be there is not; it was reported.
@@ -42,6 +51,8 @@ enum Place {
     Module,
     Interface,
     Value,
+    Component,
+    Home,
 }
 
 /// Keywords that open a declaration and nothing else: reading may go on here after an error.
@@ -61,7 +72,17 @@ const OPENERS: &[&str] = &[
 impl<'a> Parser<'a> {
     pub(crate) fn new(tokens: Preprocessor<'a>) -> Self {
         let start = Span { file: crate::FileId(0), start: 0, end: 0 };
-        Parser { tokens, next: None, previous: start, depth: 0, pending: Vec::new(), started: false }
+        Parser {
+            tokens,
+            next: None,
+            previous: start,
+            depth: 0,
+            pending: Vec::new(),
+            started: false,
+            place: Place::File,
+            unclosed: false,
+            lost: false,
+        }
     }
 
     /// The whole specification, and what reads it: the reporter is the preprocessor's.
@@ -210,6 +231,9 @@ impl<'a> Parser<'a> {
         }
         let message = format!("expected {expected}, found {}", kind.describe());
         let label = match kind {
+            TokenKind::Punctuation("*" | "&") if expected.starts_with("an identifier") => {
+                "IDL has no pointers; an optional value is a boxed value, or a sequence of at most one".into()
+            }
             TokenKind::Keyword(word) if expected.starts_with("an identifier") => {
                 format!("a keyword: write `_{word}` to use it as an identifier")
             }
@@ -223,12 +247,23 @@ impl<'a> Parser<'a> {
         Failed
     }
 
+    /// Reports what stands behind a declarator and cannot, if it is one of the usual mistakes.
+    fn misplaced(&mut self, mistakes: &[(&str, &str, &str)]) -> Parsed<()> {
+        let Some((_, message, label)) = mistakes.iter().find(|(word, ..)| self.is(word)) else {
+            return Ok(());
+        };
+        let span = self.span();
+        self.report(error(*message, span, *label));
+        Err(Failed)
+    }
+
     /// Takes the `;` that ends something. If it is missing, that is reported and reading goes on as if it were there.
     fn semicolon(&mut self, after: &str) {
         if self.take_if(";").is_some() || *self.peek() == TokenKind::Bad && self.recovered() {
             return;
         }
-        if self.tokens.reporter.stopped() {
+        let unclosed = std::mem::take(&mut self.unclosed) && *self.peek() == TokenKind::End;
+        if self.tokens.reporter.stopped() || unclosed {
             return;
         }
         let found = self.peek().describe();
@@ -250,7 +285,13 @@ impl<'a> Parser<'a> {
     fn name(&mut self, of: &str) -> Parsed<Name> {
         match self.peek().clone() {
             TokenKind::Identifier(text) => {
+                let reserved = COMPONENT_KEYWORDS.contains(&&*text) && self.is_word(&text);
                 let span = self.take().span;
+                if reserved {
+                    let message = format!("`{text}` is a keyword of the component model");
+                    let label = format!("write `_{text}` to use it as an identifier");
+                    self.report(warning(message, span, label));
+                }
                 if text.starts_with('_') {
                     let label = "an identifier starts with a letter, or with `_` to escape a keyword";
                     self.report(error(format!("`{text}` is not an identifier"), span, label));
@@ -336,6 +377,7 @@ impl<'a> Parser<'a> {
             return Err(Failed);
         };
         if self.take_if("}").is_none() && !self.tokens.reporter.stopped() {
+            self.unclosed = true;
             let (span, found) = (self.span(), self.peek().describe());
             let label = format!("`}}` is missing to close the {of}");
             self.report(error(format!("expected `}}`, found {found}"), span, label).see(open, "opened here"));
@@ -358,6 +400,7 @@ impl<'a> Parser<'a> {
     /// Runs `member` up to the `}` of the block, recovering after each that fails.
     fn members<T>(&mut self, mut member: impl FnMut(&mut Self) -> Parsed<T>) -> Vec<T> {
         let mut members = Vec::new();
+        self.lost = false;
         while !self.is("}") && *self.peek() != TokenKind::End {
             let start = self.span();
             if let Some(span) = self.take_if(";") {
@@ -367,6 +410,7 @@ impl<'a> Parser<'a> {
             match member(self) {
                 Ok(member) => members.push(member),
                 Err(Failed) => {
+                    self.lost = true;
                     self.recover(start);
                     // A declaration that belongs outside: the block's end is missing.
                     if matches!(

@@ -19,8 +19,13 @@ use crate::loader::Loader;
 use crate::source::{FileId, Span};
 use crate::token::{Token, TokenKind};
 
-/// What `#include <orb.idl>` gives if the loader has no such file (CORBA 3.4 part 1, 7.4).
-const ORB_IDL: &str = include_str!("orb.idl");
+/// What includes give if the loader has no such file: the names that IDL takes from the ORB (CORBA 3.4 part 1, 7.4 and 7.20;
+/// part 3, chapter 6; part 2, 9.7 for IOP).
+const BUILT_IN: &[(&str, &str, &str)] = &[
+    ("orb.idl", "<orb.idl>", include_str!("orb.idl")),
+    ("IOP.idl", "<IOP.idl>", include_str!("iop.idl")),
+    ("Components.idl", "<Components.idl>", include_str!("components.idl")),
+];
 
 /// Reads tokens from the main file and all that it includes.
 pub(crate) struct Preprocessor<'a> {
@@ -360,7 +365,9 @@ impl<'a> Preprocessor<'a> {
         let loaded = self.loader.include(&name, self.reporter.sources.path(from), quoted);
         let (path, text) = match loaded {
             Ok(Some(loaded)) => (loaded.path, loaded.text),
-            Ok(None) if name == "orb.idl" => ("<orb.idl>".into(), ORB_IDL.into()),
+            Ok(None) if let Some((_, path, text)) = BUILT_IN.iter().find(|it| it.0 == name) => {
+                ((*path).into(), (*text).into())
+            }
             Ok(None) => {
                 let label = "no folder of the search path has it";
                 self.reporter.report(error(format!("cannot find `{name}`"), span, label));

@@ -69,7 +69,8 @@ impl TokenKind {
     }
 }
 
-/// The keywords of CORBA 3.4 part 1, table 7-6, without those of components.
+/// The keywords of CORBA 3.4 part 1, table 7-6, without those of components. Those that IDL 4 adds name things in older
+/// IDL; the parser knows them where they can mean nothing else.
 pub(crate) const KEYWORDS: &[&str] = &[
     "FALSE",
     "Object",
@@ -147,7 +148,8 @@ pub(crate) const LATER_KEYWORDS: &[&str] = &[
     "valuetype",
 ];
 
-/// The keywords of the component model. Older IDL uses some of them as identifiers, which is warned about.
+/// The keywords of the component model, which the parser knows where they open something. Older IDL uses some of them as
+/// identifiers, which is warned about.
 pub(crate) const COMPONENT_KEYWORDS: &[&str] = &[
     "component",
     "consumes",
@@ -155,6 +157,7 @@ pub(crate) const COMPONENT_KEYWORDS: &[&str] = &[
     "eventtype",
     "finder",
     "home",
+    "manages",
     "multiple",
     "primarykey",
     "provides",
@@ -165,5 +168,5 @@ pub(crate) const COMPONENT_KEYWORDS: &[&str] = &[
 /// Operators and brackets, longest first. Those with `!`, `?`, `=` pairs and `&&` serve `#if` only.
 pub(crate) const PUNCTUATION: &[&str] = &[
     "::", "<<", ">>", "&&", "||", "==", "!=", "<=", ">=", ";", "{", "}", ":", ",", "=", "+", "-", "(", ")",
-    "<", ">", "[", "]", "|", "^", "&", "*", "/", "%", "~", "!", "?", "#",
+    "<", ">", "[", "]", "|", "^", "&", "*", "/", "%", "~", "!", "?", "#", "@",
 ];

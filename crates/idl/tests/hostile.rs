@@ -142,10 +142,14 @@ fn ten_thousand_lines_compile() {
 
 #[test]
 fn prefixes_and_mutations_are_survived() {
-    let seeds: [&[u8]; 6] = [
+    let seeds: [&[u8]; 10] = [
         include_bytes!("good/types.idl"),
         include_bytes!("good/constants.idl"),
         include_bytes!("good/scopes.idl"),
+        include_bytes!("good/annotations.idl"),
+        include_bytes!("good/components.idl"),
+        include_bytes!("good/newer.idl"),
+        include_bytes!("../src/components.idl"),
         include_bytes!("bad/preprocessor.idl"),
         include_bytes!("bad/values.idl"),
         include_bytes!("../../../idl/CosNaming.idl"),

@@ -1,12 +1,13 @@
 //! Files of good and bad IDL. What a bad one should say stands beside it in a `.txt`, and what a good one means
 //! beside it in a `.model`; `ZORB_BLESS=1 cargo test -p zorb-idl --test suite` writes them anew, to be reviewed.
 
+use std::collections::BTreeMap;
 use std::fmt::Write;
 use std::fs;
 use std::path::{Path, PathBuf};
 
-use zorb_idl::model::{DefinitionKind, Feature, InterfaceFlavor, Model};
-use zorb_idl::{DefinitionId, Memory, Options, compile};
+use zorb_idl::model::{Annotation, DefinitionKind, Feature, InterfaceFlavor, Member, Model, Origin};
+use zorb_idl::{DefinitionId, Memory, Options, Severity, compile};
 
 fn files(folder: &str) -> Vec<PathBuf> {
     let folder = Path::new(env!("CARGO_MANIFEST_DIR")).join("tests").join(folder);
@@ -46,6 +47,35 @@ fn bad_idl_is_explained() {
     assert!(wrong.is_empty(), "{wrong:?}");
 }
 
+/// Files of one error each: what is wrong, where, and what would be right.
+#[test]
+fn each_illegal_file_is_one_error() {
+    let illegal = files("bad/one");
+    let (mut wrong, mut groups) = (Vec::new(), BTreeMap::<&str, usize>::new());
+    for path in &illegal {
+        let group = name(path).split('_').next().expect("a first word");
+        *groups.entry(group).or_default() += 1;
+        let files = Memory::new([(name(path), fs::read(path).expect("readable"))]);
+        let found = match compile(&files, name(path), &Options::default()) {
+            Ok(_) => {
+                wrong.push(format!("{}: accepted", name(path)));
+                continue;
+            }
+            Err(found) => found,
+        };
+        let errors: Vec<_> = found.iter().filter(|it| it.severity == Severity::Error).collect();
+        if errors.len() != 1 || errors[0].at.is_none() {
+            wrong.push(format!("{}: {} errors", name(path), errors.len()));
+        }
+        if !agree(&path.with_extension("txt"), &found.render(false)) {
+            wrong.push(name(path).to_string());
+        }
+    }
+    println!("{} illegal files: {groups:?}", illegal.len());
+    assert!(wrong.is_empty(), "{wrong:#?}");
+    assert!(illegal.len() >= 150, "only {} illegal files", illegal.len());
+}
+
 #[test]
 fn good_idl_has_its_model() {
     let wrong: Vec<PathBuf> = files("good")
@@ -77,29 +107,65 @@ fn describe(model: &Model, id: DefinitionId, depth: usize, to: &mut String) {
     let recursive = if model.is_recursive(id) { " (recursive)" } else { "" };
     writeln!(to, "{indent}{} {}{recursive}", it.name, it.repository_id).expect("strings can be written to");
     let mut line = |text: String| writeln!(to, "{indent}  - {text}").expect("strings can be written to");
+    line_of_annotations(&it.annotations, &mut line);
     match &it.kind {
         DefinitionKind::Constant(it) => line(format!("{:?} = {:?}", it.ty, it.value)),
         DefinitionKind::Typedef(it) => line(format!("{:?}, {} octets", it.ty, model.minimum_size(&it.ty))),
         DefinitionKind::Struct(it) => {
-            it.members.iter().for_each(|it| line(format!("{}: {:?}", it.name, it.ty)))
+            if let Some(base) = it.base {
+                line(format!("{} members of {}", it.inherited, model.scoped_name(base)));
+            }
+            members(&it.members, &mut line);
         }
-        DefinitionKind::Exception(it) => {
-            it.members.iter().for_each(|it| line(format!("{}: {:?}", it.name, it.ty)))
-        }
-        DefinitionKind::Enum(it) => it.enumerators.iter().for_each(|it| line(it.name.clone())),
-        DefinitionKind::Union(it) => {
-            line(format!("switch {:?}, uncovered {:?}", it.discriminator, it.uncovered));
-            for arm in &it.arms {
-                line(format!("{}: {:?} {:?} default {}", arm.name, arm.ty, arm.labels, arm.is_default));
+        DefinitionKind::Exception(it) => members(&it.members, &mut line),
+        DefinitionKind::Enum(it) => {
+            for it in &it.enumerators {
+                line(it.name.clone());
+                line_of_annotations(&it.annotations, &mut line);
             }
         }
-        DefinitionKind::Interface(it) if it.flavor != InterfaceFlavor::Plain => {
-            line(format!("{:?}", it.flavor));
+        DefinitionKind::Bitset(it) => {
+            line(format!("{} bits, {} inherited", it.bits, it.inherited));
+            for it in &it.fields {
+                line(format!("{:?}: {:?} {} bits at {}", it.name, it.ty, it.bits, it.position));
+            }
+        }
+        DefinitionKind::Bitmask(it) => {
+            line(format!("{} bits", it.bit_bound));
+            it.flags.iter().for_each(|it| line(format!("{} at {}", it.name, it.position)));
+        }
+        DefinitionKind::Annotation(it) => {
+            for it in &it.parameters {
+                line(format!("{}: {:?} default {:?}", it.name, it.ty, it.default));
+            }
+        }
+        DefinitionKind::Union(it) => {
+            line(format!("switch {:?}, uncovered {:?}", it.discriminator, it.uncovered));
+            line_of_annotations(&it.discriminator_annotations, &mut line);
+            for arm in &it.arms {
+                line(format!("{}: {:?} {:?} default {}", arm.name, arm.ty, arm.labels, arm.is_default));
+                line_of_annotations(&arm.annotations, &mut line);
+            }
+        }
+        DefinitionKind::Interface(it) => {
+            if it.flavor != InterfaceFlavor::Plain {
+                line(format!("{:?}", it.flavor));
+            }
+            origin(&it.origin, &mut line);
         }
         DefinitionKind::ValueType(it) => {
             line(format!("{:?} truncatable {} supports {:?}", it.flavor, it.truncatable, it.supports));
-            it.state.iter().for_each(|it| line(format!("{}: {:?} public {}", it.name, it.ty, it.public)));
-            it.factories.iter().for_each(|it| line(format!("factory {} {}", it.name, it.parameters.len())));
+            if it.event {
+                line("event".into());
+            }
+            for it in &it.state {
+                line(format!("{}: {:?} public {}", it.name, it.ty, it.public));
+                line_of_annotations(&it.annotations, &mut line);
+            }
+            for it in &it.factories {
+                line(format!("factory {} {}", it.name, it.parameters.len()));
+                line_of_annotations(&it.annotations, &mut line);
+            }
         }
         DefinitionKind::ValueBox(it) => line(format!("{:?}", it.ty)),
         _ => {}
@@ -124,16 +190,49 @@ fn describe(model: &Model, id: DefinitionId, depth: usize, to: &mut String) {
                     parameters.join(", ")
                 ));
                 line(it.repository_id.clone());
+                line_of_annotations(&it.annotations, &mut line);
+                it.parameters.iter().for_each(|it| line_of_annotations(&it.annotations, &mut line));
             }
             Feature::Attribute(it) => {
                 line(format!(
                     "{} readonly {}: {:?} {:?} {:?}",
                     it.name, it.readonly, it.ty, it.get_raises, it.set_raises
                 ));
+                line_of_annotations(&it.annotations, &mut line);
             }
         }
     }
     for inner in &it.contents {
         describe(model, *inner, depth + 1, to);
+    }
+}
+
+fn origin(origin: &Origin, line: &mut dyn FnMut(String)) {
+    match origin {
+        Origin::Interface => {}
+        Origin::Component(it) => {
+            line(format!("component of {:?} supports {:?}", it.base, it.supports));
+            for it in &it.ports {
+                line(format!("{:?} {}: {:?} {:?}", it.kind, it.name, it.ty, it.doc));
+                line_of_annotations(&it.annotations, line);
+            }
+        }
+        other => line(format!("{other:?}")),
+    }
+}
+
+fn members(members: &[Member], line: &mut dyn FnMut(String)) {
+    for it in members {
+        line(format!("{}: {:?}", it.name, it.ty));
+        line_of_annotations(&it.annotations, line);
+    }
+}
+
+fn line_of_annotations(annotations: &[Annotation], line: &mut dyn FnMut(String)) {
+    for it in annotations {
+        let arguments: Vec<String> =
+            it.arguments.iter().map(|it| format!("{} = {:?}", it.name, it.value)).collect();
+        let unknown = if it.unknown { " unknown" } else { "" };
+        line(format!("  @{}({}){unknown}", it.name, arguments.join(", ")));
     }
 }

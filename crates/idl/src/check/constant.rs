@@ -35,8 +35,8 @@ struct Width {
 impl Width {
     fn of(ty: &Type) -> Width {
         let (bits, signed) = match ty {
-            Type::Short | Type::Long => (32, true),
-            Type::UnsignedShort | Type::UnsignedLong | Type::Octet => (32, false),
+            Type::Short | Type::Long | Type::Int8 => (32, true),
+            Type::UnsignedShort | Type::UnsignedLong | Type::Octet | Type::UInt8 => (32, false),
             Type::UnsignedLongLong => (64, false),
             _ => (64, true),
         };
@@ -67,19 +67,48 @@ impl Checker {
             return Some(None);
         }
         let ty = self.ty(spec)?;
-        let possible = match self.model.resolve_alias(&ty) {
-            Type::Named(id) => matches!(self.model.definition(*id).kind, DefinitionKind::Enum(_)),
-            Type::Char | Type::WChar | Type::Boolean | Type::Octet | Type::Fixed { .. } => true,
-            Type::String { .. } | Type::WString { .. } => true,
-            ty => ty.is_integer() || ty.is_floating(),
-        };
-        if !possible {
+        if !self.can_be_constant(&ty) {
             let span = super::type_span(spec);
             let label = "numbers, characters, strings, booleans and enums can be constants";
             self.report(error("no constant has this type", span, label));
             return None;
         }
         Some(Some(ty))
+    }
+
+    /// There can be constants of this type.
+    pub(super) fn can_be_constant(&self, ty: &Type) -> bool {
+        match self.model.resolve_alias(ty) {
+            Type::Named(id) => matches!(self.model.definition(*id).kind, DefinitionKind::Enum(_)),
+            Type::Char | Type::WChar | Type::Boolean | Type::Octet | Type::Fixed { .. } => true,
+            Type::String { .. } | Type::WString { .. } => true,
+            ty => ty.is_integer() || ty.is_floating(),
+        }
+    }
+
+    /// The value of an expression in the type that it has by itself: whole numbers are `long long`, or `unsigned long long`
+    /// if they need it, other numbers `double` or `fixed`.
+    pub(super) fn natural(&mut self, expression: &Expression) -> Option<Value> {
+        Some(match self.evaluate(expression, Width::of(&Type::LongLong))? {
+            Operand::Integer(it) => {
+                match integer(&Type::LongLong, it).or(integer(&Type::UnsignedLongLong, it)) {
+                    Some(it) => it,
+                    None => {
+                        self.report(error(format!("{it} fits no integer type"), expression.span, ""));
+                        return None;
+                    }
+                }
+            }
+            Operand::Float(Number::Double(it)) => Value::Double(it),
+            Operand::Float(Number::Quadruple(it)) => Value::LongDouble(float::bits(it)),
+            Operand::Fixed(it) => Value::Fixed(it),
+            Operand::Char(it) => Value::Char(it),
+            Operand::WChar(it) => Value::WChar(it),
+            Operand::String(it) => Value::String(it),
+            Operand::WString(it) => Value::WString(it),
+            Operand::Boolean(it) => Value::Boolean(it),
+            Operand::Enumerator { of, index } => Value::Enumerator { of, index },
+        })
     }
 
     /// Evaluates a constant of a type from [`constant_type`](Checker::constant_type).
@@ -284,6 +313,8 @@ impl Checker {
     fn named_value(&mut self, target: Target, span: Span) -> Option<Operand> {
         let constant = match target {
             Target::Enumerator { of, index } => return Some(Operand::Enumerator { of, index }),
+            // As a mask, which is what flags are combined as.
+            Target::Flag { position } => return Some(Operand::Integer(1 << position)),
             Target::Definition(id) if self.facts[id.index()].broken => return None,
             Target::Definition(id) => match &self.model.definition(id).kind {
                 DefinitionKind::Constant(constant) => Some(constant.value.clone()),
@@ -422,6 +453,8 @@ pub(super) fn integer(ty: &Type, value: i128) -> Option<Value> {
         Type::UnsignedLong => Value::UnsignedLong(value.try_into().ok()?),
         Type::UnsignedLongLong => Value::UnsignedLongLong(value.try_into().ok()?),
         Type::Octet => Value::Octet(value.try_into().ok()?),
+        Type::Int8 => Value::Int8(value.try_into().ok()?),
+        Type::UInt8 => Value::UInt8(value.try_into().ok()?),
         _ => return None,
     })
 }
@@ -452,6 +485,8 @@ fn type_name(ty: &Type) -> &'static str {
         Type::UnsignedLong => "unsigned long",
         Type::UnsignedLongLong => "unsigned long long",
         Type::Octet => "octet",
+        Type::Int8 => "int8",
+        Type::UInt8 => "uint8",
         Type::Float => "float",
         Type::Double => "double",
         Type::LongDouble => "long double",

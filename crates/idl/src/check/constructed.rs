@@ -2,6 +2,7 @@
 
 use std::rc::Rc;
 
+use super::annotation::On;
 use super::scope::Target;
 use super::{Checker, type_span};
 use crate::diagnostics::error;
@@ -10,7 +11,7 @@ use crate::model::{
     DefinitionId, DefinitionKind, Enum, Enumerator, Exception, InterfaceFlavor, Member, Struct, Type, Union,
 };
 use crate::source::{FileId, Span};
-use crate::syntax::{Body, Constructed, Declarator, Field, ScopedName, TypeSpec};
+use crate::syntax::{Body, Constructed, Declarator, Field, Name, ScopedName, TypeSpec};
 
 impl Checker {
     /// The type that is meant; `None` was reported.
@@ -28,6 +29,14 @@ impl Checker {
                     None => None,
                 };
                 Some(Type::Sequence { element, bound })
+            }
+            TypeSpec::Map { key, value, bound } => {
+                let (key, value) = (Box::new(self.ty(key)?), Box::new(self.ty(value)?));
+                let bound = match bound {
+                    Some(bound) => Some(self.bound(bound)?),
+                    None => None,
+                };
+                Some(Type::Map { key, value, bound })
             }
             TypeSpec::Fixed { parameters: None, span } => {
                 let label = "write `fixed<digits, scale>`; only a constant may leave them out";
@@ -56,6 +65,9 @@ impl Checker {
         if self.is_undeclared_type_code(name) {
             return Some(Type::TypeCode);
         }
+        if let Some(ty) = self.sized_integer(name) {
+            return Some(ty);
+        }
         let target = self.resolve(name)?;
         let problem = match target {
             Target::Definition(id) => match &self.model.definition(id).kind {
@@ -73,6 +85,23 @@ impl Checker {
         let message = format!("`{}` is no type but a{}", name.written(), article(self.describe(target)));
         self.report(error(message, name.span, problem));
         None
+    }
+
+    /// `int8` to `uint64`, unless the IDL is older and gives the name a meaning of its own. IDL 4.2, 7.4.13.4.4.
+    fn sized_integer(&self, name: &ScopedName) -> Option<Type> {
+        let [only] = name.parts.as_slice() else { return None };
+        let ty = match &*only.text {
+            "int8" => Type::Int8,
+            "int16" => Type::Short,
+            "int32" => Type::Long,
+            "int64" => Type::LongLong,
+            "uint8" => Type::UInt8,
+            "uint16" => Type::UnsignedShort,
+            "uint32" => Type::UnsignedLong,
+            "uint64" => Type::UnsignedLongLong,
+            _ => return None,
+        };
+        (!name.absolute && self.seen(name).is_none()).then_some(ty)
     }
 
     /// `CORBA::TypeCode` and `CORBA::AbstractBase`, whoever's orb.idl declares them.
@@ -145,6 +174,7 @@ impl Checker {
     pub(super) fn depth(&self, ty: &Type) -> u32 {
         match ty {
             Type::Sequence { element, .. } | Type::Array { element, .. } => self.depth(element) + 1,
+            Type::Map { key, value, .. } => self.depth(key).max(self.depth(value)) + 1,
             Type::Named(id) => self.facts[id.index()].depth,
             _ => 0,
         }
@@ -154,6 +184,7 @@ impl Checker {
     pub(super) fn local(&self, ty: &Type) -> Option<DefinitionId> {
         match ty {
             Type::Sequence { element, .. } | Type::Array { element, .. } => self.local(element),
+            Type::Map { key, value, .. } => self.local(key).or_else(|| self.local(value)),
             Type::Named(id) => match &self.model.definition(*id).kind {
                 DefinitionKind::Interface(it) => (it.flavor == InterfaceFlavor::Local).then_some(*id),
                 _ => self.facts[id.index()].local,
@@ -179,37 +210,42 @@ impl Checker {
         match &it.body {
             Body::ForwardStruct => Some(self.begin(it, DefinitionKind::Struct(Struct::default()), true)),
             Body::ForwardUnion => Some(self.begin(it, empty_union(), true)),
-            Body::Struct(fields) => {
+            Body::Struct { base, fields } => {
+                // Before the struct has a name: it is no base of itself.
+                let base = base.as_ref().and_then(|base| self.base_struct(&it.name, base));
                 let id = self.begin(it, DefinitionKind::Struct(Struct::default()), false);
-                if fields.is_empty() {
-                    let label = "a struct has at least one member";
-                    self.report(error(format!("`{}` has no members", it.name.text), it.name.span, label));
-                }
-                let members = self.members(id, fields);
-                *self.kind_mut(id) = DefinitionKind::Struct(Struct { members });
+                let (base, inherited) = base.unzip();
+                let inherited = inherited.unwrap_or_default();
+                let count = inherited.len();
+                let members = self.members(id, inherited, fields);
+                *self.kind_mut(id) = DefinitionKind::Struct(Struct { base, members, inherited: count });
                 Some(id)
             }
             Body::Exception(fields) => {
                 let id = self.begin(it, DefinitionKind::Exception(Exception::default()), false);
-                let members = self.members(id, fields);
+                let members = self.members(id, Vec::new(), fields);
                 *self.kind_mut(id) = DefinitionKind::Exception(Exception { members });
                 Some(id)
             }
-            Body::Union { discriminator, arms } => {
+            Body::Union { annotations, discriminator, arms } => {
                 let id = self.begin(it, empty_union(), false);
-                self.union_body(id, discriminator, arms);
+                self.union_body(id, annotations, discriminator, arms);
                 Some(id)
             }
             Body::Enum(names) => {
-                let kept = names.iter().map(|(name, doc)| Enumerator {
-                    name: name.text.to_string(),
-                    doc: doc.clone(),
-                    span: name.span,
-                });
-                let kind = DefinitionKind::Enum(Enum { enumerators: kept.collect() });
+                let mut enumerators = Vec::new();
+                for it in names {
+                    enumerators.push(Enumerator {
+                        name: it.name.text.to_string(),
+                        annotations: self.annotations(&it.annotations, On::other("enumerator")),
+                        doc: it.doc.clone(),
+                        span: it.name.span,
+                    });
+                }
+                let kind = DefinitionKind::Enum(Enum { enumerators });
                 let id = self.declare(&it.name, &it.doc, kind);
-                for (index, (name, _)) in (0..).zip(names) {
-                    self.declare_name(name, Target::Enumerator { of: id, index });
+                for (index, it) in (0..).zip(names) {
+                    self.declare_name(&it.name, Target::Enumerator { of: id, index });
                 }
                 self.complete(id, 0, None);
                 Some(id)
@@ -255,9 +291,46 @@ impl Checker {
         }
     }
 
-    fn members(&mut self, id: DefinitionId, fields: &[Field]) -> Vec<Member> {
-        let (mut members, mut depth, mut local) = (Vec::new(), 0, None);
+    /// The struct that a struct inherits from, and all its members. IDL 4.2, 7.4.13.4.1.
+    fn base_struct(&mut self, name: &Name, base: &ScopedName) -> Option<(DefinitionId, Vec<Member>)> {
+        let known = matches!(base.parts.as_slice(), [only] if only.text == name.text && !base.absolute);
+        if known && self.declared_here(&name.text).is_none_or(|id| !self.facts[id.index()].complete) {
+            let label = "a struct cannot inherit from itself";
+            self.report(error(format!("`{}` is not defined yet", name.text), base.span, label));
+            return None;
+        }
+        let ty = self.named_type(base)?;
+        let found = match self.model.resolve_alias(&ty) {
+            Type::Named(id) => match &self.model.definition(*id).kind {
+                DefinitionKind::Struct(it) => Some((*id, it.members.clone())),
+                _ => None,
+            },
+            _ => None,
+        };
+        let Some((id, members)) = found else {
+            let message = format!("`{}` cannot inherit from `{}`", name.text, base.written());
+            self.report(error(message, base.span, "a struct inherits from a struct"));
+            return None;
+        };
+        if !self.facts[id.index()].complete {
+            let declared = self.model.definition(id).span;
+            let message = format!("cannot inherit from `{}`, which is not defined yet", base.written());
+            self.report(error(message, base.span, "define it before").see(declared, "declared here"));
+            return None;
+        }
+        self.work(members.len(), base.span);
+        Some((id, members))
+    }
+
+    fn members(&mut self, id: DefinitionId, inherited: Vec<Member>, fields: &[Field]) -> Vec<Member> {
+        let (mut members, mut depth, mut local) = (inherited, 0, None);
         self.within(id, |it| {
+            for member in &members {
+                let name = Name { text: member.name.as_str().into(), span: member.span };
+                it.declare_name(&name, Target::Member);
+                depth = depth.max(it.depth(&member.ty));
+                local = local.or(it.local(&member.ty));
+            }
             for field in fields {
                 let base = it.ty(&field.ty);
                 for declarator in &field.declarators {
@@ -269,7 +342,8 @@ impl Checker {
                     depth = depth.max(it.depth(&ty));
                     local = local.or(it.local(&ty));
                     let (name, span) = (declarator.name.text.to_string(), declarator.name.span);
-                    members.push(Member { name, ty, doc: field.doc.clone(), span });
+                    let annotations = it.annotations(&field.annotations, On::of("member", &ty));
+                    members.push(Member { name, ty, annotations, doc: field.doc.clone(), span });
                 }
             }
         });
@@ -279,7 +353,9 @@ impl Checker {
 }
 
 fn empty_union() -> DefinitionKind {
-    DefinitionKind::Union(Union { discriminator: Type::Long, arms: Vec::new(), uncovered: None })
+    let (discriminator, discriminator_annotations) = (Type::Long, Vec::new());
+    let (arms, uncovered) = (Vec::new(), None);
+    DefinitionKind::Union(Union { discriminator, discriminator_annotations, arms, uncovered })
 }
 
 /// The word with what follows "a".

@@ -2,6 +2,7 @@
 
 use std::collections::{HashMap, HashSet};
 
+use super::annotation::On;
 use super::constructed::article;
 use super::scope::Target;
 use super::{Checker, type_span};
@@ -9,7 +10,7 @@ use crate::diagnostics::error;
 use crate::limits;
 use crate::model::{
     Attribute, DefinitionId, DefinitionKind, Direction, Feature, Interface, InterfaceFlavor, Operation,
-    Parameter, Type,
+    Origin, Parameter, Type,
 };
 use crate::source::Span;
 use crate::syntax::{self, Name, ScopedName, TypeSpec};
@@ -58,6 +59,7 @@ impl Checker {
             bases,
             features: Vec::new(),
             defined: true,
+            origin: Origin::Interface,
         });
         self.within(id, |it| it.items(items));
     }
@@ -202,6 +204,7 @@ impl Checker {
                 parameters,
                 raises,
                 context: it.context.iter().map(|(name, _)| name.clone()).collect(),
+                annotations: Vec::new(),
                 doc: it.doc.clone(),
                 span: it.name.span,
             };
@@ -221,6 +224,7 @@ impl Checker {
                 repository_id: String::new(),
                 readonly: it.readonly,
                 ty,
+                annotations: Vec::new(),
                 get_raises: get_raises.clone(),
                 set_raises: set_raises.clone(),
                 doc: it.doc.clone(),
@@ -244,7 +248,8 @@ impl Checker {
         for it in parameters {
             if let Some(ty) = self.visible_type(&it.ty) {
                 let (name, span) = (it.name.text.to_string(), it.name.span);
-                kept.push(Parameter { name, direction: it.direction, ty, span });
+                let annotations = self.annotations(&it.annotations, On::of("parameter", &ty));
+                kept.push(Parameter { name, direction: it.direction, ty, annotations, span });
             }
         }
         let all = kept.len() == parameters.len();

@@ -8,7 +8,7 @@ use std::collections::{HashMap, HashSet};
 use std::rc::Rc;
 
 use super::Checker;
-use crate::diagnostics::error;
+use crate::diagnostics::{error, warning};
 use crate::limits;
 use crate::model::{Definition, DefinitionId, DefinitionKind};
 use crate::similar::nearest;
@@ -45,7 +45,11 @@ pub(super) enum Target {
         of: DefinitionId,
         what: &'static str,
     },
-    /// A member of a struct, union or exception.
+    /// A bit of a bitmask.
+    Flag {
+        position: u8,
+    },
+    /// A member of a struct, union, exception, bitset or annotation.
     Member,
 }
 
@@ -73,6 +77,17 @@ impl Checker {
         }
     }
 
+    /// What a name means that was declared in the present scope, spelled the same; for an operation, attribute, state
+    /// member or factory, also the definition that it is part of.
+    pub(super) fn declared_target(&self, name: &Name) -> Option<(Target, Option<DefinitionId>)> {
+        let entry = self.scope(self.current).names.get(&name.text.to_ascii_lowercase())?;
+        let of = match entry.target {
+            Target::Feature { of, .. } => Some(of),
+            _ => None,
+        };
+        (entry.name == name.text && !entry.introduced).then_some((entry.target, of))
+    }
+
     /// Gives a name in the present scope a meaning, unless it has one already, which is reported.
     pub(super) fn declare_name(&mut self, name: &Name, target: Target) {
         let key = name.text.to_ascii_lowercase();
@@ -82,7 +97,11 @@ impl Checker {
                 let (what, span) = (describe_kind(outer), outer.span);
                 let message = format!("`{}` is the name of the {what} around it", name.text);
                 let label = "nothing in it may have its name, however spelled";
-                return self.report(error(message, name.span, label).see(span, ""));
+                if target != Target::Member {
+                    return self.report(error(message, name.span, label).see(span, ""));
+                }
+                // The IDL of standard services has such members.
+                self.report(warning(message, name.span, label).see(span, ""));
             }
             if let Some(inherited) = self.inherited_feature(scope, &key, target, name.span) {
                 let what = self.describe(inherited.target);
@@ -113,6 +132,10 @@ impl Checker {
             };
             let see = if known.introduced { "used here" } else { "first declared here" };
             let diagnostic = error(message, name.span, label).see(known.span, see);
+            if let Target::Definition(id) = known.target {
+                // That it is never defined follows.
+                self.facts[id.index()].broken |= !self.facts[id.index()].complete;
+            }
             return self.report(diagnostic);
         }
         let entry = Entry { name: name.text.clone(), span: name.span, target, introduced: false };
@@ -141,7 +164,35 @@ impl Checker {
         self.lookup(name, true)
     }
 
-    /// The same for a name in a pragma, which does not introduce it.
+    /// What a name stands for, if it is declared at all; nothing is reported, and nothing introduced.
+    pub(super) fn seen(&self, name: &ScopedName) -> Option<Target> {
+        let key = |part: &Name| part.text.to_ascii_lowercase();
+        let first = key(&name.parts[0]);
+        let mut scope = if name.absolute { None } else { self.current };
+        let mut target = loop {
+            match (self.seen_in(scope, &first), scope) {
+                (Some(target), _) => break target,
+                (None, Some(id)) => scope = self.model.definition(id).parent,
+                (None, None) => return None,
+            }
+        };
+        for part in &name.parts[1..] {
+            let Target::Definition(id) = target else { return None };
+            target = self.seen_in(Some(id), &key(part))?;
+        }
+        Some(target)
+    }
+
+    fn seen_in(&self, scope: Option<DefinitionId>, key: &str) -> Option<Target> {
+        let own = self.scope(scope).names.get(key);
+        let inherited = || {
+            let lineage = &self.facts[scope?.index()].lineage;
+            lineage.iter().find_map(|base| self.scope(Some(*base)).names.get(key))
+        };
+        own.or_else(inherited).map(|entry| entry.target)
+    }
+
+    /// [`resolve`](Checker::resolve) for a name in a pragma, which does not introduce it.
     pub(super) fn lookup(&mut self, name: &ScopedName, introduce: bool) -> Option<Target> {
         let first = &name.parts[0];
         let mut scope = if name.absolute { None } else { self.current };
@@ -357,6 +408,7 @@ impl Checker {
                 | DefinitionKind::Struct(_)
                 | DefinitionKind::Union(_)
                 | DefinitionKind::Exception(_)
+                | DefinitionKind::Bitmask(_)
         )
     }
 
@@ -366,6 +418,7 @@ impl Checker {
             Target::Definition(id) => describe_kind(self.model.definition(id)),
             Target::Enumerator { .. } => "enumerator",
             Target::Feature { what, .. } => what,
+            Target::Flag { .. } => "flag",
             Target::Member => "member",
         }
     }
@@ -384,5 +437,8 @@ fn describe_kind(definition: &Definition) -> &'static str {
         DefinitionKind::ValueType(_) => "valuetype",
         DefinitionKind::ValueBox(_) => "boxed value",
         DefinitionKind::Native => "native type",
+        DefinitionKind::Bitset(_) => "bitset",
+        DefinitionKind::Bitmask(_) => "bitmask",
+        DefinitionKind::Annotation(_) => "annotation",
     }
 }

@@ -2,6 +2,7 @@
 
 use std::collections::HashMap;
 
+use super::annotation::On;
 use super::scope::Target;
 use super::{Checker, type_span};
 use crate::diagnostics::error;
@@ -10,14 +11,15 @@ use crate::source::Span;
 use crate::syntax::{self, CaseLabel, TypeSpec};
 
 impl Checker {
-    pub(super) fn union_body(&mut self, id: DefinitionId, discriminator: &TypeSpec, arms: &[syntax::Arm]) {
+    pub(super) fn union_body(
+        &mut self,
+        id: DefinitionId,
+        annotations: &[syntax::Annotation],
+        discriminator: &TypeSpec,
+        arms: &[syntax::Arm],
+    ) {
         let (mut kept, mut depth, mut local) = (Vec::new(), 0, None);
         let (mut labels, mut default) = (HashMap::new(), None);
-        let span = self.model.definition(id).span;
-        if arms.is_empty() {
-            let name = self.model.definition(id).name.clone();
-            self.report(error(format!("`{name}` has no members"), span, "a union has at least one member"));
-        }
         let mut switch = None;
         self.within(id, |it| {
             switch = it.ty(discriminator).filter(|ty| it.check_discriminator(ty, type_span(discriminator)));
@@ -27,34 +29,38 @@ impl Checker {
                 let ty = it.ty(&arm.ty).and_then(|ty| it.declared_type(ty, &arm.declarator));
                 let values = it.labels(arm, switch.as_ref(), &mut labels, &mut default);
                 let Some(ty) = ty else { continue };
+                let annotations = it.annotations(&arm.annotations, On::of("union member", &ty));
                 it.require_complete(&ty, type_span(&arm.ty));
                 depth = depth.max(it.depth(&ty));
                 local = local.or(it.local(&ty));
                 let is_default = arm.labels.iter().any(|label| matches!(label, CaseLabel::Default(_)));
                 let (doc, span) = (arm.doc.clone(), name.span);
-                kept.push(Arm { name: name.text.to_string(), ty, labels: values, is_default, doc, span });
+                let name = name.text.to_string();
+                kept.push(Arm { name, ty, labels: values, is_default, annotations, doc, span });
             }
         });
         self.complete(id, depth, local);
         let Some(discriminator) = switch else { return };
+        let discriminator_annotations =
+            self.annotations(annotations, On::of("discriminator", &discriminator));
         let uncovered = self.uncovered(&discriminator, &labels);
         if let (Some(default), None) = (default, &uncovered) {
             let label = "the `case` labels cover every value: remove it";
             self.report(error("`default` can never be meant", default, label));
         }
-        *self.kind_mut(id) = DefinitionKind::Union(Union { discriminator, arms: kept, uncovered });
+        *self.kind_mut(id) =
+            DefinitionKind::Union(Union { discriminator, discriminator_annotations, arms: kept, uncovered });
     }
 
     fn check_discriminator(&mut self, ty: &Type, span: Span) -> bool {
         let problem = match self.model.resolve_alias(ty) {
-            Type::Octet => "write `char` or an integer type: CORBA allows no `octet` here",
-            Type::WChar => "write `char` or an integer type: CORBA allows no `wchar` here",
-            Type::Char | Type::Boolean => return true,
+            // `octet` and `wchar` since IDL 4: 7.4.13.4.2.
+            Type::Char | Type::WChar | Type::Boolean => return true,
             ty if ty.is_integer() => return true,
             Type::Named(id) if matches!(self.model.definition(*id).kind, DefinitionKind::Enum(_)) => {
                 return true;
             }
-            _ => "an integer type, `char`, `boolean` or an enum",
+            _ => "an integer type, `octet`, `char`, `wchar`, `boolean` or an enum",
         };
         self.report(error("a union cannot switch on this type", span, problem));
         false
@@ -103,6 +109,7 @@ impl Checker {
         let count = match ty {
             Type::Boolean => 2,
             Type::Char => 256,
+            Type::WChar => 1 << 16,
             Type::Named(id) => match &self.model.definition(*id).kind {
                 DefinitionKind::Enum(it) => it.enumerators.len() as i128,
                 _ => 0,
@@ -115,6 +122,7 @@ impl Checker {
         Some(match ty {
             Type::Boolean => Value::Boolean(free != 0),
             Type::Char => Value::Char(free as u8),
+            Type::WChar => Value::WChar(free as u16),
             Type::Named(id) => Value::Enumerator { of: *id, index: free as u32 },
             _ => super::constant::integer(ty, free)?,
         })
@@ -126,6 +134,7 @@ fn number(value: &Value) -> Option<i128> {
     Some(match value {
         Value::Boolean(it) => (*it).into(),
         Value::Char(it) => (*it).into(),
+        Value::WChar(it) => (*it).into(),
         Value::Enumerator { index, .. } => (*index).into(),
         other => return other.as_integer(),
     })

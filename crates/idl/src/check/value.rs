@@ -1,5 +1,6 @@
 //! Valuetypes. CORBA 3.4 part 1, 7.9.
 
+use super::annotation::On;
 use super::constructed::article;
 use super::scope::Target;
 use super::{Checker, type_span};
@@ -193,8 +194,9 @@ impl Checker {
             };
             self.require_complete(&ty, type_span(&field.ty));
             let (name, span) = (declarator.name.text.to_string(), declarator.name.span);
+            let annotations = self.annotations(&field.annotations, On::of("state member", &ty));
             if let DefinitionKind::ValueType(it) = self.kind_mut(of) {
-                it.state.push(StateMember { public, name, ty, doc: field.doc.clone(), span });
+                it.state.push(StateMember { public, name, ty, annotations, doc: field.doc.clone(), span });
             }
         }
     }
@@ -217,7 +219,8 @@ impl Checker {
         self.check_parameter_names(parameters);
         if let DefinitionKind::ValueType(it) = self.kind_mut(of) {
             let (name, span) = (name.text.to_string(), name.span);
-            it.factories.push(Factory { name, parameters: kept, raises, doc: doc.into(), span });
+            let annotations = Vec::new();
+            it.factories.push(Factory { name, parameters: kept, raises, annotations, doc: doc.into(), span });
         }
     }
 }

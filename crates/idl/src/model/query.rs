@@ -163,15 +163,17 @@ impl Model {
     }
 
     /// Calls `visit` for every definition that the given definition's value directly holds: the types of members,
-    /// arms, aliases, boxes and state, through sequences and arrays.
+    /// arms, aliases, boxes and state, through sequences, maps and arrays.
     pub fn each_part(&self, id: DefinitionId, visit: &mut dyn FnMut(DefinitionId)) {
         let mut of = |ty: &Type| {
-            let mut ty = ty;
-            while let Type::Sequence { element, .. } | Type::Array { element, .. } = ty {
-                ty = element;
-            }
-            if let Type::Named(id) = ty {
-                visit(*id);
+            let mut pending = vec![ty];
+            while let Some(ty) = pending.pop() {
+                match ty {
+                    Type::Sequence { element, .. } | Type::Array { element, .. } => pending.push(element),
+                    Type::Map { key, value, .. } => pending.extend([&**value, &**key]),
+                    Type::Named(id) => visit(*id),
+                    _ => {}
+                }
             }
         };
         match &self.definition(id).kind {
@@ -204,7 +206,7 @@ struct Measure<'a> {
 impl Measure<'_> {
     fn minimum(&mut self, ty: &Type) -> u32 {
         match ty {
-            Type::Char | Type::Boolean | Type::Octet => 1,
+            Type::Char | Type::Boolean | Type::Octet | Type::Int8 | Type::UInt8 => 1,
             // GIOP 1.2 puts the length in an octet before the character; 1.1 sends two octets.
             Type::WChar => 1,
             Type::Short | Type::UnsignedShort => 2,
@@ -213,7 +215,7 @@ impl Measure<'_> {
             Type::LongDouble => 16,
             // Some ORBs send an empty string as length 0 instead of length 1 and a NUL.
             Type::String { .. } | Type::WString { .. } => 4,
-            Type::Sequence { .. } | Type::Any | Type::TypeCode | Type::ValueBase => 4,
+            Type::Sequence { .. } | Type::Map { .. } | Type::Any | Type::TypeCode | Type::ValueBase => 4,
             // A flag, then either a reference or a value.
             Type::AbstractBase => 5,
             // The length of the type id and the number of profiles.
@@ -246,7 +248,12 @@ impl Measure<'_> {
                 _ => 8,
             },
             DefinitionKind::Enum(_) | DefinitionKind::ValueType(_) | DefinitionKind::ValueBox(_) => 4,
-            DefinitionKind::Native | DefinitionKind::Module(_) | DefinitionKind::Constant(_) => 0,
+            DefinitionKind::Bitset(it) => octets(it.bits),
+            DefinitionKind::Bitmask(it) => octets(it.bit_bound),
+            DefinitionKind::Native
+            | DefinitionKind::Module(_)
+            | DefinitionKind::Constant(_)
+            | DefinitionKind::Annotation(_) => 0,
         };
         self.known[id.index()] = Some(size);
         size

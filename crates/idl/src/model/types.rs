@@ -35,6 +35,11 @@ pub enum Type {
     Boolean,
     /// `octet`, never converted.
     Octet,
+    /// `int8`, 8 bits. `int16`, `int32` and `int64` are `short`, `long` and `long long`, and `uint16`, `uint32` and `uint64`
+    /// their unsigned twins (IDL 4.2, 7.4.13.4.4).
+    Int8,
+    /// `uint8`, 8 bits.
+    UInt8,
     /// `any`: a TypeCode and a value of it.
     Any,
     /// `Object`: a reference to any object.
@@ -62,6 +67,15 @@ pub enum Type {
         /// At most so many elements; `None` is unbounded.
         bound: Option<u32>,
     },
+    /// `map<key, value>` or `map<key, value, bound>`.
+    Map {
+        /// The type of the keys.
+        key: Box<Type>,
+        /// The type of the values.
+        value: Box<Type>,
+        /// At most so many pairs; `None` is unbounded.
+        bound: Option<u32>,
+    },
     /// `element name[a][b]`: all dimensions in one.
     Array {
         /// What it holds.
@@ -76,12 +90,12 @@ pub enum Type {
         /// How many of them after the point, 0 to `digits`.
         scale: u16,
     },
-    /// A definition: alias, struct, union, enum, interface, valuetype, value box or native.
+    /// A definition: alias, struct, union, enum, bitset, bitmask, interface, valuetype, value box or native.
     Named(DefinitionId),
 }
 
 impl Type {
-    /// It is one of the six integer types or `octet` (not looking through aliases).
+    /// It is one of the eight integer types or `octet` (not looking through aliases).
     pub fn is_integer(&self) -> bool {
         self.integer_range().is_some()
     }
@@ -95,7 +109,8 @@ impl Type {
             Type::UnsignedShort => (0, u16::MAX.into()),
             Type::UnsignedLong => (0, u32::MAX.into()),
             Type::UnsignedLongLong => (0, u64::MAX.into()),
-            Type::Octet => (0, u8::MAX.into()),
+            Type::Octet | Type::UInt8 => (0, u8::MAX.into()),
+            Type::Int8 => (i8::MIN.into(), i8::MAX.into()),
             _ => return None,
         })
     }

@@ -22,6 +22,10 @@ pub enum Value {
     UnsignedLongLong(u64),
     /// `octet`.
     Octet(u8),
+    /// `int8`.
+    Int8(i8),
+    /// `uint8`.
+    UInt8(u8),
     /// `float`; finite.
     Float(f32),
     /// `double`; finite.
@@ -59,7 +63,8 @@ impl Value {
             Value::UnsignedShort(it) => it.into(),
             Value::UnsignedLong(it) => it.into(),
             Value::UnsignedLongLong(it) => it.into(),
-            Value::Octet(it) => it.into(),
+            Value::Octet(it) | Value::UInt8(it) => it.into(),
+            Value::Int8(it) => it.into(),
             _ => return None,
         })
     }

@@ -4,21 +4,48 @@ use super::{Failed, Parsed, Parser, Place};
 use crate::diagnostics::error;
 use crate::model::InterfaceFlavor;
 use crate::similar::nearest;
-use crate::syntax::{Imported, Item};
+use crate::syntax::{Imported, Item, ScopedName, TypeSpec};
 use crate::token::{KEYWORDS, TokenKind};
 
 impl Parser<'_> {
     /// One item of a block with its `;`.
     pub(super) fn item(&mut self, place: Place) -> Parsed<Item> {
-        let doc = self.doc();
+        let mut doc = self.doc();
+        if let Some(at) = self.take_if("@") {
+            if self.is_word("annotation") {
+                self.take();
+                return self.annotation_type(doc);
+            }
+            let mut annotations = vec![self.annotation(at)?];
+            annotations.append(&mut self.annotations()?);
+            if doc.is_empty() {
+                doc = self.doc();
+            }
+            return self.plain_item(place, doc).map(|it| Item::Annotated(annotations, Box::new(it)));
+        }
+        self.plain_item(place, doc)
+    }
+
+    /// An item without annotations.
+    fn plain_item(&mut self, place: Place, doc: String) -> Parsed<Item> {
         let span = self.span();
-        let in_body = matches!(place, Place::Interface | Place::Value);
+        self.place = place;
+        if place == Place::Component {
+            return self.component_item(doc);
+        }
+        let in_body = matches!(place, Place::Interface | Place::Value | Place::Home);
         let keyword = match self.peek().clone() {
             TokenKind::Keyword(keyword) => keyword,
-            TokenKind::Identifier(word) if matches!(&*word, "component" | "home" | "eventtype") => {
-                let label = "components are not part of this language; only what they consist of is";
-                self.report(error(format!("`{word}` is not supported"), span, label));
-                return Err(Failed);
+            TokenKind::Identifier(_) if !in_body && self.is_word("component") => return self.component(doc),
+            TokenKind::Identifier(_) if !in_body && self.is_word("home") => return self.home(doc),
+            TokenKind::Identifier(_) if !in_body && self.is_word("eventtype") => {
+                return self.value(doc, false);
+            }
+            TokenKind::Identifier(_) if place == Place::Home && self.is_word("finder") => {
+                return self.finder(doc);
+            }
+            TokenKind::Identifier(_) if self.is_word("bitset") || self.is_word("bitmask") => {
+                return self.bits(doc, in_body);
             }
             TokenKind::Identifier(_) | TokenKind::Punctuation("::") if in_body => return self.operation(doc),
             // The lexer has reported a keyword in the wrong case.
@@ -45,7 +72,11 @@ impl Parser<'_> {
                 "module" | "interface" | "valuetype" | "abstract" | "local" | "custom" | "import"
             )
         {
-            let what = if place == Place::Interface { "an interface" } else { "a valuetype" };
+            let what = match place {
+                Place::Interface => "an interface",
+                Place::Home => "a home",
+                _ => "a valuetype",
+            };
             let label = "is a `}` missing before this?";
             self.report(error(format!("`{keyword}` cannot stand inside {what}"), span, label));
             // Reads it all the same, to say what else is wrong.
@@ -71,7 +102,11 @@ impl Parser<'_> {
             "import" => self.import(),
             "attribute" | "readonly" | "oneway" if in_body => self.feature(doc),
             "public" | "private" | "factory" if place == Place::Value => self.value_member(doc),
-            "public" | "private" | "factory" if place == Place::Interface => {
+            "factory" if place == Place::Home => {
+                self.take();
+                self.initializer(doc, "factory")
+            }
+            "public" | "private" | "factory" if in_body => {
                 let label = "write `valuetype` for an interface with state";
                 self.report(error(format!("`{keyword}` is for valuetypes"), span, label));
                 Err(Failed)
@@ -94,7 +129,20 @@ impl Parser<'_> {
         Ok(Item::Module { name, doc, items })
     }
 
-    fn constant(&mut self, doc: String) -> Parsed<Item> {
+    /// `bitset` or `bitmask`; in a body, an operation may return a type of that name.
+    fn bits(&mut self, doc: String, in_body: bool) -> Parsed<Item> {
+        let is_set = self.is_word("bitset");
+        let word = self.name("")?;
+        let name = self.name(&format!(" to name the {}", word.text))?;
+        if in_body && self.is("(") {
+            let span = word.span;
+            let returns = TypeSpec::Named(ScopedName { absolute: false, parts: vec![word], span });
+            return self.operation_named(doc, None, Some(returns), name);
+        }
+        if is_set { self.bitset(doc, name) } else { self.bitmask(doc, name) }
+    }
+
+    pub(super) fn constant(&mut self, doc: String) -> Parsed<Item> {
         self.take();
         let ty = self.simple_type()?;
         let name = self.name(" to name the constant")?;
@@ -105,7 +153,7 @@ impl Parser<'_> {
         Ok(Item::Constant { name, doc, ty, value })
     }
 
-    fn typedef(&mut self, doc: String) -> Parsed<Item> {
+    pub(super) fn typedef(&mut self, doc: String) -> Parsed<Item> {
         self.take();
         let mut field = self.field("typedef")?;
         if !doc.is_empty() {
@@ -124,7 +172,7 @@ impl Parser<'_> {
 
     fn abstract_item(&mut self, doc: String) -> Parsed<Item> {
         self.take();
-        if self.is("valuetype") {
+        if self.is("valuetype") || self.is_word("eventtype") {
             self.value(doc, true)
         } else if self.is("interface") {
             self.interface(doc, InterfaceFlavor::Abstract)

@@ -3,7 +3,7 @@
 use super::{Failed, Parsed, Parser, Place};
 use crate::diagnostics::error;
 use crate::model::{Direction, InterfaceFlavor, ValueFlavor};
-use crate::syntax::{Attribute, Interface, Item, Operation, Parameter, ScopedName, Value};
+use crate::syntax::{Attribute, Interface, Item, Name, Operation, Parameter, ScopedName, TypeSpec, Value};
 use crate::token::TokenKind;
 
 impl Parser<'_> {
@@ -20,22 +20,27 @@ impl Parser<'_> {
         Ok(Item::Interface(Interface { name, doc, flavor, bases, items }))
     }
 
-    /// From `custom` or `valuetype`.
+    /// From `custom`, `valuetype` or `eventtype`.
     pub(super) fn value(&mut self, doc: String, is_abstract: bool) -> Parsed<Item> {
         let mut flavor = if is_abstract { ValueFlavor::Abstract } else { ValueFlavor::Plain };
         if self.take_if("custom").is_some() {
             flavor = ValueFlavor::Custom;
         }
-        self.expect("valuetype", "after `custom`")?;
+        let event = self.is_word("eventtype");
+        if event {
+            self.take();
+        } else {
+            self.expect("valuetype", "after `custom`")?;
+        }
         let name = self.name(" to name the valuetype")?;
         if self.is(";") && flavor != ValueFlavor::Custom {
             self.semicolon("the valuetype");
             let (bases, supports) = (Vec::new(), Vec::new());
-            let value = Value { name, doc, flavor, truncatable: None, bases, supports, items: None };
+            let value = Value { name, doc, event, flavor, truncatable: None, bases, supports, items: None };
             return Ok(Item::Value(value));
         }
         if !matches!(self.peek(), TokenKind::Punctuation(":" | "{") | TokenKind::Keyword("supports")) {
-            if flavor != ValueFlavor::Plain {
+            if event || flavor != ValueFlavor::Plain {
                 return Err(self.unexpected("`:`, `supports` or `{` after the name of the valuetype"));
             }
             let ty = self.type_spec()?;
@@ -50,12 +55,12 @@ impl Parser<'_> {
         let supports = if self.take_if("supports").is_some() { self.scoped_names()? } else { Vec::new() };
         let items = Some(self.block("valuetype", |it| Ok(it.items(Place::Value)))?);
         self.semicolon("the valuetype");
-        Ok(Item::Value(Value { name, doc, flavor, truncatable, bases, supports, items }))
+        Ok(Item::Value(Value { name, doc, event, flavor, truncatable, bases, supports, items }))
     }
 
     pub(super) fn value_member(&mut self, doc: String) -> Parsed<Item> {
         let public = match self.take().kind {
-            TokenKind::Keyword("factory") => return self.factory(doc),
+            TokenKind::Keyword("factory") => return self.initializer(doc, "factory"),
             kind => kind == TokenKind::Keyword("public"),
         };
         let mut field = self.field("state member")?;
@@ -65,18 +70,23 @@ impl Parser<'_> {
         Ok(Item::State { public, field })
     }
 
-    fn factory(&mut self, doc: String) -> Parsed<Item> {
-        let name = self.name(" to name the factory")?;
+    /// A `factory` or `finder` from behind that word.
+    pub(super) fn initializer(&mut self, doc: String, what: &str) -> Parsed<Item> {
+        let name = self.name(&format!(" to name the {what}"))?;
         let parameters = self.parameters()?;
         for parameter in &parameters {
             if parameter.direction != Direction::In {
-                let label = "parameters of a factory are `in`";
-                self.report(error("a factory gives nothing back but the value", parameter.name.span, label));
+                let label = format!("parameters of a {what} are `in`");
+                let message = format!("a {what} gives nothing back but what it is for");
+                self.report(error(message, parameter.name.span, label));
             }
         }
         let raises = self.raises("raises")?;
-        self.semicolon("the factory");
+        self.semicolon(&format!("the {what}"));
         let doc = self.doc_or_behind(doc);
+        if what == "finder" {
+            return Ok(Item::Finder { name, doc, parameters, raises });
+        }
         Ok(Item::Factory { name, doc, parameters, raises })
     }
 
@@ -92,9 +102,17 @@ impl Parser<'_> {
         while self.take_if(",").is_some() {
             names.push(self.name(" to name the attribute")?);
         }
+        let array = ("[", "an attribute has no dimensions", "give the array type a name by `typedef`");
+        let value = ("=", "an attribute has no value in IDL", "`const` declares constants");
+        self.misplaced(&[array, value])?;
         let (mut get_raises, mut set_raises) = (Vec::new(), Vec::new());
         if readonly {
             get_raises = self.raises("raises")?;
+            let label = "write `raises` for what reading it raises";
+            self.misplaced(&[
+                ("setraises", "a read-only attribute is never set", label),
+                ("getraises", "a read-only attribute is only read", label),
+            ])?;
         } else {
             get_raises.append(&mut self.raises("getraises")?);
             set_raises.append(&mut self.raises("setraises")?);
@@ -111,10 +129,25 @@ impl Parser<'_> {
         let oneway = self.take_if("oneway");
         let returns = if self.take_if("void").is_some() { None } else { Some(self.simple_type()?) };
         let name = self.name(" to name the operation")?;
+        self.operation_named(doc, oneway, returns, name)
+    }
+
+    /// From behind the name.
+    pub(super) fn operation_named(
+        &mut self,
+        doc: String,
+        oneway: Option<crate::Span>,
+        returns: Option<TypeSpec>,
+        name: Name,
+    ) -> Parsed<Item> {
         if self.is(";") || self.is(",") {
-            let (span, label) =
-                (name.span, format!("write `attribute` before the type, or `{}()`", name.text));
-            self.report(error("an interface has operations and attributes, no members", span, label));
+            let (message, label) = if self.place == Place::Value {
+                ("a state member is public or private", "write `public` or `private` before the type".into())
+            } else {
+                let label = format!("write `attribute` before the type, or `{}()`", name.text);
+                ("an interface has operations and attributes, no members", label)
+            };
+            self.report(error(message, name.span, label));
             return Err(Failed);
         }
         let parameters = self.parameters()?;
@@ -143,6 +176,7 @@ impl Parser<'_> {
     }
 
     fn parameter(&mut self) -> Parsed<Parameter> {
+        let mut annotations = self.annotations()?;
         let span = self.span();
         let direction = match *self.peek() {
             TokenKind::Keyword("in") => Some(Direction::In),
@@ -165,9 +199,14 @@ impl Parser<'_> {
             }
             None => return Err(self.unexpected("a parameter: `in`, `out` or `inout`")),
         }
+        annotations.append(&mut self.annotations()?);
         let ty = self.simple_type()?;
         let name = self.name(" to name the parameter")?;
-        Ok(Parameter { direction: direction.unwrap_or(Direction::In), ty, name })
+        self.misplaced(&[
+            ("[", "a parameter has no dimensions", "give the array type a name by `typedef`"),
+            ("=", "a parameter has no default value", "remove it: callers give every argument"),
+        ])?;
+        Ok(Parameter { annotations, direction: direction.unwrap_or(Direction::In), ty, name })
     }
 
     /// `raises (A, B)`, or nothing.

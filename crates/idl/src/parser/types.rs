@@ -3,7 +3,7 @@
 use super::{Failed, Parsed, Parser};
 use crate::diagnostics::error;
 use crate::model::Type;
-use crate::syntax::{Arm, Body, CaseLabel, Constructed, Declarator, Field, Item, TypeSpec};
+use crate::syntax::{Arm, Body, CaseLabel, Constructed, Declarator, Enumerator, Field, Item, Name, TypeSpec};
 use crate::token::TokenKind;
 
 impl Parser<'_> {
@@ -23,7 +23,13 @@ impl Parser<'_> {
         let keyword = match self.peek() {
             TokenKind::Keyword(keyword) => *keyword,
             TokenKind::Identifier(_) | TokenKind::Punctuation("::") => {
-                return self.scoped_name().map(TypeSpec::Named);
+                let name = self.scoped_name()?;
+                let is_map =
+                    !name.absolute && matches!(name.parts.as_slice(), [only] if *only.text == *"map");
+                if is_map && self.is("<") {
+                    return self.nested(Self::map_type);
+                }
+                return Ok(TypeSpec::Named(name));
             }
             _ => return Err(self.unexpected("a type")),
         };
@@ -58,6 +64,21 @@ impl Parser<'_> {
                 let span = self.span();
                 let label = "only operations return `void`";
                 self.report(error("`void` is not a type of values", span, label));
+                return Err(Failed);
+            }
+            "struct" | "union" | "enum" => {
+                let label = "define it before, and write its name";
+                self.report(error(format!("a {keyword} cannot be defined here"), start, label));
+                return Err(Failed);
+            }
+            "const" | "typedef" => {
+                let label = "constants and types are defined outside";
+                self.report(error(format!("`{keyword}` cannot stand here"), start, label));
+                return Err(Failed);
+            }
+            "public" | "private" => {
+                let label = "remove it: only the state of valuetypes is public or private";
+                self.report(error(format!("`{keyword}` cannot stand here"), start, label));
                 return Err(Failed);
             }
             _ => return Err(self.unexpected("a type")),
@@ -111,21 +132,31 @@ impl Parser<'_> {
 
     /// `type a, b[3]` and the `;` after it.
     pub(super) fn field(&mut self, what: &str) -> Parsed<Field> {
-        let doc = self.doc();
+        let mut doc = self.doc();
+        let annotations = self.annotations()?;
+        if doc.is_empty() && !annotations.is_empty() {
+            doc = self.doc();
+        }
         let ty = self.type_spec()?;
         let mut declarators = vec![self.declarator(what)?];
         while self.take_if(",").is_some() {
             declarators.push(self.declarator(what)?);
         }
+        self.misplaced(&[
+            ("=", "a member has no value in IDL", "annotate it, as in `@default(5)`"),
+            ("(", "an operation cannot stand here", "operations are part of interfaces and valuetypes"),
+        ])?;
         self.semicolon(what);
         let doc = self.doc_or_behind(doc);
-        Ok(Field { ty, declarators, doc })
+        Ok(Field { annotations, ty, declarators, doc })
     }
 
     pub(super) fn declarator(&mut self, what: &str) -> Parsed<Declarator> {
         let name = self.name(&format!(" for the {what}"))?;
         let mut dimensions = Vec::new();
         while self.take_if("[").is_some() {
+            let label = "write `sequence<type>` for any number of elements";
+            self.misplaced(&[("]", "an array has a size", label)])?;
             dimensions.push(self.expression()?);
             self.expect("]", "after the dimension")?;
         }
@@ -139,14 +170,20 @@ impl Parser<'_> {
             _ => return Err(self.unexpected("a definition")),
         };
         let name = self.name(&format!(" to name the {keyword}"))?;
+        if keyword != "struct" {
+            self.misplaced(&[(":", "only structs, interfaces and values inherit", "remove the base")])?;
+        }
         let forward = self.is(";");
         let body = match keyword {
             "struct" if forward => Body::ForwardStruct,
             "union" if forward => Body::ForwardUnion,
-            "struct" => Body::Struct(self.fields("struct")?),
+            "struct" => {
+                let base = if self.take_if(":").is_some() { Some(self.scoped_name()?) } else { None };
+                Body::Struct { base, fields: self.fields("struct")? }
+            }
             "exception" => Body::Exception(self.fields("exception")?),
-            "union" => self.union_body()?,
-            _ => self.enum_body()?,
+            "union" => self.union_body(&name)?,
+            _ => Body::Enum(self.enumerators("enum")?),
         };
         Ok(Constructed { name, doc, body })
     }
@@ -156,17 +193,23 @@ impl Parser<'_> {
         self.block(of, |it| Ok(it.members(|it| it.field(&member))))
     }
 
-    fn union_body(&mut self) -> Parsed<Body> {
+    fn union_body(&mut self, name: &Name) -> Parsed<Body> {
         self.expect("switch", "after the name of the union")?;
         self.expect("(", "after `switch`")?;
+        let annotations = self.annotations()?;
         let discriminator = self.type_spec()?;
         self.expect(")", "after the discriminator's type")?;
         let arms = self.block("union", |it| Ok(it.members(Self::arm)))?;
-        Ok(Body::Union { discriminator, arms })
+        if arms.is_empty() && !self.lost {
+            let message = format!("`{}` has no members", name.text);
+            self.report(error(message, name.span, "a union has at least one member"));
+        }
+        Ok(Body::Union { annotations, discriminator, arms })
     }
 
     fn arm(&mut self) -> Parsed<Arm> {
         let doc = self.doc();
+        let mut annotations = self.annotations()?;
         let mut labels = Vec::new();
         loop {
             if let Some(span) = self.take_if("default") {
@@ -181,21 +224,26 @@ impl Parser<'_> {
             self.expect(":", "after the label")?;
         }
         let inner = self.doc();
+        annotations.append(&mut self.annotations()?);
         let ty = self.type_spec()?;
         let declarator = self.declarator("union member")?;
         self.semicolon("union member");
         let doc = self.doc_or_behind(if doc.is_empty() { inner } else { doc });
-        Ok(Arm { labels, ty, declarator, doc })
+        Ok(Arm { annotations, labels, ty, declarator, doc })
     }
 
-    fn enum_body(&mut self) -> Parsed<Body> {
-        let enumerators = self.block("enum", |it| {
+    /// The names of an enum or a bitmask, in braces.
+    pub(super) fn enumerators(&mut self, of: &str) -> Parsed<Vec<Enumerator>> {
+        self.block(of, |it| {
             let mut enumerators = Vec::new();
             loop {
                 let doc = it.doc();
+                let annotations = it.annotations()?;
                 let name = it.name(" for the enumerator")?;
+                let order = "remove it: the first is 0, each after it is one more";
+                it.misplaced(&[("=", "an enumerator has the number of its place", order)])?;
                 let comma = it.take_if(",");
-                enumerators.push((name, it.doc_or_behind(doc)));
+                enumerators.push(Enumerator { annotations, name, doc: it.doc_or_behind(doc) });
                 match comma {
                     None if it.is("}") => return Ok(enumerators),
                     None => return Err(it.unexpected("`,` or `}` after the enumerator")),
@@ -206,8 +254,7 @@ impl Parser<'_> {
                     Some(_) => {}
                 }
             }
-        })?;
-        Ok(Body::Enum(enumerators))
+        })
     }
 
     pub(super) fn constructed_item(&mut self, doc: String) -> Parsed<Item> {

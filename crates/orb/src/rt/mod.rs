@@ -43,6 +43,10 @@ use zorb_cdr::EncodeErrorKind;
 pub mod CORBA {
     use super::{Char, LongDouble, Sequence, WChar};
 
+    pub type PolicyType = u32;
+    pub type ServiceType = u16;
+    pub type ServiceOption = u32;
+    pub type ServiceDetailType = u32;
     pub type Identifier = String;
     pub type RepositoryId = String;
     pub type ScopedName = String;
