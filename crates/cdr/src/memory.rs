@@ -32,11 +32,21 @@ struct Kept {
     home: Option<Arc<dyn Home>>,
 }
 
+impl Kept {
+    #[cold]
+    #[inline(never)]
+    fn go_home(&mut self) {
+        if let Some(home) = &self.home {
+            home.give_back(core::mem::take(&mut self.octets));
+        }
+    }
+}
+
 impl Drop for Kept {
     #[inline]
     fn drop(&mut self) {
-        if let Some(home) = self.home.take() {
-            home.give_back(core::mem::take(&mut self.octets));
+        if self.home.is_some() {
+            self.go_home();
         }
     }
 }

@@ -47,6 +47,8 @@ use crate::{Limits, Message, Protocol, ProtocolError};
 /// The receiving half of a connection: give it what arrives, take the messages.
 pub struct Inbound {
     limits: Limits,
+    /// The same for messages that are taken the short way, which large ones are not that have their memory from a storage.
+    usual: Limits,
     buffer: ReceiveBuffer,
     reading: Reading,
     protocol: Option<Protocol>,
@@ -98,13 +100,14 @@ impl Inbound {
 
     fn with(reading: Reading, protocol: Option<Protocol>, limits: Limits) -> Self {
         let buffer = ReceiveBuffer::new(limits.receive_buffer, limits.first_grant);
-        Self { limits, buffer, reading, protocol }
+        Self { limits, usual: limits, buffer, reading, protocol }
     }
 
     /// The same, with the memory of large messages from there.
     #[must_use]
     pub fn with_storage(mut self, storage: Arc<dyn Storage>) -> Self {
         self.buffer.set_storage(storage);
+        self.usual.max_message = self.limits.max_message.min(self.limits.receive_buffer);
         self
     }
 
@@ -159,7 +162,7 @@ impl Inbound {
     #[allow(clippy::should_implement_trait, reason = "it is not an iterator: `None` means later, not never")]
     pub fn next(&mut self) -> Result<Option<Message>, ProtocolError> {
         if let Reading::Giop(_) = self.reading
-            && let Some(message) = usual::take(&mut self.buffer, &self.limits)
+            && let Some(message) = usual::take(&mut self.buffer, &self.usual)
         {
             return Ok(Some(message));
         }
@@ -171,7 +174,7 @@ impl Inbound {
     #[inline(never)]
     fn next_otherwise(&mut self) -> Result<Option<Message>, ProtocolError> {
         if let Reading::Lite = self.reading
-            && let Some(start) = lite::usual::Start::of(self.buffer.unparsed(), &self.limits)
+            && let Some(start) = lite::usual::Start::of(self.buffer.unparsed(), &self.usual)
         {
             if let Some(at) = start.reply() {
                 return Ok(Some(Message::Reply(at.take(&mut self.buffer))));
@@ -195,6 +198,9 @@ impl Inbound {
         };
         if let Err(error) = message {
             self.reading = Reading::Failed(error);
+        }
+        if self.buffer.storage().is_some() {
+            self.buffer.part_with_storage();
         }
         message
     }

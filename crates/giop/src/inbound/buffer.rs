@@ -107,14 +107,13 @@ impl ReceiveBuffer {
             self.small_reads = 0;
             // What a smaller one was expected to take, every memory has.
             self.expected = 0;
-            self.part_with_storage();
         }
     }
 
     /// What others may want is not kept for a next large message, which may never come: who has the message has its memory.
     #[cold]
-    fn part_with_storage(&mut self) {
-        if self.storage.is_some() && self.start == self.end {
+    pub(super) fn part_with_storage(&mut self) {
+        if self.start == self.end && self.capacity() > self.ordinary {
             self.memory = Memory::new();
             (self.base, self.start, self.end) = (0, 0, 0);
         }
