@@ -189,7 +189,7 @@ fn a_client_that_is_killed_while_it_holds_slabs_leaves_nothing_behind() {
     for step in STEPS {
         let mut peer = Peer::start(&format!("call:{step}"), SMALL, &place.socket(), &key);
         peer.comes_to(step);
-        until("it was accepted", || is_held());
+        until("it was accepted", is_held);
         peer.kill();
         serves(&orb, &served);
         until("its memory is given back", || !is_held());
