@@ -389,6 +389,12 @@ fn corbaloc_fields(corbaloc: &Corbaloc) -> Vec<Named> {
                 to.add("host", Value::Text(host.clone()));
                 to.add("port", Value::Number((*port).into(), None));
             }
+            CorbalocAddress::Uiop { version, path } | CorbalocAddress::Omniunix { version, path } => {
+                let omniorb = matches!(address, CorbalocAddress::Omniunix { .. });
+                to.add("protocol", Value::Text(if omniorb { "omniunix" } else { "uiop" }.to_string()));
+                to.add("version", Value::Text(version.to_string()));
+                to.add("path", Value::Text(path.clone()));
+            }
             CorbalocAddress::Rir => to.add("protocol", Value::Text("rir".to_string())),
             CorbalocAddress::Other { protocol, address } => {
                 to.add("protocol", Value::Text(protocol.clone()));
