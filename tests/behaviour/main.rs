@@ -48,6 +48,7 @@ mod contexts;
 mod datagrams;
 mod deadlines;
 mod fixture;
+mod foreign;
 mod forwarding;
 mod four;
 mod frames;

@@ -16,8 +16,10 @@ pub struct Seed {
 }
 
 /// References as people write them.
-pub const URLS: [&str; 8] = [
-    "corbaloc:iiop:1.2@a.example:7,:b,:1.1@[::1],iiop:[fe80::1%eth0]:9,uiop:x|y/Key%20%2f",
+pub const URLS: [&str; 10] = [
+    "corbaloc:iiop:1.2@a.example:7,:b,:1.1@[::1],iiop:[fe80::1%eth0]:9,tao:x|y/Key%20%2f",
+    "corbaloc:uiop:1.1    /run/a,omniunix:/run/b:,uiop:/c|Key%7C",
+    "corbaloc:omniunix:1.2    /run/b:/Key",
     "corbaloc:rir:/NameService",
     "corbaloc:miop:1.0@1.0-domain-7-2/239.255.0.1:5000",
     "corbaloc:miop:1.0@1.0-a.b-18446744073709551615/[ff02::7]:1;iiop:1.2@host:2809,:b/Key%20",

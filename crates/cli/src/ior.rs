@@ -10,7 +10,9 @@ use clap::Args;
 use serde_json::{Map, Value as Json, json};
 use zorb::Orb;
 use zorb::giop::describe::{self, Named, Value};
-use zorb::giop::{Corbaloc, CorbalocAddress, Endpoint, IiopProfile, ObjectUrl, UrlError};
+use zorb::giop::{
+    Corbaloc, CorbalocAddress, Endpoint, IiopProfile, ObjectUrl, UiopProfile, UnixEndpoint, UrlError,
+};
 use zorb::protocols::Considered;
 
 use crate::config::Told;
@@ -157,18 +159,36 @@ fn scheme(url: &ObjectUrl) -> &'static str {
     }
 }
 
-/// The same reference in its short form, where it has one: the addresses and key of an IOR's first IIOP profile.
+/// The same reference in its short form, where it has one: the addresses and key of an IOR's first IIOP profile; if that
+/// has no addresses, the Unix sockets that it names, as omniORB writes them; without such a profile TAO's socket.
 fn corbaloc(url: &ObjectUrl) -> Option<String> {
     let ObjectUrl::Ior(ior) = url else { return None };
-    let profile = ior.profiles.iter().find_map(|profile| IiopProfile::decode(profile).ok())?;
-    let address = |endpoint: Endpoint| CorbalocAddress::Iiop {
-        version: profile.version,
-        host: endpoint.host,
-        port: endpoint.port,
+    let found = ior.profiles.iter().find_map(|profile| IiopProfile::decode(profile).ok());
+    let (addresses, key) = match found {
+        Some(profile) => (iiop_addresses(&profile), profile.object_key),
+        None => {
+            let profile = ior.profiles.iter().find_map(|profile| UiopProfile::decode(profile).ok())?;
+            (vec![CorbalocAddress::Uiop { version: profile.version, path: profile.path }], profile.object_key)
+        }
     };
-    let addresses: Vec<_> = profile.endpoints().map(address).collect();
-    let key = profile.object_key.clone();
-    (!addresses.is_empty()).then(|| Corbaloc { addresses, key }.to_string())
+    if addresses.is_empty() {
+        return None;
+    }
+    let short = Corbaloc { addresses, key };
+    let text = short.to_string();
+    // A path may hold what such a URL cannot.
+    (text.parse().as_ref() == Ok(&short)).then_some(text)
+}
+
+fn iiop_addresses(profile: &IiopProfile) -> Vec<CorbalocAddress> {
+    let version = profile.version;
+    let by_host = |Endpoint { host, port }| CorbalocAddress::Iiop { version, host, port };
+    let addresses: Vec<_> = profile.endpoints().map(by_host).collect();
+    if !addresses.is_empty() {
+        return addresses;
+    }
+    let sockets = profile.components.iter().filter_map(|component| UnixEndpoint::decode(component).ok());
+    sockets.map(|socket| CorbalocAddress::Omniunix { version, path: socket.path }).collect()
 }
 
 /// What is shown of a reference.
@@ -367,7 +387,7 @@ mod tests {
         };
         let unknown = TaggedProfile { tag: ProfileTag(0x1234_5678), data: vec![1, 2, 3].into() };
         let type_id = "IDL:zorb.demo/imaging/Archive:1.0".to_owned();
-        let ior = Ior { type_id, profiles: vec![profile.encode().unwrap(), unknown] };
+        let ior = zorb::giop::Ior { type_id, profiles: vec![profile.encode().unwrap(), unknown] };
         // What a later version might add.
         Shown::of(&format!("{ior}abcdef")).unwrap()
     }
@@ -411,6 +431,25 @@ mod tests {
     }
 
     #[test]
+    fn sockets_have_a_short_form_too() {
+        for (url, expected) in [
+            ("corbaloc:omniunix:1.1@/run/a:,omniunix:/b:/key", Some("corbaloc:omniunix:1.1@/run/a:/key")),
+            ("corbaloc:uiop:/run/a|key", Some("corbaloc:uiop:1.2@/run/a|key")),
+            ("corbaloc:uiop:/run/a,omniunix:/b:/key", Some("corbaloc:omniunix:1.2@/b:/key")),
+            ("corbaloc:omniunix:/run/a|b:/key", Some("corbaloc:omniunix:1.2@/run/a|b:/key")),
+            ("corbaloc:uiop:/run/a:b|key", Some("corbaloc:uiop:1.2@/run/a:b|key")),
+        ] {
+            let corbaloc_url: Corbaloc = url.parse().unwrap();
+            let ior = ObjectUrl::Ior(corbaloc_url.to_ior("here").unwrap());
+            assert_eq!(corbaloc(&ior).as_deref(), expected, "{url}");
+        }
+        let (version, path) = (zorb::cdr::Version::V1_2, "/run/a|b".to_owned());
+        let profile = UiopProfile { version, path, object_key: "k".into(), components: Vec::new() };
+        let ior = zorb::giop::Ior { type_id: String::new(), profiles: vec![profile.encode().unwrap()] };
+        assert_eq!(corbaloc(&ObjectUrl::Ior(ior)), None, "the bar would end the path");
+    }
+
+    #[test]
     fn every_form_is_shown() {
         let text = |reference: &str| Shown::of(reference).unwrap().as_text();
         assert!(text("corbaloc::host/Key").contains("host"));
@@ -445,7 +484,7 @@ mod tests {
 
     #[test]
     fn what_a_peer_wrote_cannot_steer_the_terminal() {
-        let ior = Ior { type_id: "\u{1b}[2Jx".to_owned(), profiles: Vec::new() };
+        let ior = zorb::giop::Ior { type_id: "\u{1b}[2Jx".to_owned(), profiles: Vec::new() };
         assert!(!Shown::of(&ior.to_string()).unwrap().as_text().contains('\u{1b}'));
     }
 }

@@ -26,7 +26,7 @@
 //! | code sets chosen, announced, remembered | [`code_sets`] |
 //! | request ids | `request_ids.rs` |
 //! | references as octets, as `IOR:` | `reference/ior.rs`, `reference/iiop.rs`, `reference/unix.rs`, `reference/udp.rs`, `reference/uipmc.rs`, `reference/messaging.rs` |
-//! | `corbaloc:`, `corbaname:`, `file:` | `reference/url.rs` |
+//! | `corbaloc:`, `corbaname:`, `file:` | `reference/url.rs`, `reference/url/address.rs` |
 //! | a request in a datagram, multicast packets | `oneway.rs`, [`miop`] |
 //! | references explained | [`describe`] |
 //! | the numbers and their names | `number.rs` |

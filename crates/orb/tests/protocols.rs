@@ -72,6 +72,37 @@ fn the_references_list_goes_before_the_threads_and_that_before_the_orbs() {
 }
 
 #[test]
+fn a_socket_is_named_by_corbaloc_as_either_orb_writes_it() {
+    let (server, probe) = server();
+    server.bind_key("Probe", &probe);
+    let local = |transport: &str| {
+        let endpoints = server.endpoints();
+        endpoints.iter().find(|at| &*at.transport == transport).expect("it has one").address.to_string()
+    };
+    let (socket, tcp) = (local("unix"), local("tcp"));
+    let client = Orb::builder().build();
+    let resolved = |text: &str| client.string_to_object(text).map(|object| Probe(object.expect("not nil")));
+    for (text, expected) in [
+        (format!("corbaloc:omniunix:{socket}:/Probe"), "unix"),
+        (format!("corbaloc:omniunix:1.1@{socket}:/Probe"), "unix"),
+        (format!("corbaloc:uiop:{socket}|Probe"), "unix"),
+        (format!("corbaloc:uiop:1.0@{socket}|Probe"), "unix"),
+        (format!("corbaloc:omniunix:{socket}.none:,uiop:{socket}|Probe"), "unix"),
+        (format!("corbaloc:uiop:{socket}.none,iiop:1.2@{tcp}/Probe"), "tcp"),
+        (format!("corbaloc:future:x,omniunix:{socket}:/Probe"), "unix"),
+    ] {
+        assert_eq!(resolved(&text).and_then(|probe| by(&probe)), Ok(expected), "{text}");
+    }
+    let error = resolved(&format!("corbaloc:uiop:{socket}|Other")).and_then(|probe| by(&probe));
+    assert_eq!(error.expect_err("no such key").kind, Kind::ObjectNotExist);
+    let error = client.string_to_object("corbaloc:future:x/Probe").expect_err("nobody knows it").to_string();
+    assert!(error.contains("uiop, omniunix"), "{error}");
+    let error = client.string_to_object(&format!("corbaloc:uiop:{socket}/Probe")).expect_err("no bar");
+    assert!(error.to_string().contains("\"|\" and the key"), "{error}");
+    end(&server);
+}
+
+#[test]
 fn more_lists_than_are_kept_are_followed_all_the_same() {
     let (server, probe) = server();
     let probe = probe.through(&Orb::builder().build());

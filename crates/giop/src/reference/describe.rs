@@ -205,6 +205,17 @@ fn nested_component(component: &TaggedComponent, nesting: u32) -> Value {
             to.add("protocols", names);
             Ok(())
         },
+        // No encapsulation: its eight octets mean something to one process alone.
+        ComponentTag::ZORB_MEMORY => {
+            let parts = component.data.split_at_checked(8);
+            let name = parts.and_then(|(_, name)| core::str::from_utf8(name).ok());
+            let (Some((which, _)), Some(name)) = (parts, name) else { return unknown(tag, &component.data) };
+            return Value::Group(vec![
+                named("tag", tag),
+                named("memory", Value::Octets(component.data.slice_ref(which))),
+                named("name", Value::Text(name.to_string())),
+            ]);
+        }
         ComponentTag::TAO_ENDPOINTS => |from, to| {
             let endpoints = list(from, 9, |from, to| {
                 host_and_port(from, to)?;
@@ -389,6 +400,12 @@ fn corbaloc_fields(corbaloc: &Corbaloc) -> Vec<Named> {
                 to.add("host", Value::Text(host.clone()));
                 to.add("port", Value::Number((*port).into(), None));
             }
+            CorbalocAddress::Uiop { version, path } | CorbalocAddress::Omniunix { version, path } => {
+                let omniorb = matches!(address, CorbalocAddress::Omniunix { .. });
+                to.add("protocol", Value::Text(if omniorb { "omniunix" } else { "uiop" }.to_string()));
+                to.add("version", Value::Text(version.to_string()));
+                to.add("path", Value::Text(path.clone()));
+            }
             CorbalocAddress::Rir => to.add("protocol", Value::Text("rir".to_string())),
             CorbalocAddress::Other { protocol, address } => {
                 to.add("protocol", Value::Text(protocol.clone()));
@@ -545,6 +562,23 @@ profiles:
         };
         let names: Vec<_> = fields.iter().map(|field| &*field.name).collect();
         assert_eq!(names, ["tag", "byte order", "malformed", "data"]);
+    }
+
+    #[test]
+    fn a_name_within_a_process_is_shown_and_what_is_none_as_octets() {
+        let shown = |data: &'static [u8]| {
+            let Value::Group(fields) = super::component(&component(ComponentTag::ZORB_MEMORY, data)) else {
+                panic!()
+            };
+            fields
+        };
+        let fields = shown(b"12345678bank");
+        assert_eq!(fields[1], named("memory", Value::Octets("12345678".into())));
+        assert_eq!(fields[2], named("name", Value::Text("bank".into())));
+        assert_eq!(shown(b"12345678")[2], named("name", Value::Text(String::new())));
+        for data in [&b"1234567"[..], b"12345678\xff"] {
+            assert_eq!(shown(data)[1], named("data", Value::Octets(data.into())));
+        }
     }
 
     #[test]

@@ -4,26 +4,32 @@
 //! corbaloc:iiop:1.2@host:2809,:[::1]:5000/Key%20with%20space
 //!          └── address ─────┘ └─ address ┘└─ key ──────────┘
 //! corbaloc:rir:/NameService
+//! corbaloc:uiop:1.2@/run/bank|Key          a Unix socket of this machine, as TAO writes it
+//! corbaloc:omniunix:1.2@/run/bank:/Key     the same as omniORB writes it
 //! corbaloc:miop:1.0@1.0-domain-7/239.255.0.1:5000
 //!               │   └── group ─┘ └─ address ───┘   optional behind it: ";" and addresses of an object that answers
 //! corbaname::host/NameService#context/object
 //! ```
 //!
-//! An address without a protocol is IIOP's, without a version 1.0, without a port 2809. An address of a protocol
+//! An address without a protocol is IIOP's, without a version 1.0 (a socket's: 1.2), without a port 2809. Addresses are
+//! read from the left: each protocol says where its own end ([`CorbalocAddress`]). An address of a protocol
 //! that zorb does not know is kept as text, since another address of the list may serve. A group of objects (§11.5) is
 //! named by a domain, a number and perhaps the version of its reference, with a multicast address.
 
-use alloc::borrow::ToOwned;
 use alloc::string::String;
 use alloc::vec::Vec;
 use core::fmt;
-use core::net::Ipv6Addr;
 use core::str::FromStr;
 
 use bytes::Bytes;
 use zorb_cdr::{EncodeError, Version};
 
-use super::{DEFAULT_PORT, GroupComponent, IiopProfile, Ior, UipmcProfile, UrlError};
+use super::{IiopProfile, Ior, UiopProfile, UipmcProfile, UnixEndpoint, UrlError};
+use address::{Behind, first_address, miop_address};
+
+mod address;
+
+pub use address::CorbalocAddress;
 
 /// The key of a `corbaloc:rir:` or `corbaname:` that names none.
 const DEFAULT_KEY: &[u8] = b"NameService";
@@ -90,61 +96,41 @@ pub struct Corbaloc {
     pub key: Bytes,
 }
 
-/// One address of a `corbaloc:` URL.
-#[derive(Clone, Debug, PartialEq, Eq)]
-#[non_exhaustive]
-pub enum CorbalocAddress {
-    /// `iiop:`, or nothing before the colon.
-    Iiop {
-        /// The highest GIOP version to be used; 1.0 if none is written.
-        version: Version,
-        /// A name or a numeric address, IPv6 without brackets.
-        host: String,
-        /// The port; 2809 if none is written.
-        port: u16,
-    },
-    /// `miop:`: a group of objects at a multicast address. It stands first, and the addresses behind it, if any, are those
-    /// of an object that answers for the group.
-    Miop {
-        /// The version of MIOP; 1.0 if none is written.
-        version: Version,
-        /// Which group.
-        group: GroupComponent,
-        /// A multicast address, IPv6 without brackets.
-        address: String,
-        /// The port.
-        port: u16,
-    },
-    /// `rir:`: an initial reference of the ORB itself.
-    Rir,
-    /// Another protocol.
-    Other {
-        /// Its name.
-        protocol: String,
-        /// What follows the colon.
-        address: String,
-    },
-}
-
 impl Corbaloc {
-    /// The reference that the IIOP and multicast addresses stand for: a profile for each, no type id. Nil if there is none.
+    /// The reference that the addresses of known protocols stand for: a profile for each, no type id. Nil if there is none.
+    ///
+    /// `machine` is the name of the machine that the paths of Unix sockets are on, as its system gives it
+    /// (`gethostname`): omniORB's component says it.
     ///
     /// # Errors
-    /// A host or a group's domain that an IIOP profile cannot carry (impossible for one that was parsed).
-    pub fn to_ior(&self) -> Result<Ior, EncodeError> {
+    /// A host, a path or a group's domain that a profile cannot carry (impossible for one that was parsed), or such a
+    /// `machine`.
+    pub fn to_ior(&self, machine: &str) -> Result<Ior, EncodeError> {
         let mut ior = Ior::nil();
+        let key = || self.key.clone();
         for address in &self.addresses {
-            if let CorbalocAddress::Miop { version, group, address, port } = address {
-                let (version, address, port) = (*version, address.clone(), *port);
-                let components = alloc::vec![group.encode()?];
-                ior.profiles.push(UipmcProfile { version, address, port, components }.encode()?);
-            }
-            if let CorbalocAddress::Iiop { version, host, port } = address {
-                let (version, host, port) = (*version, host.clone(), *port);
-                let profile =
-                    IiopProfile { version, host, port, object_key: self.key.clone(), components: Vec::new() };
-                ior.profiles.push(profile.encode()?);
-            }
+            let profile = match address.clone() {
+                CorbalocAddress::Miop { version, group, address, port } => {
+                    let components = alloc::vec![group.encode()?];
+                    UipmcProfile { version, address, port, components }.encode()?
+                }
+                CorbalocAddress::Iiop { version, host, port } => {
+                    let components = Vec::new();
+                    IiopProfile { version, host, port, object_key: key(), components }.encode()?
+                }
+                CorbalocAddress::Uiop { version, path } => {
+                    UiopProfile { version, path, object_key: key(), components: Vec::new() }.encode()?
+                }
+                CorbalocAddress::Omniunix { version, path } => {
+                    // Port 0: no address of its own, as omniORB says it too. IIOP 1.0 has no place for components.
+                    let version = version.max(Version::V1_1);
+                    let host: String = machine.into();
+                    let components = alloc::vec![UnixEndpoint { host: host.clone(), path }.encode()?];
+                    IiopProfile { version, host, port: 0, object_key: key(), components }.encode()?
+                }
+                CorbalocAddress::Rir | CorbalocAddress::Other { .. } => continue,
+            };
+            ior.profiles.push(profile);
         }
         Ok(ior)
     }
@@ -178,37 +164,9 @@ impl Corbaloc {
         if self.addresses.len() == 1 && follows_group(0) {
             return Ok(());
         }
-        f.write_str("/")?;
+        let by_uiop = matches!(self.addresses.last(), Some(CorbalocAddress::Uiop { .. }));
+        f.write_str(if by_uiop { "|" } else { "/" })?;
         escape(f, &self.key)
-    }
-}
-
-impl fmt::Display for CorbalocAddress {
-    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        match self {
-            Self::Rir => f.write_str("rir:"),
-            Self::Other { protocol, address } => write!(f, "{protocol}:{address}"),
-            Self::Miop { version, group, address, port } => {
-                write!(
-                    f,
-                    "miop:{}.{}@{}.{}-",
-                    version.major, version.minor, group.version.0, group.version.1
-                )?;
-                write!(f, "{}-{}", group.domain, group.group)?;
-                if group.reference_version != 0 {
-                    write!(f, "-{}", group.reference_version)?;
-                }
-                if address.contains(':') {
-                    write!(f, "/[{address}]:{port}")
-                } else {
-                    write!(f, "/{address}:{port}")
-                }
-            }
-            Self::Iiop { version, host, port } => {
-                write!(f, "iiop:{}.{}@", version.major, version.minor)?;
-                if host.contains(':') { write!(f, "[{host}]:{port}") } else { write!(f, "{host}:{port}") }
-            }
-        }
     }
 }
 
@@ -280,6 +238,28 @@ impl<'t> Rest<'t> {
         }
     }
 
+    /// What stands before the first of `separators`, which one that is, and what stands after it.
+    fn split_at_any(self, separators: &[char]) -> (Self, Option<(char, Self)>) {
+        match self.text.find(separators) {
+            Some(found) => {
+                let (before, after) = self.text.split_at(found);
+                let mut letters = after.chars();
+                let separator = letters.next();
+                let after = separator.map(|separator| {
+                    let at = self.at + found + separator.len_utf8();
+                    (separator, Self { text: letters.as_str(), at })
+                });
+                (Self { text: before, at: self.at }, after)
+            }
+            None => (self, None),
+        }
+    }
+
+    /// The empty text behind this one.
+    fn end(self) -> Self {
+        Self { text: "", at: self.at + self.text.len() }
+    }
+
     fn error(self, what: &'static str) -> UrlError {
         UrlError::new(what, self.at)
     }
@@ -308,16 +288,19 @@ fn corbaloc(rest: Rest<'_>, naming: bool) -> Result<Corbaloc, UrlError> {
 }
 
 fn addresses_and_key(rest: Rest<'_>, naming: bool) -> Result<Corbaloc, UrlError> {
-    let (list, key) = rest.split_at_first('/');
     let mut addresses = Vec::new();
-    let mut next = Some(list);
-    while let Some(rest) = next {
-        let (address, following) = rest.split_at_first(',');
-        addresses.push(parse_address(address)?);
-        next = following;
-    }
+    let mut next = rest;
+    let key = loop {
+        let (address, behind) = first_address(next, naming)?;
+        addresses.push(address);
+        match behind {
+            Behind::Address(following) => next = following,
+            Behind::Key(key) => break Some(key),
+            Behind::Nothing => break None,
+        }
+    };
     if addresses.len() > 1 && addresses.contains(&CorbalocAddress::Rir) {
-        return Err(list.error("\"rir:\" stands alone, without other addresses"));
+        return Err(rest.error("\"rir:\" stands alone, without other addresses"));
     }
     let key = match key {
         Some(key) => unescape(key)?,
@@ -325,125 +308,6 @@ fn addresses_and_key(rest: Rest<'_>, naming: bool) -> Result<Corbaloc, UrlError>
     };
     let names_none = key.is_empty() && (naming || addresses[0] == CorbalocAddress::Rir);
     Ok(Corbaloc { addresses, key: if names_none { Bytes::from_static(DEFAULT_KEY) } else { key.into() } })
-}
-
-fn parse_address(rest: Rest<'_>) -> Result<CorbalocAddress, UrlError> {
-    let (protocol, Some(address)) = rest.split_at_first(':') else {
-        return Err(rest.error("an address is \"iiop:host\", \":host\" or \"rir:\": a colon is missing"));
-    };
-    if protocol.text.is_empty() || protocol.text.eq_ignore_ascii_case("iiop") {
-        return iiop_address(address);
-    }
-    if protocol.text.eq_ignore_ascii_case("rir") {
-        return match address.text {
-            "" => Ok(CorbalocAddress::Rir),
-            _ => Err(address.error("nothing follows \"rir:\" but the key")),
-        };
-    }
-    if let Some(bad) =
-        protocol.text.find(|letter: char| !letter.is_ascii_alphanumeric() && !"+-._".contains(letter))
-    {
-        return Err(UrlError::new("not a letter of a protocol's name", protocol.at + bad));
-    }
-    Ok(CorbalocAddress::Other { protocol: protocol.text.to_owned(), address: address.text.to_owned() })
-}
-
-/// `1.0@1.0-domain-7-2/239.255.0.1:5000`.
-fn miop_address(rest: Rest<'_>) -> Result<CorbalocAddress, UrlError> {
-    let (version, rest) = match rest.split_at_first('@') {
-        (version, Some(rest)) => (parse_version(version)?, rest),
-        (rest, None) => (Version::V1_0, rest),
-    };
-    let (named, Some(at)) = rest.split_at_first('/') else {
-        return Err(rest.error("a group is \"1.0-domain-number/address:port\": a slash is missing"));
-    };
-    let mut parts = named.text.split('-');
-    let (Some(first), Some(domain), Some(group)) = (parts.next(), parts.next(), parts.next()) else {
-        return Err(named
-            .error("a group is named \"1.0-domain-number\", with its reference's version behind it or not"));
-    };
-    let Version { major, minor } = parse_version(Rest { text: first, at: named.at })?;
-    let is_number = |text: &str| !text.is_empty() && text.bytes().all(|digit| digit.is_ascii_digit());
-    let number = Some(group).filter(|text| is_number(text)).and_then(|text| text.parse().ok());
-    let reference_version = match parts.next() {
-        Some(version) => Some(version).filter(|text| is_number(text)).and_then(|text| text.parse().ok()),
-        None => Some(0),
-    };
-    let (Some(group), Some(reference_version), None) = (number, reference_version, parts.next()) else {
-        return Err(named.error("a group's number and its reference's version are decimal numbers"));
-    };
-    if domain.is_empty()
-        || !domain.bytes().all(|letter| letter.is_ascii_alphanumeric() || b"._".contains(&letter))
-    {
-        return Err(named.error("a group's domain is made of letters, digits, \".\" and \"_\""));
-    }
-    let address: core::net::SocketAddr = at
-        .text
-        .parse()
-        .map_err(|_| at.error("not an address and a port, as 239.255.0.1:5000 or [ff02::7]:5000"))?;
-    if !address.ip().is_multicast() {
-        return Err(at.error("not a multicast address"));
-    }
-    let version_of_group = (major, minor);
-    let group =
-        GroupComponent { version: version_of_group, domain: domain.to_owned(), group, reference_version };
-    let text = alloc::string::ToString::to_string(&address.ip());
-    Ok(CorbalocAddress::Miop { version, group, address: text, port: address.port() })
-}
-
-fn iiop_address(rest: Rest<'_>) -> Result<CorbalocAddress, UrlError> {
-    let (version, rest) = match rest.split_at_first('@') {
-        (version, Some(rest)) => (parse_version(version)?, rest),
-        (rest, None) => (Version::V1_0, rest),
-    };
-    let (host, port) = match rest.text.strip_prefix('[') {
-        Some(_) => {
-            let (host, after) = Rest { text: &rest.text[1..], at: rest.at + 1 }.split_at_first(']');
-            let Some(after) = after else {
-                return Err(rest.error("the bracket of an IPv6 address is not closed"));
-            };
-            let (numeric, _zone) = host.split_at_first('%');
-            if numeric.text.parse::<Ipv6Addr>().is_err() {
-                return Err(host.error("not an IPv6 address"));
-            }
-            match after.split_at_first(':') {
-                (Rest { text: "", .. }, port) => (host, port),
-                _ => return Err(after.error("after an IPv6 address comes \":port\" or nothing")),
-            }
-        }
-        None => {
-            let (host, port) = rest.split_at_first(':');
-            if host.text.is_empty() {
-                return Err(host.error("a host is missing"));
-            }
-            if let Some(bad) =
-                host.text.find(|letter: char| !letter.is_ascii_alphanumeric() && !"-._".contains(letter))
-            {
-                return Err(UrlError::new("not a letter of a host name", host.at + bad));
-            }
-            (host, port)
-        }
-    };
-    let port = match port {
-        Some(port) if port.text.contains(':') => {
-            return Err(port.error("not a port number; an IPv6 address stands in brackets"));
-        }
-        Some(port) => match port.text.parse() {
-            Ok(number) if port.text.bytes().all(|digit| digit.is_ascii_digit()) => number,
-            _ => return Err(port.error("not a port number from 0 to 65535")),
-        },
-        None => DEFAULT_PORT,
-    };
-    Ok(CorbalocAddress::Iiop { version, host: host.text.to_owned(), port })
-}
-
-fn parse_version(rest: Rest<'_>) -> Result<Version, UrlError> {
-    let number =
-        |text: &str| text.bytes().all(|digit| digit.is_ascii_digit()).then(|| text.parse().ok()).flatten();
-    rest.text
-        .split_once('.')
-        .and_then(|(major, minor)| Some(Version { major: number(major)?, minor: number(minor)? }))
-        .ok_or(rest.error("before the \"@\" stands a version such as 1.2"))
 }
 
 fn file_path(text: &str) -> Result<String, UrlError> {
@@ -513,6 +377,7 @@ fn escape(f: &mut fmt::Formatter<'_>, octets: &[u8]) -> fmt::Result {
 mod tests {
     use super::*;
     use alloc::string::ToString;
+    use alloc::vec;
 
     fn iiop(minor: u8, host: &str, port: u16) -> CorbalocAddress {
         CorbalocAddress::Iiop { version: Version { major: 1, minor }, host: host.into(), port }
@@ -527,7 +392,7 @@ mod tests {
         ] {
             let url: Corbaloc = text.parse().unwrap();
             assert_eq!(url.to_string(), text);
-            let ior = url.to_ior().unwrap();
+            let ior = url.to_ior("here").unwrap();
             let group = UipmcProfile::decode(&ior.profiles[0]).unwrap().group().unwrap();
             assert!(text.contains(&alloc::format!("-{}-{}", group.domain, group.group)));
             assert_eq!(ior.profiles.len(), url.addresses.len());
@@ -553,11 +418,11 @@ mod tests {
     #[test]
     fn several_addresses_versions_and_ipv6() {
         let url: Corbaloc =
-            "corbaloc:iiop:1.2@a.example:7,:b,:1.1@[::1],iiop:[fe80::1%eth0]:9,uiop:x|y/Key%20%2f/é"
+            "corbaloc:iiop:1.2@a.example:7,:b,:1.1@[::1],iiop:[fe80::1%eth0]:9,tao:x|y/Key%20%2f/é"
                 .replace('é', "%C3%A9")
                 .parse()
                 .unwrap();
-        let other = CorbalocAddress::Other { protocol: "uiop".into(), address: "x|y".into() };
+        let other = CorbalocAddress::Other { protocol: "tao".into(), address: "x|y".into() };
         assert_eq!(
             url.addresses,
             [
@@ -570,7 +435,65 @@ mod tests {
         );
         assert_eq!(&url.key[..], "Key //é".as_bytes());
         assert_eq!(url.to_string().parse::<Corbaloc>().unwrap(), url);
-        assert_eq!(url.to_ior().unwrap().profiles.len(), 4);
+        assert_eq!(url.to_ior("here").unwrap().profiles.len(), 4);
+    }
+
+    #[test]
+    fn unix_sockets_as_the_other_orbs_write_them() {
+        let uiop = |minor, path: &str| CorbalocAddress::Uiop {
+            version: Version { major: 1, minor },
+            path: path.into(),
+        };
+        let omniunix = |minor, path: &str| CorbalocAddress::Omniunix {
+            version: Version { major: 1, minor },
+            path: path.into(),
+        };
+        for (text, addresses, key, again) in [
+            ("uiop:1.1@/run/a b|Key/x", vec![uiop(1, "/run/a b")], "Key/x", "uiop:1.1@/run/a b|Key/x"),
+            ("UIOP:/run/a|b", vec![uiop(2, "/run/a")], "b", "uiop:1.2@/run/a|b"),
+            ("uiop:/at@home|", vec![uiop(2, "/at@home")], "", "uiop:1.2@/at@home|"),
+            ("uiop:/c:1|k%7Cl", vec![uiop(2, "/c:1")], "k|l", "uiop:1.2@/c:1|k%7Cl"),
+            ("omniunix:/run/a:/b", vec![omniunix(2, "/run/a")], "b", "omniunix:1.2@/run/a:/b"),
+            ("omniunix:1.0@/r|x:/b", vec![omniunix(0, "/r|x")], "b", "omniunix:1.0@/r|x:/b"),
+            ("omniunix:/r:", vec![omniunix(2, "/r")], "", "omniunix:1.2@/r:/"),
+            (
+                "iiop:1.2@h:1,omniunix:/r,omniunix:/s:,uiop:/t,:h/k",
+                vec![
+                    iiop(2, "h", 1),
+                    omniunix(2, "/r"),
+                    omniunix(2, "/s"),
+                    uiop(2, "/t"),
+                    iiop(0, "h", 2809),
+                ],
+                "k",
+                "iiop:1.2@h:1,omniunix:1.2@/r:,omniunix:1.2@/s:,uiop:1.2@/t,iiop:1.0@h:2809/k",
+            ),
+        ] {
+            let url: Corbaloc = alloc::format!("corbaloc:{text}").parse().unwrap();
+            assert_eq!((&url.addresses, &url.key[..]), (&addresses, key.as_bytes()), "{text}");
+            assert_eq!(url.to_string(), alloc::format!("corbaloc:{again}"));
+            assert_eq!(url.to_string().parse::<Corbaloc>().unwrap(), url);
+        }
+        for (text, printed) in [
+            ("corbaname:uiop:/r", "corbaname:uiop:1.2@/r|NameService"),
+            ("corbaname:omniunix:/r#a/b", "corbaname:omniunix:1.2@/r:/NameService#a/b"),
+            ("corbaname:uiop:/r|Other#a", "corbaname:uiop:1.2@/r|Other#a"),
+        ] {
+            assert_eq!(text.parse::<Corbaname>().unwrap().to_string(), printed);
+        }
+    }
+
+    #[test]
+    fn unix_sockets_become_the_profiles_of_their_orbs() {
+        let url: Corbaloc = "corbaloc:omniunix:1.0@/r:,uiop:1.1@/s|key".parse().unwrap();
+        let profiles = url.to_ior("here").unwrap().profiles;
+        let of_omniorb = IiopProfile::decode(&profiles[0]).unwrap();
+        assert_eq!((&*of_omniorb.host, of_omniorb.port, of_omniorb.version), ("here", 0, Version::V1_1));
+        let endpoint = UnixEndpoint::decode(&of_omniorb.components[0]).unwrap();
+        assert_eq!(endpoint, UnixEndpoint { host: "here".into(), path: "/r".into() });
+        let of_tao = UiopProfile::decode(&profiles[1]).unwrap();
+        assert_eq!((&*of_tao.path, of_tao.version), ("/s", Version::V1_1));
+        assert_eq!((&of_omniorb.object_key[..], &of_tao.object_key[..]), (&b"key"[..], &b"key"[..]));
     }
 
     #[test]
@@ -580,7 +503,7 @@ mod tests {
         {
             let url: Corbaloc = text.parse().unwrap();
             assert_eq!(url, Corbaloc { addresses: [CorbalocAddress::Rir].into(), key: "NameService".into() });
-            assert!(url.to_ior().unwrap().is_nil());
+            assert!(url.to_ior("here").unwrap().is_nil());
         }
         assert_eq!("corbaloc:rir:/TradingService".parse::<Corbaloc>().unwrap().key, "TradingService");
     }
@@ -626,6 +549,18 @@ mod tests {
             ("corbaloc::h,/x", 12),
             ("corbaloc::h#x", 11),
             ("corbaname::h#%ff", 13),
+            ("corbaloc:uiop:|k", 14),
+            ("corbaloc:uiop:1.2@|k", 18),
+            ("corbaloc:uiop:x@/r|k", 14),
+            ("corbaloc:uiop:/run/x/Key", 24),
+            ("corbaloc:uiop:/r\u{e9}|k", 16),
+            ("corbaloc:uiop:/r\0|k", 16),
+            ("corbaloc:uiop:/r#|k", 16),
+            ("corbaloc:uiop:/r|a|b", 18),
+            ("corbaloc:omniunix:/r/Key", 24),
+            ("corbaloc:omniunix:/r:Key", 21),
+            ("corbaloc:omniunix::/k", 18),
+            ("corbaloc:rir:,uiop:/r|k", 9),
         ] {
             let error = text.parse::<ObjectUrl>().unwrap_err();
             assert_eq!(error.at, at, "{text}: {error}");

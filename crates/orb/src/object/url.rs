@@ -40,9 +40,16 @@ fn step(orb: &Orb, text: &str, left: u32) -> Result<Option<ObjectRef>, SystemExc
             }
         }
         ObjectUrl::Corbaloc(url) => {
-            let ior = url.to_ior().map_err(|error| bad(9, format!("{text:.200}: {error}")))?;
+            let ior = url
+                .to_ior(&zorb_ipc::host_name())
+                .map_err(|error| bad(9, format!("{text:.200}: {error}")))?;
             if ior.is_nil() {
-                return Err(bad(8, format!("{text:.200}: none of its protocols is known; iiop and rir are")));
+                return Err(bad(
+                    8,
+                    format!(
+                        "{text:.200}: none of its protocols is known; iiop, miop, uiop, omniunix and rir are"
+                    ),
+                ));
             }
             Ok(ObjectRef::new(orb, ior))
         }

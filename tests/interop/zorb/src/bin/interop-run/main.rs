@@ -10,6 +10,7 @@
 //! | `references` | `catior` and `zorb ior` agree on every peer's references |
 //! | `naming` | omniNames: `corbaname:`, bind, resolve, list; `nameclt` agrees |
 //! | `multicast` | oneways to a group of a zorb and a JacORB object, from either |
+//! | `sockets` | `corbaloc:` of Unix sockets, by which zorb and omniORB call each other |
 //! | `capture` | tshark finds no malformed message in zorb's traffic |
 
 mod capture;
@@ -21,6 +22,7 @@ mod pairings;
 mod peers;
 mod process;
 mod references;
+mod sockets;
 
 use std::process::ExitCode;
 use std::sync::atomic::{AtomicUsize, Ordering};
@@ -79,6 +81,7 @@ fn run() -> Result<ExitCode, String> {
         let workshop = &workshop;
         steps.push((format!("references of {peer}"), Box::new(move || references::agree(workshop, peer))));
     }
+    steps.push(("corbaloc of Unix sockets".into(), Box::new(|| sockets::by_corbaloc(&workshop))));
     steps.push(("naming by omniNames".into(), Box::new(|| naming::agree(&workshop))));
     steps.push(("multicast by MIOP".into(), Box::new(|| multicast::reaches_both(&workshop))));
     steps.push(("messages by tshark".into(), Box::new(|| capture::well_formed(&workshop))));

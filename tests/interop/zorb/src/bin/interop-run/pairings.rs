@@ -110,7 +110,7 @@ pub(crate) fn all() -> Vec<Pairing> {
 const END: Duration = Duration::from_secs(30);
 
 /// Tells a server to end, by the operation of its object.
-fn shut_down(reference: &str) -> Result<(), String> {
+pub(crate) fn shut_down(reference: &str) -> Result<(), String> {
     let orb = Orb::builder().build();
     let object = orb.string_to_object(reference).map_err(|error| error.to_string())?;
     let every = Every::from_object(object.ok_or("the server's reference is nil")?);
