@@ -387,7 +387,7 @@ mod tests {
         };
         let unknown = TaggedProfile { tag: ProfileTag(0x1234_5678), data: vec![1, 2, 3].into() };
         let type_id = "IDL:zorb.demo/imaging/Archive:1.0".to_owned();
-        let ior = zorb::giop::Ior { type_id, profiles: vec![profile.encode().unwrap(), unknown] };
+        let ior = Ior { type_id, profiles: vec![profile.encode().unwrap(), unknown] };
         // What a later version might add.
         Shown::of(&format!("{ior}abcdef")).unwrap()
     }
@@ -445,7 +445,7 @@ mod tests {
         }
         let (version, path) = (zorb::cdr::Version::V1_2, "/run/a|b".to_owned());
         let profile = UiopProfile { version, path, object_key: "k".into(), components: Vec::new() };
-        let ior = zorb::giop::Ior { type_id: String::new(), profiles: vec![profile.encode().unwrap()] };
+        let ior = Ior { type_id: String::new(), profiles: vec![profile.encode().unwrap()] };
         assert_eq!(corbaloc(&ObjectUrl::Ior(ior)), None, "the bar would end the path");
     }
 
@@ -484,7 +484,7 @@ mod tests {
 
     #[test]
     fn what_a_peer_wrote_cannot_steer_the_terminal() {
-        let ior = zorb::giop::Ior { type_id: "\u{1b}[2Jx".to_owned(), profiles: Vec::new() };
+        let ior = Ior { type_id: "\u{1b}[2Jx".to_owned(), profiles: Vec::new() };
         assert!(!Shown::of(&ior.to_string()).unwrap().as_text().contains('\u{1b}'));
     }
 }
