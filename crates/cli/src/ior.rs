@@ -371,7 +371,7 @@ fn characters(octets: &[u8]) -> String {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use zorb::giop::{ComponentTag, ProfileTag, TaggedComponent, TaggedProfile};
+    use zorb::giop::{ComponentTag, Ior, ProfileTag, TaggedComponent, TaggedProfile};
 
     /// A reference with everything that is hard to lay out.
     fn rich() -> Shown {

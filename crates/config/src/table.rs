@@ -272,7 +272,7 @@ pub static SETTINGS: &[Setting] = &[
         spellings: &[],
         get: |chosen| {
             let (count, octets) = chosen.message_buffers?;
-            Some(Value::Text(format!("{count}*{}", Value::Octets(octets))))
+            Some(Value::Text(format!("{count}x{}", Value::Octets(octets))))
         },
         set: |builder, value| match buffers(value.text(), MOST_BUFFERED) {
             Ok((count, octets)) => builder.message_buffers(count, octets),
