@@ -177,6 +177,18 @@ fn as_many_private_connections_as_are_allowed_and_one_for_the_rest(at: Place) {
     }
 }
 
+/// The rest of it, more than a transport holds, is thrown away while the connection closes, so that the client comes to read why.
+fn a_client_learns_that_its_message_is_too_large(at: Place) {
+    let (_server, text) = serve(at.server().largest_message(1 << 20), Arc::new(Servant::new(1)));
+    let client = at.client().build();
+    let probe = probe(&client, &text);
+    for _ in 0..3 {
+        let refused = probe.echo(&vec![7; 3 << 20]).unwrap_err();
+        assert!(refused.to_string().contains("MessageError"), "{refused}");
+        probe.nothing().unwrap();
+    }
+}
+
 /// Takes a client's connection and its first request; gives what it asks for.
 fn accept(listener: &TcpListener) -> (TcpStream, String) {
     let (mut stream, _) = listener.accept().unwrap();
@@ -241,4 +253,5 @@ over! {
     connections_are_used_again,
     as_many_private_connections_as_are_allowed_and_one_for_the_rest,
     a_oneway_after_the_servers_close_goes_by_another_connection,
+    a_client_learns_that_its_message_is_too_large,
 }

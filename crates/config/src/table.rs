@@ -255,6 +255,14 @@ pub static SETTINGS: &[Setting] = &[
         set: |builder, value| builder.largest_message(value.octets()),
     },
     Setting {
+        key: "waiting_octets",
+        kind: octets(0),
+        what: "Oneways and asynchronous calls that may wait for one connection; a larger message waits alone.",
+        spellings: &[],
+        get: |chosen| Some(Value::Octets(chosen.waiting_octets)),
+        set: |builder, value| builder.waiting_octets(value.octets()),
+    },
+    Setting {
         key: "private_connections",
         kind: count(0),
         what: "Connections to one endpoint that blocking calls have to themselves; further calls share one.",

@@ -407,6 +407,13 @@ impl OrbBuilder {
         self
     }
 
+    /// Octets of oneways and `_async` calls that may wait for one shared connection: beyond them they end in `NO_RESOURCES`, not executed,
+    /// and blocking senders wait; a larger message waits alone. Default: 64 MiB.
+    pub fn waiting_octets(mut self, octets: usize) -> Self {
+        self.client.outbox = octets;
+        self
+    }
+
     /// Connections to one endpoint that blocking calls have to themselves; further calls share one. Default: 64; 0:
     /// all calls share.
     pub fn private_connections(mut self, most: usize) -> Self {

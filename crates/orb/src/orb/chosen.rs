@@ -38,6 +38,8 @@ pub struct Chosen {
     pub fragment_size: Option<usize>,
     /// The largest message that is accepted, in octets.
     pub largest_message: usize,
+    /// Octets of messages that wait for one shared connection.
+    pub waiting_octets: usize,
     /// Connections to one endpoint that blocking calls have to themselves.
     pub private_connections: usize,
     /// How long an unused outgoing connection stays open.
@@ -81,6 +83,7 @@ impl OrbBuilder {
             server_limits: self.server.limits,
             fragment_size: self.client.fragment_size,
             largest_message: self.client.message_limits.max_message,
+            waiting_octets: self.client.outbox,
             private_connections: self.client.private_connections,
             client_idle: self.client.idle,
             initial_references: initial.collect(),
