@@ -4,8 +4,8 @@ use std::collections::hash_map::Entry;
 use std::collections::{HashMap, HashSet};
 
 use zorb_idl::model::{
-    Constant, Definition, DefinitionKind, Direction, Feature, Interface, InterfaceFlavor, Operation, Type,
-    Value, ValueFlavor,
+    Constant, Definition, DefinitionId, DefinitionKind, Direction, Feature, Interface, InterfaceFlavor,
+    Operation, Type, Value, ValueFlavor,
 };
 use zorb_idl::{Diagnostic, Diagnostics, Span};
 
@@ -95,6 +95,21 @@ impl Checker<'_> {
         (built_in && interface && !self.plan.is_own(of.id)).then_some("interface")
     }
 
+    /// Its values take no octets, so that no length of a sequence can be checked against those that follow.
+    fn is_nothing(&self, ty: &Type, seen: &mut HashSet<DefinitionId>) -> bool {
+        match self.plan.model.resolve_alias(ty) {
+            Type::Array { element, .. } => self.is_nothing(element, seen),
+            Type::Named(id) => match &self.plan.model.definition(*id).kind {
+                // One that was seen holds nothing, or the search would have ended there.
+                DefinitionKind::Struct(it) => {
+                    !seen.insert(*id) || it.members.iter().all(|it| self.is_nothing(&it.ty, seen))
+                }
+                _ => false,
+            },
+            _ => false,
+        }
+    }
+
     fn constant(&mut self, of: &Constant, span: Span) {
         match of.value {
             Value::Fixed(_) => self.report("a constant of type `fixed`", span),
@@ -160,6 +175,9 @@ impl Checker<'_> {
             Type::Int8 => "int8",
             Type::UInt8 => "uint8",
             Type::Map { .. } => "map",
+            Type::Sequence { element, .. } if self.is_nothing(element, &mut HashSet::new()) => {
+                "sequence of a struct without members"
+            }
             Type::Sequence { element, .. } | Type::Array { element, .. } => return self.ty(element, span),
             Type::Named(id) => {
                 let of = self.plan.model.definition(*id);

@@ -120,11 +120,13 @@ impl Tree {
 
     /// The file, formatted.
     fn text(&self, runtime: &TokenStream) -> String {
-        let tokens = self.tokens(runtime);
-        let mut file = match syn::parse2::<syn::File>(tokens.clone()) {
+        // Kept by nobody else, the tokens are taken apart and not copied.
+        let mut file = match syn::parse2::<syn::File>(self.tokens(runtime)) {
             Ok(file) => file,
             // A fault of the generator: the compiler will show where.
-            Err(error) => return format!("compile_error!({:?});\n{tokens}\n", error.to_string()),
+            Err(error) => {
+                return format!("compile_error!({:?});\n{}\n", error.to_string(), self.tokens(runtime));
+            }
         };
         for item in &mut file.items {
             allow_what_idl_decides(item);

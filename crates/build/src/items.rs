@@ -165,6 +165,9 @@ fn plain_structure(scope: &Scope<'_>, of: &Definition, members: &[Member]) -> To
     let (default, written_default) = default_of(scope, &name, members, &fields, &[]);
     traits.extend(default);
     let (encode, decode) = (encode_members(scope, members, &fields), decode_members(scope, members, &fields));
+    // A struct without members leaves them unused.
+    let (to, from) = (quote!(let _ = to;), quote!(let _ = from;));
+    let (to, from) = if members.is_empty() { (Some(to), Some(from)) } else { (None, None) };
     let (encode_owned, least) = (encode_owned(scope, members, &fields), least_size(scope.plan, of.id));
     let (result, usize, ok) = (scope.std("Result"), scope.std("usize"), scope.std("Ok"));
     let decode = if scope.plan.model.is_recursive(of.id) {
@@ -181,6 +184,7 @@ fn plain_structure(scope: &Scope<'_>, of: &Definition, members: &[Member]) -> To
 
         impl #rt::Encode for #name {
             fn encode<'a>(&'a self, to: &mut #rt::Encoder<'a>) -> #result<(), #rt::EncodeError> {
+                #to
                 #encode
             }
             #encode_owned
@@ -190,6 +194,7 @@ fn plain_structure(scope: &Scope<'_>, of: &Definition, members: &[Member]) -> To
             const MIN_SIZE: #usize = #least;
 
             fn decode(from: &mut #rt::Decoder<'_>) -> #result<Self, #rt::DecodeError> {
+                #from
                 #decode
             }
         }

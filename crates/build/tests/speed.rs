@@ -74,12 +74,12 @@ module Area{area} {{
 }
 
 #[test]
-fn ten_thousand_lines_become_rust() {
-    let text = idl(10_000);
+fn what_is_timed_is_mapped() {
+    let text = idl(1_000);
     let files = Memory::new([("large.idl", text.as_str())]);
     let generated = Config::new().generate_from(&files, &["large.idl"]).expect("all of it is mapped");
     let (lines, rust) = (text.lines().count(), generated.text.lines().count());
-    assert!((10_000..10_100).contains(&lines), "{lines} lines");
+    assert!((1_000..1_100).contains(&lines), "{lines} lines");
     assert!(rust > lines, "{rust} lines of Rust");
 }
 

@@ -40,6 +40,7 @@ fn what_has_no_mapping_is_named() {
             "inheritance from interface `CORBA::Current`",
         ),
         ("#include <Components.idl>\ncomponent C {};", "valuetype `Components::Cookie`"),
+        ("struct E {}; typedef sequence<E> Es;", "`sequence of a struct without members`"),
         ("native Handle;", "native type `Handle`"),
     ] {
         let found = unmapped(text);
@@ -53,6 +54,7 @@ fn what_is_mapped_needs_no_word() {
     for text in [
         "@annotation author { string name; }; @author(name = \"Ada\") struct S { @key long a; };",
         "struct Base { long a; }; struct Derived : Base { string b; };",
+        "struct Nothing {}; struct Holds { Nothing none; long a; };",
         "struct Sized { int16 a; uint16 b; int32 c; uint32 d; int64 e; uint64 f; };",
         "union U switch (octet) { case 1: long a; default: string b; };",
         "#include <orb.idl>\nconst CORBA::PolicyType MINE = 5;",
