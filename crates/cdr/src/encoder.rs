@@ -564,6 +564,13 @@ impl<'a> Encoder<'a> {
     /// The buffer, to be used again.
     #[inline]
     pub fn into_buffer(self) -> Vec<u8> {
+        // Most messages have neither, which is seen here by a comparison each.
+        if let Some(runs) = self.runs {
+            free(runs);
+        }
+        if let Some(fragments) = self.fragments {
+            free(fragments);
+        }
         self.head
     }
 
@@ -591,3 +598,8 @@ impl<'a> Encoder<'a> {
         }
     }
 }
+
+/// Out of the way of those that have nothing to free.
+#[cold]
+#[inline(never)]
+fn free<T>(_: Box<T>) {}
