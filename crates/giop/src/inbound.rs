@@ -125,13 +125,20 @@ impl Inbound {
     /// memory serves again.
     #[inline]
     pub fn space(&mut self) -> &mut [u8] {
+        if matches!(self.reading, Reading::Failed(_)) || !self.buffer.is_ready() {
+            self.make_room();
+        }
+        self.buffer.room()
+    }
+
+    #[inline(never)]
+    fn make_room(&mut self) {
         if let Reading::Failed(_) = self.reading {
             self.buffer.discard();
         }
         if let Some(wanted) = self.buffer.make_ready() {
             self.refuse(wanted);
         }
-        self.buffer.room()
     }
 
     /// The message is larger than there is memory for: nothing of it is kept.

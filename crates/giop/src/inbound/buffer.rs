@@ -133,19 +133,20 @@ impl ReceiveBuffer {
         self.room()
     }
 
-    /// Sees to it that there is [room](Self::room). `Some`: so many octets were wanted, and the storage has not got them; there is
-    /// room then after [`begin_small`](Self::begin_small).
+    /// Whether there is [room](Self::room) as it is: nothing lies before the next message, and nobody has a handle on the memory.
     #[inline]
-    pub(super) fn make_ready(&mut self) -> Option<usize> {
+    pub(super) fn is_ready(&mut self) -> bool {
         if self.start == self.end {
             self.start = self.base;
             self.end = self.base;
         }
-        let is_usual = self.end == self.base && self.capacity() == self.ordinary;
-        if !is_usual || self.memory.is_shared() {
-            return self.prepare(self.expected).err();
-        }
-        None
+        self.end == self.base && self.capacity() == self.ordinary && !self.memory.is_shared()
+    }
+
+    /// Sees to it that there is room. `Some`: so many octets were wanted, and the storage has not got them; there is room then
+    /// after [`begin_small`](Self::begin_small).
+    pub(super) fn make_ready(&mut self) -> Option<usize> {
+        if self.is_ready() { None } else { self.prepare(self.expected).err() }
     }
 
     /// Where the next octets go.
