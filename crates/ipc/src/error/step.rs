@@ -2,7 +2,7 @@
 
 use std::fmt;
 
-/// What was being done when an [`Error`] occurred.
+/// What was being done when an [`Error`](crate::Error) occurred.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
 #[non_exhaustive]
 pub enum Step {
