@@ -103,18 +103,26 @@ impl PipeReader {
         if into.is_empty() {
             return Ok(());
         }
-        match self.receive_now(into) {
+        match self.take(into) {
             Ok(received) if received == into.len() => Ok(()),
-            Ok(received @ 1..) => self.receive_rest(into, received, deadline),
-            Err(error) if !error.is_would_block() => Err(error),
-            // The end is told by whoever waits for more.
-            _ => self.receive_rest(into, 0, deadline),
+            first => self.receive_rest(into, first, deadline),
         }
     }
 
+    /// After the first attempt, which was no whole one.
     #[cold]
-    fn receive_rest(&self, into: &mut [u8], received: usize, deadline: Instant) -> Result<(), Error> {
-        let mut filled = received;
+    fn receive_rest(
+        &self,
+        into: &mut [u8],
+        first: Result<usize, Errno>,
+        deadline: Instant,
+    ) -> Result<(), Error> {
+        // The end is told by whoever waits for more.
+        let mut filled = match first {
+            Ok(received) => received,
+            Err(Errno::AGAIN) => 0,
+            Err(errno) => return Err(self.0.failed(Step::Receive, errno)),
+        };
         while filled < into.len() {
             match self.receive_by(&mut into[filled..], deadline) {
                 Ok(0) => return Err(self.0.failed(Step::Receive, ENDED).with_transferred(filled)),

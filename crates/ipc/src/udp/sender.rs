@@ -108,6 +108,7 @@ impl MulticastSender {
     /// # Errors
     /// At [`Step::Send`], naming the group: [`Error::is_too_large`], [`Error::is_unreachable`] if no route
     /// leads to groups.
+    #[inline]
     pub fn send(&self, slices: &[IoSlice<'_>]) -> Result<(), Error> {
         self.socket.reply(slices, &self.to).map_err(|error| self.named(error))
     }
@@ -116,6 +117,7 @@ impl MulticastSender {
     ///
     /// # Errors
     /// As [`send`](Self::send), and [`Error::is_would_block`].
+    #[inline]
     pub fn send_now(&self, slices: &[IoSlice<'_>]) -> Result<(), Error> {
         self.socket.reply_now(slices, &self.to).map_err(|error| self.named(error))
     }
@@ -124,6 +126,7 @@ impl MulticastSender {
     ///
     /// # Errors
     /// As [`send`](Self::send), and [`Error::is_timeout`].
+    #[inline]
     pub fn send_by(&self, slices: &[IoSlice<'_>], deadline: Instant) -> Result<(), Error> {
         self.socket.reply_by(slices, &self.to, deadline).map_err(|error| self.named(error))
     }
