@@ -65,10 +65,6 @@ impl Place {
         Place { road, speech }
     }
 
-    pub(crate) fn is_within_the_process(self) -> bool {
-        matches!(self.road, Road::Memory)
-    }
-
     pub(crate) fn is_lite(self) -> bool {
         matches!(self.speech, Speech::Lite)
     }

@@ -39,10 +39,6 @@ fn a_server_holds_no_more_than_it_may_and_goes_on(at: Place) {
 }
 
 fn a_client_holds_no_more_than_it_may_and_goes_on(at: Place) {
-    // Known and open: within a process the refused call now and then ends at its deadline instead.
-    if at.is_within_the_process() {
-        return;
-    }
     let (server, text) = serve(at.server(), Arc::new(Servant::new(1)));
     let client = at.client().message_memory(1 << 20).build();
     let there = probe(&client, &text);

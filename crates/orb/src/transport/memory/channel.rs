@@ -109,15 +109,13 @@ impl Channel for MemoryChannel {
         if self.driver().is_some() {
             return Armed::Ready;
         }
-        // A bell that cannot be silenced rings once too often, no more.
+        // Looked at under the lock: whoever puts octets in or takes them out after that rings.
         match wanted {
             Wanted::Input => {
                 let state = self.incoming.state();
                 if state.unread() > 0 || state.ended {
                     return Armed::Ready;
                 }
-                // Under the lock: whoever puts octets in afterwards rings again.
-                let _ = self.incoming.bell.drain();
             }
             Wanted::Room => {
                 let mut state = self.outgoing.state();
@@ -128,6 +126,13 @@ impl Channel for MemoryChannel {
             }
         }
         Armed::Readable
+    }
+
+    /// Only here, since the one bell tells of octets and of room: silenced between the two looks, it would not be heard
+    /// for the second.
+    fn heard(&self) {
+        // A bell that cannot be silenced rings once too often, no more.
+        let _ = self.incoming.bell.drain();
     }
 
     fn shutdown_send(&self) {
@@ -171,6 +176,17 @@ mod tests {
         let mut into = [0; 10];
         assert_eq!(server.receive_now(&mut into).expect("open"), Received::Octets(10));
         assert_eq!(client.send_now(&[IoSlice::new(&bulk)]).expect("open"), 10);
+    }
+
+    #[test]
+    fn who_waits_for_input_leaves_the_bell_to_who_waits_for_room() {
+        let (client, server) = pair(endpoint("s"), endpoint("c")).expect("descriptors");
+        client.send_now(&[IoSlice::new(&vec![7; CAPACITY])]).expect("open");
+        assert_eq!(client.arm(Wanted::Room), Armed::Readable);
+        server.receive_now(&mut [0; 10]).expect("open");
+        assert_eq!(client.arm(Wanted::Input), Armed::Readable);
+        assert!(client.incoming.bell.drain().expect("a descriptor"), "it has rung and nobody has heard it");
+        assert!(!client.incoming.bell.drain().expect("a descriptor"));
     }
 
     #[test]
