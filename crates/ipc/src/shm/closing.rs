@@ -35,7 +35,7 @@ impl ShmStream {
         self.say_gone();
         self.wake_own();
         match self.socket.shutdown_both() {
-            Err(error) if error.raw_os_error() != Some(Errno::NOTCONN.raw_os_error()) => Err(error),
+            Err(error) if error.raw_os_error() != Some(Errno::NOTCONN.raw_os_error()) => Err(renamed(error)),
             _ => Ok(()),
         }
     }

@@ -127,10 +127,7 @@ impl Hello {
             return Err(broken(UNLIKE));
         }
         let octets = layout::octets(ring).ok_or_else(|| broken(TOO_LARGE))?;
-        let segment = Segment::adopt(memory, octets..=octets, &layout::mapped())?;
-        if !layout::is_inscribed(&segment, ring) {
-            return Err(broken(UNLIKE));
-        }
+        // All that is known without looking into the memory comes before any of it is mapped.
         let slabs = match (word(3), self.slabs.take()) {
             (Some(0), None) => None,
             (Some(said), Some(memory)) => {
@@ -141,10 +138,17 @@ impl Hello {
                 if !is_final(memory.as_fd()) {
                     return Err(broken(UNLIKE));
                 }
-                let memory = SizedMemfd::adopt_with_holes(memory, 2 * slabs.total())?;
-                Some((memory.map(&SegmentOptions::new())?, slabs))
+                Some((SizedMemfd::adopt_with_holes(memory, 2 * slabs.total())?, slabs))
             }
             _ => return Err(broken(STRANGE)),
+        };
+        let segment = Segment::adopt(memory, octets..=octets, &layout::mapped())?;
+        if !layout::is_inscribed(&segment, ring) {
+            return Err(broken(UNLIKE));
+        }
+        let slabs = match slabs {
+            Some((memory, slabs)) => Some((memory.map(&SegmentOptions::new())?, slabs)),
+            None => None,
         };
         Ok(Memory { segment, ring, slabs })
     }

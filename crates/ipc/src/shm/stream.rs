@@ -9,6 +9,7 @@ use std::time::Instant;
 
 use rustix::io::Errno;
 
+use super::closing::renamed;
 use super::layout::Lane;
 use super::ring::{Consumer, Producer};
 use super::setup::{self, Hello, Memory};
@@ -197,7 +198,7 @@ impl ShmStream {
     /// # Errors
     /// At [`Step::Configure`].
     pub fn peer_credentials(&self) -> Result<Credentials, Error> {
-        self.socket.peer_credentials()
+        self.socket.peer_credentials().map_err(renamed)
     }
 
     /// The address that the peer listens on, if this end made the connection, or one that it chose to have.

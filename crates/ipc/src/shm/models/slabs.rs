@@ -19,8 +19,9 @@ struct Slabs {
     cells: Vec<UnsafeCell<u32>>,
 }
 
-// As of the ring's cells.
+// SAFETY: the cells are what is tried here: loom ends a model in which two threads reach one without an order between them.
 unsafe impl Send for Slabs {}
+// SAFETY: as before.
 unsafe impl Sync for Slabs {}
 
 impl Slabs {
@@ -53,11 +54,12 @@ impl Sending {
         Self { lane: Arc::clone(lane), slabs: Arc::clone(slabs), producer, filling }
     }
 
-    /// As `put` does: room for its octet, and the first slab that is free. `None`: none is.
+    /// As `put` does: room for its octet, and the next slab that is free. `None`: none is.
     fn try_slab(&mut self, value: u32) -> Option<()> {
         self.lane.sleep_for_room(&mut self.producer);
         self.producer.room(&self.lane.tail, u32::MAX).unwrap();
         let slab = self.filling.free(self.producer.position(), self.producer.seen())?;
+        // SAFETY: the slab is free: nobody reads it, which loom checks.
         self.slabs.cells[slab].with_mut(|cell| unsafe { *cell = value });
         let said = Reference { position: self.producer.position(), slab, length: 1 };
         self.filling.post(&self.slabs.posted, |place| self.slabs.words(place), said);
@@ -102,6 +104,7 @@ impl Receiving {
             return (self.lane.take(&mut self.consumer), false);
         }
         let (slab, _, _) = self.emptying.rest();
+        // SAFETY: the slab is posted, and not given back: nobody fills it, which loom checks.
         let value = self.slabs.cells[slab].with(|cell| unsafe { *cell });
         assert!(self.emptying.take(1));
         self.consumer.consume(&self.lane.tail, 1);
