@@ -13,6 +13,7 @@ use zorb_ipc::{
 };
 
 use conformance::datagrams::Tried;
+use conformance::families::tried_datagrams;
 use conformance::{LONG, unused_path, within};
 
 /// Takes all that there are.
@@ -30,20 +31,20 @@ fn is_told(error: &Error, step: Step) {
 }
 
 fn family<F: Tried>() {
-    let socket = DatagramSocket::<F>::bind(F::fresh()).unwrap();
+    let socket = DatagramSocket::<F::Family>::bind(F::fresh()).unwrap();
     let at = socket.local().unwrap().clone();
     let fill = exhaust();
-    is_told(&DatagramSocket::<F>::bind(F::fresh()).unwrap_err(), Step::Open);
-    is_told(&ConnectedDatagramSocket::<F>::connect(at.clone()).unwrap_err(), Step::Open);
+    is_told(&DatagramSocket::<F::Family>::bind(F::fresh()).unwrap_err(), Step::Open);
+    is_told(&ConnectedDatagramSocket::<F::Family>::connect(at.clone()).unwrap_err(), Step::Open);
     // What is open goes on.
     socket.send_to(&[IoSlice::new(b"still")], &at).unwrap();
     assert_eq!(socket.receive_from_by(&mut [0; 8], within(LONG)).unwrap().octets, 5);
     drop(fill);
     // Neither success nor failure leaks a descriptor: far more operations than the limit.
     for _ in 0..200 {
-        assert!(DatagramSocket::<F>::bind(at.clone()).unwrap_err().is_address_in_use());
-        ConnectedDatagramSocket::<F>::connect(at.clone()).unwrap();
-        drop(DatagramSocket::<F>::bind(F::fresh()).unwrap().connect(at.clone()).unwrap());
+        assert!(DatagramSocket::<F::Family>::bind(at.clone()).unwrap_err().is_address_in_use());
+        ConnectedDatagramSocket::<F::Family>::connect(at.clone()).unwrap();
+        drop(DatagramSocket::<F::Family>::bind(F::fresh()).unwrap().connect(at.clone()).unwrap());
     }
 }
 
@@ -53,7 +54,7 @@ fn exhausted_descriptors_are_told_apart_and_nothing_is_lost() {
     setrlimit(Resource::Nofile, Rlimit { current: Some(64), maximum: limit.maximum }).unwrap();
     macro_rules! exhausting {
         ($name:ident: $family:ty) => {
-            family::<$family>();
+            tried_datagrams::<$family>(stringify!($name), family::<$family>);
         };
     }
     every_datagram_family!(exhausting);

@@ -1,53 +1,22 @@
 //! Signals: a vanished reader kills nobody where the system can help it, and an interrupted wait goes on.
 //! Alone in its process, whose signal dispositions it changes.
 
+#[allow(dead_code, reason = "calls that end by themselves are for other files")]
+#[path = "conformance/interruptions.rs"]
+mod interruptions;
 mod left_out;
 
 use std::io::IoSlice;
-use std::os::unix::thread::JoinHandleExt;
 use std::sync::Arc;
 use std::sync::atomic::{AtomicU32, Ordering::SeqCst};
-use std::thread;
 use std::time::{Duration, Instant};
 
 use zorb_ipc::{EventCounter, Fifo, PrivateFutex, SpliceStream, Timer, Waited, pipe};
 
+use interruptions::{interrupted, interrupting_handler};
 use left_out::left_out;
 
 const LONG: Duration = Duration::from_secs(30);
-
-static INTERRUPTIONS: AtomicU32 = AtomicU32::new(0);
-
-extern "C" fn count(_signal: libc::c_int) {
-    INTERRUPTIONS.fetch_add(1, SeqCst);
-}
-
-/// Installs a handler that does not ask for interrupted calls to be restarted.
-fn interrupting_handler() {
-    // SAFETY: a zeroed `sigaction` is one with an empty mask and no flags.
-    let mut action: libc::sigaction = unsafe { std::mem::zeroed() };
-    action.sa_sigaction = count as *const () as libc::sighandler_t;
-    // SAFETY: the handler only counts in an atomic, which a signal handler may do; nothing is written.
-    let done = unsafe { libc::sigaction(libc::SIGUSR1, &action, std::ptr::null_mut()) };
-    assert_eq!(done, 0);
-}
-
-/// Runs a wait in a thread, interrupts it again and again, and only then does what ends it.
-fn interrupted<T: Send + 'static>(wait: impl FnOnce() -> T + Send + 'static, end: impl FnOnce()) -> T {
-    INTERRUPTIONS.store(0, SeqCst);
-    let thread = thread::spawn(wait);
-    let handle = thread.as_pthread_t();
-    let until = Instant::now() + LONG;
-    while INTERRUPTIONS.load(SeqCst) < 20 {
-        assert!(Instant::now() < until);
-        assert!(!thread.is_finished(), "an interruption ended the wait");
-        // SAFETY: the thread has not been joined, so its handle is valid.
-        unsafe { libc::pthread_kill(handle, libc::SIGUSR1) };
-        thread::sleep(Duration::from_millis(2));
-    }
-    end();
-    thread.join().unwrap()
-}
 
 fn waits_go_on() {
     let deadline = Instant::now() + LONG;

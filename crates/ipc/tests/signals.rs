@@ -12,9 +12,8 @@ use std::thread;
 use std::time::{Duration, Instant};
 
 use conformance::families::tried;
-use conformance::signals::{
-    do_not_cut_short, finish_interrupted, interrupted_to_its_end, interrupting_handler,
-};
+use conformance::interruptions::{finish_interrupted, interrupted_to_its_end, interrupting_handler};
+use conformance::signals::do_not_cut_short;
 use conformance::streams::{Tried, pair};
 use conformance::{LONG, within};
 use zorb_ipc::{ByteStream, Error, Sent, Stream, StreamFamily, Tcp, Unix, ZeroCopyStream};

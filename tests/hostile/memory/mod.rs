@@ -210,7 +210,7 @@ fn a_client_that_scribbles_over_everything_ends_its_own_connection_only() {
 }
 
 #[test]
-fn memory_that_may_change_or_is_less_than_said_is_never_mapped() {
+fn memory_that_may_change_or_is_less_than_said_ends_the_connection() {
     let _alone = alone();
     let place = Place::new("unsealed");
     let (orb, served) = impatient_server(&place.socket());

@@ -119,8 +119,9 @@ pub(super) struct Place(pub(super) PathBuf);
 impl Place {
     pub(super) fn new(of: &str) -> Place {
         let place = env::temp_dir().join(format!("zorb-memory-{of}-{}", std::process::id()));
-        fs::create_dir_all(&place).expect("a directory");
-        fs::set_permissions(&place, Permissions::from_mode(0o777)).expect("it is ours");
+        // Not one that is there already: somebody else may have put something into it.
+        fs::create_dir(&place).expect("a directory of our own");
+        fs::set_permissions(&place, Permissions::from_mode(0o1777)).expect("it is ours");
         Place(place)
     }
 
@@ -213,7 +214,6 @@ fn serve(address: &UnixAddress, geometry: Geometry, until: &str) {
     stream.send_all(&mut [IoSlice::new(first)], soon()).expect("there is room");
     stop_at("part-of-reply", until);
     stream.send_all(&mut [IoSlice::new(rest)], soon()).expect("the client takes it");
-    stop_at("reply", until);
 }
 
 /// As a client: connects, sends the request of an echo, and takes the reply.
@@ -325,7 +325,7 @@ fn call_scribbling(address: &UnixAddress, geometry: Geometry, key: &[u8]) {
     let request = echo(key);
     for _ in 0..20 {
         let socket = UnixStream::connect(address.clone(), soon()).expect("it listens");
-        let (control, slabs) = (channel(geometry, &|_| {}), slab_memory(geometry.octets()));
+        let (control, slabs) = (channel(geometry), slab_memory(geometry.octets()));
         let words = Reached::words();
         let control = Segment::adopt(control, 0..=usize::MAX, &words).expect("memory");
         let slabs = Segment::adopt(slabs, 0..=usize::MAX, &SegmentOptions::new()).expect("memory");
@@ -348,14 +348,13 @@ fn hello(geometry: Geometry) -> Vec<u8> {
     words.iter().flat_map(|word| word.to_ne_bytes()).collect()
 }
 
-/// Memory of a channel that says what it is; what else is wrong with it, `change` does.
-fn channel(geometry: Geometry, change: &dyn Fn(&Segment)) -> OwnedFd {
+/// Memory of a channel that says what it is.
+fn channel(geometry: Geometry) -> OwnedFd {
     let segment = Segment::create("hostile", 4096 + 2 * Geometry::RING, &Reached::words()).expect("memory");
     for (at, word) in hello(geometry)[..12].chunks(4).enumerate() {
         let word = u32::from_ne_bytes(word.try_into().expect("four"));
         segment.word32(4 * at).expect("a word").store(word, Relaxed);
     }
-    change(&segment);
     let _ = fcntl_add_seals(segment.memory(), SealFlags::SEAL);
     segment.into_memory().into()
 }
@@ -372,7 +371,7 @@ fn sealed_memory(octets: usize, seals: SealFlags) -> OwnedFd {
 
 /// As a client that passes what it should not, in all ways: each time the server ends the connection.
 fn call_badly(address: &UnixAddress, geometry: Geometry) {
-    let (right, octets) = (|| channel(geometry, &|_| {}), geometry.octets());
+    let (right, octets) = (|| channel(geometry), geometry.octets());
     let sealed = SealFlags::SHRINK | SealFlags::GROW;
     let read_only = |memory: OwnedFd| {
         use std::os::fd::AsRawFd;
@@ -395,6 +394,10 @@ fn call_badly(address: &UnixAddress, geometry: Geometry) {
         ("a smaller ring", vec![slab_memory(4096 + Geometry::RING), slab_memory(octets)]),
         ("the wrong way round", vec![slab_memory(octets), right()]),
         ("no memory", vec![right(), OwnedFd::from(fs::File::open("/dev/zero").expect("it is there"))]),
+        (
+            "rings that say they are others",
+            vec![channel(Geometry { slab: 2 * geometry.slab, ..geometry }), slab_memory(octets)],
+        ),
         ("a third", vec![right(), slab_memory(octets), slab_memory(octets)]),
     ];
     let unsealed = OwnedFd::from(Memfd::create("unsealed", 4096).expect("memory"));

@@ -1,5 +1,6 @@
 //! What every datagram family has to do.
 
+use std::fmt::{Debug, Display};
 use std::io::IoSlice;
 use std::os::fd::{AsFd, AsRawFd, OwnedFd};
 use std::thread;
@@ -11,8 +12,16 @@ use zorb_ipc::{
 
 use super::{LONG, SHORT, eventually, within};
 
-/// A family, and the addresses that tests need.
-pub(crate) trait Tried: DatagramFamily {
+/// A family, or one kind of its addresses, and those that tests need.
+pub(crate) trait Tried {
+    type Address: Clone + Debug + Display + PartialEq + Send + Sync + 'static;
+    type Family: DatagramFamily<Address = Self::Address>;
+
+    /// Why this machine cannot try it.
+    fn left_out() -> Option<String> {
+        None
+    }
+
     /// An address that nobody else receives at.
     fn fresh() -> Self::Address;
 
@@ -23,16 +32,16 @@ pub(crate) trait Tried: DatagramFamily {
     const WAITS: bool;
 }
 
-fn bound<F: Tried>() -> DatagramSocket<F> {
+fn bound<F: Tried>() -> DatagramSocket<F::Family> {
     DatagramSocket::bind(F::fresh()).unwrap()
 }
 
-fn address<F: Tried>(socket: &DatagramSocket<F>) -> F::Address {
+fn address<A: Clone, D: DatagramFamily<Address = A>>(socket: &DatagramSocket<D>) -> A {
     socket.local().unwrap().clone()
 }
 
 /// Two sockets, each connected to the other.
-fn pair<F: Tried>() -> (ConnectedDatagramSocket<F>, ConnectedDatagramSocket<F>) {
+fn pair<F: Tried>() -> (ConnectedDatagramSocket<F::Family>, ConnectedDatagramSocket<F::Family>) {
     let (one, other) = (bound::<F>(), bound::<F>());
     let (at_one, at_other) = (address(&one), address(&other));
     (one.connect(at_other).unwrap(), other.connect(at_one).unwrap())
@@ -56,7 +65,7 @@ pub(crate) fn datagrams_arrive_whole_and_with_their_sender<F: Tried>() {
 pub(crate) fn a_sender_is_replied_to_as_it_came<F: Tried>() {
     let (one, other, third) = (bound::<F>(), bound::<F>(), bound::<F>());
     let mut buffer = [0; 2048];
-    let mut received = |from: &DatagramSocket<F>| {
+    let mut received = |from: &DatagramSocket<F::Family>| {
         from.send_to(&[IoSlice::new(b"hello")], &address(&other)).unwrap();
         other.receive_from_by(&mut buffer, within(LONG)).unwrap()
     };
@@ -218,7 +227,7 @@ fn receive_all<F: Tried>(
     all
 }
 
-fn listed<F: Tried>(batch: &ReceiveBatch<F>) -> Vec<(Vec<u8>, usize, Option<F::Address>)> {
+fn listed<F: Tried>(batch: &ReceiveBatch<F::Family>) -> Vec<(Vec<u8>, usize, Option<F::Address>)> {
     let each = batch.iter().map(|one| {
         assert_eq!(one.is_truncated(), one.whole_length() > one.octets().len());
         (one.octets().to_vec(), one.whole_length(), one.from().map(|sender| sender.address()))
@@ -232,7 +241,7 @@ pub(crate) fn many_go_and_come_in_one_call<F: Tried>() {
     let slices = texts.map(|text| [IoSlice::new(text), IoSlice::new(b"")]);
     let expected: Vec<_> =
         texts.iter().map(|text| (text[..text.len().min(4)].to_vec(), text.len())).collect();
-    let (mut outgoing, mut incoming) = (SendBatch::new(8), ReceiveBatch::<F>::new(3, 4));
+    let (mut outgoing, mut incoming) = (SendBatch::new(8), ReceiveBatch::<F::Family>::new(3, 4));
     assert_eq!((outgoing.most(), incoming.most(), incoming.len()), (8, 3, 0));
 
     let (one, other) = (bound::<F>(), bound::<F>());
@@ -244,7 +253,7 @@ pub(crate) fn many_go_and_come_in_one_call<F: Tried>() {
         let received = receive_all::<F>(5, one.local(), || {
             let received = other.receive_many_by(&mut incoming, within(LONG)).unwrap();
             assert!((1..=3).contains(&received) && received == incoming.len());
-            listed(&incoming)
+            listed::<F>(&incoming)
         });
         assert_eq!(received, expected);
     }
@@ -258,7 +267,7 @@ pub(crate) fn many_go_and_come_in_one_call<F: Tried>() {
     assert_eq!(one.send_many(&many, &mut outgoing).unwrap(), 5);
     let received = receive_all::<F>(5, Some(other.peer()), || {
         other.receive_many(&mut incoming).unwrap();
-        listed(&incoming)
+        listed::<F>(&incoming)
     });
     assert_eq!(received, expected);
 }
@@ -274,9 +283,9 @@ pub(crate) fn a_batch_takes_what_it_has_room_for<F: Tried>() {
     assert_eq!(one.send_many_by(&many[2..], &mut outgoing, within(LONG)).unwrap(), 2);
     assert_eq!(one.send_many_now(&many[4..], &mut outgoing).unwrap(), 1);
     // Room for none is room for one, and for no octets still takes datagrams.
-    assert_eq!((SendBatch::new(0).most(), ReceiveBatch::<F>::new(0, 0).most()), (1, 1));
-    assert_eq!(ReceiveBatch::<F>::new(100_000, 0).most(), 1024);
-    let mut incoming = ReceiveBatch::<F>::new(1, 0);
+    assert_eq!((SendBatch::new(0).most(), ReceiveBatch::<F::Family>::new(0, 0).most()), (1, 1));
+    assert_eq!(ReceiveBatch::<F::Family>::new(100_000, 0).most(), 1024);
+    let mut incoming = ReceiveBatch::<F::Family>::new(1, 0);
     for _ in 0..5 {
         assert_eq!(other.receive_many_by(&mut incoming, within(LONG)).unwrap(), 1);
         let only = incoming.datagram(0).unwrap();
@@ -355,7 +364,7 @@ pub(crate) fn what_came_from_others_before_is_not_the_peers<F: Tried>() {
         }
         let one = one.connect(at_other).unwrap();
         other.send_to(&[IoSlice::new(b"late")], &at_one).unwrap();
-        let (mut buffer, mut batch) = ([0; 16], ReceiveBatch::<F>::new(4, 16));
+        let (mut buffer, mut batch) = ([0; 16], ReceiveBatch::<F::Family>::new(4, 16));
         for text in [&b"early"[..], b"late"] {
             if in_batches {
                 assert_eq!(one.receive_many_by(&mut batch, within(LONG)).unwrap(), 1);
@@ -382,7 +391,7 @@ pub(crate) fn calls_wait_whatever_another_owner_sets<F: Tried>() {
     let slices = [IoSlice::new(b"late")];
     thread::scope(|scope| {
         let receiving = scope.spawn(|| {
-            let mut batch = ReceiveBatch::<F>::new(1, 16);
+            let mut batch = ReceiveBatch::<F::Family>::new(1, 16);
             other.receive_from(&mut [0; 16]).unwrap();
             other.receive_many(&mut batch).unwrap();
             right.receive(&mut [0; 16]).unwrap();
@@ -473,11 +482,11 @@ pub(crate) fn a_peer_that_has_gone_is_told<F: Tried>() {
 
 pub(crate) fn a_taken_address_is_said_to_be_taken<F: Tried>() {
     let first = bound::<F>();
-    let error = DatagramSocket::<F>::bind(address(&first)).unwrap_err();
+    let error = DatagramSocket::<F::Family>::bind(address(&first)).unwrap_err();
     assert!(error.is_address_in_use() && error.address().is_some(), "{error}");
     let free = address(&first);
     drop(first);
-    assert_eq!(DatagramSocket::<F>::bind(free.clone()).unwrap().local(), Some(&free));
+    assert_eq!(DatagramSocket::<F::Family>::bind(free.clone()).unwrap().local(), Some(&free));
 }
 
 pub(crate) fn threads_may_share_a_socket<F: Tried>() {
@@ -548,7 +557,9 @@ macro_rules! datagram_family {
         $(
             #[test]
             fn $test() {
-                crate::conformance::killed_datagrams::$test::<$family>(module_path!());
+                crate::conformance::families::tried_datagrams::<$family>(module_path!(), || {
+                    crate::conformance::killed_datagrams::$test::<$family>(module_path!());
+                });
             }
         )*
     };
@@ -556,7 +567,8 @@ macro_rules! datagram_family {
         $(
             #[test]
             fn $test() {
-                crate::conformance::datagrams::$test::<$family>();
+                let suite = crate::conformance::datagrams::$test::<$family>;
+                crate::conformance::families::tried_datagrams::<$family>(module_path!(), suite);
             }
         )*
     };

@@ -6,8 +6,8 @@ use std::sync::OnceLock;
 use std::time::{Duration, Instant};
 
 use zorb_ipc::{
-    Acceptor, AcceptorOptions, Address, Error, RingSize, Shm, ShmAcceptor, ShmConnector, ShmOptions,
-    ShmStream, Slabs, Stream, StreamTransport, Tcp, Udp, Unix, UnixAddress, UnixDatagram, Vsock,
+    Acceptor, AcceptorOptions, Address, DatagramSocket, Error, RingSize, Shm, ShmAcceptor, ShmConnector,
+    ShmOptions, ShmStream, Slabs, Stream, StreamTransport, Tcp, Udp, Unix, UnixAddress, UnixDatagram, Vsock,
     VsockAddress,
 };
 
@@ -16,7 +16,16 @@ use super::{datagrams, left_out, unused_name, unused_path, within};
 
 /// Runs a suite for one transport, unless this machine cannot try it, which a line says.
 pub(crate) fn tried<T: Tried>(name: &str, suite: impl FnOnce()) {
-    match T::left_out() {
+    unless(T::left_out(), name, suite);
+}
+
+/// The same for one kind of datagrams.
+pub(crate) fn tried_datagrams<F: datagrams::Tried>(name: &str, suite: impl FnOnce()) {
+    unless(F::left_out(), name, suite);
+}
+
+fn unless(left_out: Option<String>, name: &str, suite: impl FnOnce()) {
+    match left_out {
         None => suite(),
         Some(why) => left_out::left_out(name, &why),
     }
@@ -263,6 +272,9 @@ impl Tried for Vsock {
 }
 
 impl datagrams::Tried for Udp {
+    type Address = SocketAddr;
+    type Family = Udp;
+
     fn fresh() -> SocketAddr {
         (Ipv4Addr::LOCALHOST, 0).into()
     }
@@ -275,7 +287,34 @@ impl datagrams::Tried for Udp {
     const WAITS: bool = false;
 }
 
+/// The other version of the protocol.
+#[derive(Debug)]
+pub(crate) struct UdpByIpv6;
+
+impl datagrams::Tried for UdpByIpv6 {
+    type Address = SocketAddr;
+    type Family = Udp;
+
+    fn left_out() -> Option<String> {
+        DatagramSocket::<Udp>::bind(Self::fresh()).err().map(|error| error.to_string())
+    }
+
+    fn fresh() -> SocketAddr {
+        (Ipv6Addr::LOCALHOST, 0).into()
+    }
+
+    /// 64 KiB less the head of UDP, and one: that of IPv6 does not count (RFC 8200).
+    fn longest() -> usize {
+        65_527
+    }
+
+    const WAITS: bool = false;
+}
+
 impl datagrams::Tried for UnixDatagram {
+    type Address = UnixAddress;
+    type Family = UnixDatagram;
+
     fn fresh() -> UnixAddress {
         unused_path()
     }

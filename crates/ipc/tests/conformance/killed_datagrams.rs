@@ -19,7 +19,7 @@ where
 {
     let Some((role, address)) = role() else { return };
     let address: F::Address = address.parse().unwrap();
-    let socket = DatagramSocket::<F>::bind(F::fresh()).unwrap();
+    let socket = DatagramSocket::<F::Family>::bind(F::fresh()).unwrap();
     match role.as_str() {
         "be there" => {
             say(socket.local().unwrap());
@@ -44,18 +44,21 @@ where
 }
 
 /// A socket of ours that is connected to another process's, which has been told of where ours is.
-fn connected<F: Tried>(module: &str, role: &str) -> (ConnectedDatagramSocket<F>, Elsewhere<F::Address>, Other)
+fn connected<F: Tried>(
+    module: &str,
+    role: &str,
+) -> (ConnectedDatagramSocket<F::Family>, Elsewhere<F::Address>, Other)
 where
     F::Address: FromStr<Err: Debug> + Display,
 {
-    let socket = DatagramSocket::<F>::bind(F::fresh()).unwrap();
+    let socket = DatagramSocket::<F::Family>::bind(F::fresh()).unwrap();
     let mut other = Other::start(module, role, socket.local().unwrap());
     let there: F::Address = other.says().parse().unwrap();
     (socket.connect(there.clone()).unwrap(), Elsewhere(there), other)
 }
 
 /// What sending to where nobody is any more ends in, sooner or later: a datagram that has left is no failure of the call.
-fn refused<F: Tried>(socket: &ConnectedDatagramSocket<F>) -> Error {
+fn refused<F: Tried>(socket: &ConnectedDatagramSocket<F::Family>) -> Error {
     let mut told = None;
     eventually(|| {
         told = socket.send(&[IoSlice::new(b"x")]).err();
@@ -71,11 +74,13 @@ where
     let (socket, there, other) = connected::<F>(module, "be there");
     socket.send(&[IoSlice::new(b"for nobody")]).unwrap();
     other.kill();
-    let error = refused(&socket);
+    let error = refused::<F>(&socket);
     assert!(error.is_connection_refused() && !error.is_connection_reset(), "{error}");
     // A socket that is not connected goes on, whoever of those that it sends to is gone.
-    let (next, sender) =
-        (DatagramSocket::<F>::bind(F::fresh()).unwrap(), DatagramSocket::<F>::bind(F::fresh()).unwrap());
+    let (next, sender) = (
+        DatagramSocket::<F::Family>::bind(F::fresh()).unwrap(),
+        DatagramSocket::<F::Family>::bind(F::fresh()).unwrap(),
+    );
     match sender.send_to(&[IoSlice::new(b"for nobody")], &there.0) {
         Ok(()) => assert!(!F::WAITS, "within a machine that is known at once"),
         Err(error) => assert!(error.is_connection_refused() && error.address().is_some(), "{error}"),
@@ -89,7 +94,7 @@ where
     F::Address: FromStr<Err: Debug> + Display,
 {
     // It sends before it is known where from, and so to a socket that is not connected.
-    let socket = DatagramSocket::<F>::bind(F::fresh()).unwrap();
+    let socket = DatagramSocket::<F::Family>::bind(F::fresh()).unwrap();
     let mut other = Other::start(module, "send two", socket.local().unwrap());
     let _there = Elsewhere(other.says().parse::<F::Address>().unwrap());
     other.kill();
@@ -112,7 +117,7 @@ pub(crate) fn killed_while_it_sends_it_leaves_whole_datagrams<F: Tried>(module: 
 where
     F::Address: FromStr<Err: Debug> + Display,
 {
-    let socket = DatagramSocket::<F>::bind(F::fresh()).unwrap();
+    let socket = DatagramSocket::<F::Family>::bind(F::fresh()).unwrap();
     let mut other = Other::start(module, "send on", socket.local().unwrap());
     let _there = Elsewhere(other.says().parse::<F::Address>().unwrap());
     let mut buffer = [0; 2048];

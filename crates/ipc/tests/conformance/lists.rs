@@ -27,6 +27,7 @@ macro_rules! every_stream_transport {
 macro_rules! every_datagram_family {
     ($suite:ident) => {
         $suite!(udp: zorb_ipc::Udp);
+        $suite!(udp_by_ipv6: crate::conformance::families::UdpByIpv6);
         $suite!(unix: zorb_ipc::UnixDatagram);
     };
 }

@@ -3,8 +3,9 @@
 use std::env;
 use std::fmt::Display;
 use std::fs;
-use std::io::{BufRead, BufReader, Write};
+use std::io::{BufRead, BufReader, Read, Write};
 use std::process::{Child, ChildStdout, Command, Stdio};
+use std::thread;
 
 const ROLE: &str = "ZORB_IPC_ROLE";
 const ADDRESS: &str = "ZORB_IPC_ADDRESS";
@@ -24,7 +25,7 @@ impl Other {
             .args(["--exact", &format!("{module}::the_other_process"), "--ignored", "--nocapture"])
             .env(ROLE, role)
             .env(ADDRESS, address.to_string())
-            .stdin(Stdio::null())
+            .stdin(Stdio::piped())
             .stdout(Stdio::piped())
             .spawn()
             .unwrap();
@@ -73,8 +74,14 @@ impl<A: Display> Drop for Elsewhere<A> {
     }
 }
 
-/// What it is to do, and with which address, if this is it.
+/// What it is to do, and with which address, if this is it. It ends when the process that started it does, however that
+/// ends.
 pub(crate) fn role() -> Option<(String, String)> {
     let role = env::var(ROLE).ok()?;
+    thread::spawn(|| {
+        // Nothing is ever sent: the read ends with the pipe.
+        let _ = std::io::stdin().read(&mut [0]);
+        std::process::exit(1);
+    });
     Some((role, env::var(ADDRESS).unwrap()))
 }

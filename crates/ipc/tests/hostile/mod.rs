@@ -63,6 +63,8 @@ const TAIL: usize = 128;
 const DATA: usize = 256;
 const GONE: usize = 260;
 const ROOM: usize = 384;
+/// Above the length of what a slab holds: which slab.
+const SLAB_SHIFT: u32 = 25;
 
 /// What the hostile end can reach.
 pub(crate) struct Reached {
@@ -174,7 +176,11 @@ impl Reached {
                 let posted = read(out + POSTED);
                 let reference = 2048 + (out - LANES) + 8 * (posted as usize % SLABS);
                 write(reference, head);
-                write(reference + 4, (1 + random.below(4096)) as u32 + too_much * random.next() as u32);
+                let (slab, length) = (random.below(SLABS) as u32, 1 + random.below(4096) as u32);
+                write(
+                    reference + 4,
+                    ((slab << SLAB_SHIFT) | length) + too_much * (random.next() as u32 >> 8),
+                );
                 write(out + POSTED, posted.wrapping_add(1));
                 write(out + HEAD, head.wrapping_add(1));
             }
