@@ -61,16 +61,18 @@ struct Side {
 }
 
 impl Side {
-    fn futex(word: &AtomicU32, until: u32, deadline: Option<Instant>) {
+    fn futex(word: &AtomicU32, until: u32, deadline: Option<Instant>) -> Result<(), Failed> {
         loop {
             let found = word.load(Acquire);
             if found == until {
-                return;
+                return Ok(());
             }
-            let left =
-                |deadline: Instant| deadline.saturating_duration_since(Instant::now()).min(FIRST_SLEEP);
-            let timeout = deadline
-                .map(|deadline| futex::Timespec { tv_sec: 0, tv_nsec: left(deadline).as_nanos() as _ });
+            let left = deadline.map(|deadline| deadline.saturating_duration_since(Instant::now()));
+            if left == Some(Duration::ZERO) {
+                return Err("the other side has not come".into());
+            }
+            let timeout = left.map(|left| left.min(FIRST_SLEEP).as_nanos());
+            let timeout = timeout.map(|nanoseconds| futex::Timespec { tv_sec: 0, tv_nsec: nanoseconds as _ });
             // It may be woken without cause, and may find another value.
             let _ = futex::wait(word, Flags::empty(), found, timeout.as_ref());
         }
@@ -92,7 +94,7 @@ impl Side {
                     if begins {
                         Self::tell(ours, round);
                     }
-                    Self::futex(theirs, round, deadline);
+                    Self::futex(theirs, round, deadline)?;
                     if !begins {
                         Self::tell(ours, round);
                     }
@@ -211,15 +213,16 @@ fn median(mut of: Vec<f64>) -> [f64; 3] {
     [at(0.05), at(0.5), at(0.95)]
 }
 
-fn compare(
-    side: &Side,
-    title: &str,
+/// What is compared with what: a line of the table.
+struct Line {
+    title: &'static str,
     floor: Way,
     way: Way,
     cores: [usize; 2],
-    pairs: usize,
-    rounds: u32,
-) -> Result<(), Failed> {
+}
+
+fn compare(side: &Side, line: &Line, pairs: usize, rounds: u32) -> Result<(), Failed> {
+    let &Line { title, floor, way, cores } = line;
     // Both get to know their core, and the channel whether spinning pays.
     side.measure(floor, cores, rounds)?;
     side.measure(way, cores, rounds)?;
@@ -245,65 +248,23 @@ fn main() -> Result<(), Failed> {
     let (pairs, rounds) = (number(0, 21)? as usize, number(1, 20_000)?);
     let cores = allowed_cores()?;
     let (side, _other) = set_up()?;
-    println!("{pairs} pairs of {rounds} round trips; microseconds{:>33} {:>8}   ratio", "floor", "channel");
+    println!("{pairs} pairs of {rounds} round trips; microseconds{:>33} {:>8}   ratio", "first", "second");
     let one = [cores[0]; 2];
-    compare(
-        &side,
-        "one core: bare futex, channel that never spins",
-        Way::Futex,
-        Way::Channel(0),
-        one,
-        pairs,
-        rounds,
-    )?;
-    compare(
-        &side,
-        "one core: bare futex, futex with a timeout",
-        Way::Futex,
-        Way::TimedFutex,
-        one,
-        pairs,
-        rounds,
-    )?;
-    compare(
-        &side,
-        "one core: futex with a timeout, channel that never spins",
-        Way::TimedFutex,
-        Way::Channel(0),
-        one,
-        pairs,
-        rounds,
-    )?;
-    compare(
-        &side,
-        "one core: bare futex, channel that learns",
-        Way::Futex,
-        Way::Channel(1),
-        one,
-        pairs,
-        rounds,
-    )?;
-    let Some(&second) = cores.get(1) else {
-        println!("two cores: this process may run on one only");
-        return Ok(());
-    };
-    let two = [cores[0], second];
-    compare(
-        &side,
-        "two cores: two words watched, channel that always spins",
-        Way::Words,
-        Way::Channel(2),
-        two,
-        pairs,
-        rounds,
-    )?;
-    compare(
-        &side,
-        "two cores: two words watched, channel that learns",
-        Way::Words,
-        Way::Channel(1),
-        two,
-        pairs,
-        rounds,
-    )
+    let (futex, timed, words) = (Way::Futex, Way::TimedFutex, Way::Words);
+    let [never, learns, always] = [0, 1, 2].map(Way::Channel);
+    let line = |title, floor, way, cores| Line { title, floor, way, cores };
+    let mut lines = vec![
+        line("one core: bare futex, channel that never spins", futex, never, one),
+        line("one core: bare futex, futex with a timeout", futex, timed, one),
+        line("one core: futex with a timeout, channel that never spins", timed, never, one),
+        line("one core: bare futex, channel that learns", futex, learns, one),
+    ];
+    match cores.get(1).map(|&second| [cores[0], second]) {
+        Some(two) => lines.extend([
+            line("two cores: two words watched, channel that always spins", words, always, two),
+            line("two cores: two words watched, channel that learns", words, learns, two),
+        ]),
+        None => println!("two cores: this process may run on one only"),
+    }
+    lines.iter().try_for_each(|line| compare(&side, line, pairs, rounds))
 }

@@ -49,14 +49,17 @@ pub(crate) fn lend(to: BorrowedFd<'_>, octets: &'static [u8]) -> usize {
 }
 
 /// Gives pages to a pipe, and up.
+///
+/// # Safety
+/// The pages are mapped, and nobody's but the caller's, who does not touch them again.
 #[inline]
-pub(crate) fn gift(to: BorrowedFd<'_>, pages: *mut libc::c_void, octets: usize) {
+pub(crate) unsafe fn gift(to: BorrowedFd<'_>, pages: *mut libc::c_void, octets: usize) {
     let part = libc::iovec { iov_base: pages, iov_len: octets };
     let flags = libc::SPLICE_F_NONBLOCK | libc::SPLICE_F_GIFT;
-    // SAFETY: the pages are mapped, and nobody's but the caller's, who gives them up.
+    // SAFETY: the caller's promise: the memory is there.
     let taken = resumed(|| unsafe { libc::vmsplice(to.as_raw_fd(), &part, 1, flags) });
     assert!(taken == octets, "a pipe has room for a page");
-    // SAFETY: as before.
+    // SAFETY: the caller's promise: nobody has a pointer into it.
     assert_eq!(unsafe { libc::munmap(pages, octets) }, 0);
 }
 

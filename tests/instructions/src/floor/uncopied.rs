@@ -8,9 +8,9 @@ use std::os::fd::{AsRawFd, BorrowedFd};
 use super::resumed;
 
 #[inline]
-fn send_uncopied(to: BorrowedFd<'_>, octets: &[u8]) -> usize {
+fn send_uncopied(to: BorrowedFd<'_>, octets: &'static [u8]) -> usize {
     let flags = libc::MSG_NOSIGNAL | libc::MSG_DONTWAIT | libc::MSG_ZEROCOPY;
-    // SAFETY: the caller keeps the memory as it is until its completion.
+    // SAFETY: it is only read, and there for ever.
     resumed(|| unsafe { libc::send(to.as_raw_fd(), octets.as_ptr().cast(), octets.len(), flags) })
 }
 

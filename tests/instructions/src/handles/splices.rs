@@ -258,5 +258,6 @@ fn gift() -> Case {
 }
 
 fn floors_gift() -> Case {
-    gifts(|writer, pages, _| floor::gift(writer.as_fd(), pages.as_mut_ptr().cast(), PAGE))
+    // SAFETY: the pages are forgotten behind this.
+    gifts(|writer, pages, _| unsafe { floor::gift(writer.as_fd(), pages.as_mut_ptr().cast(), PAGE) })
 }
