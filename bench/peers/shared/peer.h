@@ -254,17 +254,18 @@ private:
 
   template <class T> void check(const char* type, const T* buffer, size_t length) {
     if (!fault.empty()) return;
-    const std::string which = "buffer " + std::to_string(count);
+    // Only put into words where it is told: it would take as long as all that is looked at.
+    const auto which = [&] { return "buffer " + std::to_string(count); };
     if (expected != type) {
-      fault = which + " is of " + type + ", not of " + expected;
+      fault = which() + " is of " + type + ", not of " + expected;
     } else if (count >= buffers) {
-      fault = which + " is one too many";
+      fault = which() + " is one too many";
     } else if (length != elements) {
-      fault = which + " has " + std::to_string(length) + " elements, not " + std::to_string(elements);
+      fault = which() + " has " + std::to_string(length) + " elements, not " + std::to_string(elements);
     } else {
       for (size_t index : samples(length))
         if (!holds(buffer[index], count * STEP + uint32_t(index))) {
-          fault = which + " is wrong at element " + std::to_string(index);
+          fault = which() + " is wrong at element " + std::to_string(index);
           return;
         }
     }
@@ -329,6 +330,38 @@ public:
   virtual void idle(size_t count) = 0;
   // What the exception that is being handled says.
   virtual std::string fault() = 0;
+};
+
+// A driver whose clients have a connection each, and a null call `ping`: one for the calls of the driver's own thread.
+template <class Client> class ConnectedDriver : public Driver {
+public:
+  explicit ConnectedDriver(std::string address) : address(std::move(address)), client(open()) { client->ping(); }
+
+  uint64_t connect() override {
+    const uint64_t began = now();
+    auto fresh = open();
+    fresh->ping();
+    return now() - began;
+  }
+
+  void idle(size_t count) override {
+    if (count == 0) held.clear();
+    for (; count > 0; --count) {
+      held.push_back(open());
+      held.back()->ping();
+    }
+  }
+
+  std::string fault() override { return "something that is no exception of C++"; }
+
+protected:
+  std::shared_ptr<Client> open() { return std::make_shared<Client>(address); }
+
+  const std::string address;
+  std::shared_ptr<Client> client;
+
+private:
+  std::vector<std::shared_ptr<Client>> held;
 };
 
 // Sends `count` buffers and asks `received` until the receiver has executed all.

@@ -27,13 +27,14 @@ int queue = 0;
 
 // -------------------------------------------------------------------------------------------------- sockets
 
-// A socket of this kind, not yet connected or bound. What a TCP socket accepts inherits its queues.
+// A socket of this kind, not yet connected or bound.
 int new_socket(int family) {
   const int made = socket(family, SOCK_STREAM | SOCK_CLOEXEC, 0);
   if (made < 0) failed("make a socket");
   return made;
 }
 
+// Before a handshake: what a TCP socket accepts inherits them.
 void size_queues(int socket) {
   if (queue == 0) return;
   setsockopt(socket, SOL_SOCKET, SO_SNDBUF, &queue, sizeof queue);
@@ -243,8 +244,8 @@ void converse(int socket) {
         connection.send(&head, sizeof head, body.data(), body.size());
       }
     }
-  } catch (const peer::Failure&) {
-    // The connection's end says it: its client has gone, or sends what no client does.
+  } catch (const std::exception&) {
+    // The connection's end says it: its client has gone, or sends what no client does, or there is no memory for it.
   }
 }
 
@@ -362,9 +363,9 @@ struct CubeStruct : peer::Call {
   Mixed sent = {}, got = {};
 };
 
-class SocketsDriver : public peer::Driver {
+class SocketsDriver : public peer::ConnectedDriver<Client> {
 public:
-  explicit SocketsDriver(std::string address) : address(std::move(address)), client(open()) { client->ping(); }
+  using ConnectedDriver::ConnectedDriver;
 
   std::unique_ptr<peer::Call> call(const std::string& kind, size_t size) override { return call(kind, size, client); }
   std::unique_ptr<peer::Call> call_of_thread(const std::string& kind, size_t size) override {
@@ -389,30 +390,8 @@ public:
     });
   }
 
-  uint64_t connect() override {
-    const uint64_t began = peer::now();
-    auto fresh = open();
-    fresh->ping();
-    return peer::now() - began;
-  }
-
-  void idle(size_t count) override {
-    if (count == 0) held.clear();
-    for (; count > 0; --count) {
-      held.push_back(open());
-      held.back()->ping();
-    }
-  }
-
-  std::string fault() override { return "something that is no exception of C++"; }
-
 private:
-  std::string address;
-  std::shared_ptr<Client> client;
-  std::vector<std::shared_ptr<Client>> held;
   peer::Kept kept;
-
-  std::shared_ptr<Client> open() { return std::make_shared<Client>(address); }
 
   void renew() {
     try {

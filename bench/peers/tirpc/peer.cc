@@ -297,11 +297,9 @@ template <class Array, class Element, bool CUBED> struct Values : peer::Call {
   Array got = {};
 };
 
-class TirpcDriver : public peer::Driver {
+class TirpcDriver : public peer::ConnectedDriver<Client> {
 public:
-  TirpcDriver(const peer::Settings& settings, bool opaque) : settings(settings), opaque(opaque), client(open()) {
-    client->ping();
-  }
+  TirpcDriver(const peer::Settings& settings, bool opaque) : ConnectedDriver(settings.address), opaque(opaque) {}
 
   std::unique_ptr<peer::Call> call(const std::string& kind, size_t size) override { return call(kind, size, client); }
   std::unique_ptr<peer::Call> call_of_thread(const std::string& kind, size_t size) override {
@@ -328,31 +326,9 @@ public:
     });
   }
 
-  uint64_t connect() override {
-    const uint64_t began = peer::now();
-    auto fresh = open();
-    fresh->ping();
-    return peer::now() - began;
-  }
-
-  void idle(size_t count) override {
-    if (count == 0) held.clear();
-    for (; count > 0; --count) {
-      held.push_back(open());
-      held.back()->ping();
-    }
-  }
-
-  std::string fault() override { return "something that is no exception of C++"; }
-
 private:
-  peer::Settings settings;
   bool opaque;
-  std::shared_ptr<Client> client;
-  std::vector<std::shared_ptr<Client>> held;
   peer::Kept kept;
-
-  std::shared_ptr<Client> open() { return std::make_shared<Client>(settings.address); }
 
   static std::unique_ptr<peer::Call> call(const std::string& kind, size_t size, std::shared_ptr<Client> client) {
     if (kind == "null" || kind == "cube.void") return std::make_unique<Ping>(client);
