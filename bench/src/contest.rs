@@ -9,6 +9,7 @@ use std::time::Duration;
 
 use crate::BenchError;
 use crate::cpu::Spent;
+use crate::driver::Driver;
 use crate::lab::Lab;
 use crate::pin::Placement;
 use crate::process::Server;
@@ -27,6 +28,8 @@ pub struct Contest<'a> {
     lab: &'a Lab<'a>,
     setting: Setting,
     placement: Placement,
+    /// Whether our own client halves are processes of their own, as the peers' are.
+    apart: bool,
     entrants: Vec<Entrant<'a>>,
     faults: Vec<String>,
 }
@@ -94,7 +97,15 @@ impl<'a> Contest<'a> {
     ) -> Contest<'a> {
         let entrant = |entry| Entrant { entry, running: None, takes_part: false, failures: 0 };
         let entrants = entries.into_iter().map(entrant).collect();
-        Contest { lab, setting, placement, entrants, faults: Vec::new() }
+        Contest { lab, setting, placement, apart: false, entrants, faults: Vec::new() }
+    }
+
+    /// The same with client halves in processes of their own, all of them that can be. For what they can do there, see
+    /// [`crate::driver`].
+    #[must_use]
+    pub fn apart(mut self) -> Contest<'a> {
+        self.apart = true;
+        self
     }
 
     /// Begins an event: starts those systems that are not running, and all take part again.
@@ -107,7 +118,7 @@ impl<'a> Contest<'a> {
             let entrant = &mut self.entrants[at];
             entrant.takes_part = entrant.failures < MOST_FAILURES;
             if entrant.takes_part && entrant.running.is_none() {
-                let started = start(&entrant.entry, self.lab, &self.setting, self.placement);
+                let started = self.start(&self.entrants[at].entry);
                 if let Some(running) = self.settle(at, started)? {
                     self.entrants[at].running = Some(running);
                 }
@@ -129,7 +140,7 @@ impl<'a> Contest<'a> {
         for at in self.order(instance) {
             let entrant = &self.entrants[at];
             if entrant.takes_part {
-                let started = start(&entrant.entry, self.lab, &self.setting, self.placement);
+                let started = self.start(&entrant.entry);
                 let running = self.settle(at, started)?;
                 self.entrants[at].running = running;
             }
@@ -187,6 +198,31 @@ impl<'a> Contest<'a> {
         self.faults
     }
 
+    fn start(&self, entry: &Entry) -> Result<Running, BenchError> {
+        let Contest { lab, setting, placement, .. } = self;
+        let system = entry.system;
+        let far = match &entry.served_at {
+            Some(address) => Far { address: address.clone(), process: None },
+            None => {
+                let command = match lab.link {
+                    None => system.server(lab, setting)?,
+                    Some(link) => {
+                        let setting = Setting { listen: Some(link.listen()), ..setting.clone() };
+                        link.beyond(&system.server(lab, &setting)?)
+                    }
+                };
+                let server = Server::start(system.name(), command, &lab.bounds(placement.server))?;
+                Far { address: server.address().to_owned(), process: Some(server) }
+            }
+        };
+        let driver = self.apart.then(|| system.driver(lab, setting, &far.address)).flatten();
+        let client = match driver {
+            Some(command) => Box::new(Driver::start(system.name(), command, lab, placement.client)?),
+            None => system.connect(lab, setting, &far.address, placement.client)?,
+        };
+        Ok(Running { client, far })
+    }
+
     /// Decides what a failure means for the system, the event and the run.
     fn settle<T>(&mut self, at: usize, result: Result<T, BenchError>) -> Result<Option<T>, BenchError> {
         let error = match result {
@@ -227,26 +263,6 @@ impl<'a> Contest<'a> {
         }
         Ok(None)
     }
-}
-
-fn start(entry: &Entry, lab: &Lab, setting: &Setting, placement: Placement) -> Result<Running, BenchError> {
-    let system = entry.system;
-    let far = match &entry.served_at {
-        Some(address) => Far { address: address.clone(), process: None },
-        None => {
-            let command = match lab.link {
-                None => system.server(lab, setting)?,
-                Some(link) => {
-                    let setting = Setting { listen: Some(link.listen()), ..setting.clone() };
-                    link.beyond(&system.server(lab, &setting)?)
-                }
-            };
-            let server = Server::start(system.name(), command, &lab.bounds(placement.server))?;
-            Far { address: server.address().to_owned(), process: Some(server) }
-        }
-    };
-    let client = system.connect(lab, setting, &far.address, placement.client)?;
-    Ok(Running { client, far })
 }
 
 /// What the client met, or else what made it: that the server was stopped because its time was over, or that it ended.

@@ -14,6 +14,9 @@ use crate::system::Setting;
 pub struct Lab<'a> {
     /// Makes the command that serves one of our own systems, by name, in a process of its own.
     pub server: &'a (dyn Fn(&str, &Setting) -> Command + Sync),
+    /// Makes the command that drives the client half of one of our own systems, by name, in a process of its own, and is
+    /// connected to an address.
+    pub driver: &'a (dyn Fn(&str, &str, &Setting) -> Command + Sync),
     /// Makes the command that carries packets, as [`Link::up`] needs it.
     pub carrier: &'a (dyn Fn(Duration) -> Command + Sync),
     /// Where peers are built: `peer` in a folder of each one's name.
@@ -40,6 +43,11 @@ impl Lab<'_> {
     /// The command that serves one of our own systems.
     pub fn own_server(&self, name: &str, setting: &Setting) -> Command {
         (self.server)(name, setting)
+    }
+
+    /// The command that drives the client half of one of our own systems.
+    pub fn own_driver(&self, name: &str, address: &str, setting: &Setting) -> Command {
+        (self.driver)(name, address, setting)
     }
 
     /// For a process that is kept on `processor`.

@@ -2,7 +2,7 @@
 //!
 //! | what | where |
 //! |---|---|
-//! | what is measured: a server half and a client half | [`system`]; ours in [`raw`], [`orb`]; programs of their own in [`peer`] |
+//! | what is measured: a server half and a client half | [`system`]; ours in [`raw`], [`orb`]; programs of their own in [`peer`]; client halves in processes of their own in [`driver`] |
 //! | systems side by side, their processes, and what happens when one fails | [`contest`], [`process`], [`pin`] |
 //! | where a flood's time goes, by function | [`profile`] |
 //! | a call seen from within | [`whitebox`], with the marks of [`probes`]; what it takes of things that can be counted: [`counts`] |
@@ -47,6 +47,7 @@ pub mod counts;
 pub mod cpu;
 pub mod cube;
 pub mod demux;
+pub mod driver;
 mod error;
 pub mod firstcall;
 pub mod flood;

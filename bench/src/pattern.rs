@@ -85,22 +85,28 @@ impl Element {
     /// Writes the elements that are made of `first` and the numbers after it.
     fn fill(self, first: u32, octets: &mut [u8]) {
         match self {
-            Element::Octet | Element::Char => each(octets, first, |number| [number as u8]),
-            Element::Short => each(octets, first, |number| (number as u16).to_ne_bytes()),
+            Element::Octet | Element::Char => each(octets, first, octet),
+            Element::Short => each(octets, first, short),
             Element::Long => each(octets, first, u32::to_ne_bytes),
-            Element::Double => each(octets, first, |number| f64::from(number).to_ne_bytes()),
+            Element::Double => each(octets, first, double),
             Element::Struct => each(octets, first, members::<24>),
             Element::Struct32 => each(octets, first, members::<32>),
-            Element::String => each(octets, first, |number| [character(number)]),
+            Element::String => each(octets, first, letter),
         }
     }
 
-    /// Whether an element's octets are those made of `number`.
+    /// Whether an element's octets are those made of `number`. Compared as one value of its type, as a program that knows
+    /// the type does: by a length that is known when it runs, eleven samples cost as much as 0.1 µs.
     pub(crate) fn holds(self, number: u32, octets: &[u8]) -> bool {
-        let mut expected = [0; 32];
-        let expected = &mut expected[..self.size()];
-        self.fill(number, expected);
-        expected == octets
+        match self {
+            Element::Octet | Element::Char => *octets == octet(number),
+            Element::Short => *octets == short(number),
+            Element::Long => *octets == number.to_ne_bytes(),
+            Element::Double => *octets == double(number),
+            Element::Struct => *octets == members::<24>(number),
+            Element::Struct32 => *octets == members::<32>(number),
+            Element::String => *octets == letter(number),
+        }
     }
 }
 
@@ -111,15 +117,31 @@ fn each<const SIZE: usize>(octets: &mut [u8], first: u32, make: impl Fn(u32) -> 
     }
 }
 
+fn octet(number: u32) -> [u8; 1] {
+    [number as u8]
+}
+
+fn short(number: u32) -> [u8; 2] {
+    (number as u16).to_ne_bytes()
+}
+
+fn double(number: u32) -> [u8; 8] {
+    f64::from(number).to_ne_bytes()
+}
+
+fn letter(number: u32) -> [u8; 1] {
+    [character(number)]
+}
+
 /// `struct { short s; char c; long l; octet o; double d; }` as C lays it out, its padding zero; with room for it the
 /// filler follows.
 fn members<const SIZE: usize>(number: u32) -> [u8; SIZE] {
     let mut octets = [0; SIZE];
-    octets[..2].copy_from_slice(&(number as u16).to_ne_bytes());
+    octets[..2].copy_from_slice(&short(number));
     octets[2] = number as u8;
     octets[4..8].copy_from_slice(&number.to_ne_bytes());
     octets[8] = number as u8;
-    octets[16..24].copy_from_slice(&f64::from(number).to_ne_bytes());
+    octets[16..24].copy_from_slice(&double(number));
     octets[24..].fill(number as u8);
     octets
 }

@@ -15,7 +15,7 @@
 //! | `side`, `group`, `function`, `cpu_s_per_gib`, `share` | profile | what a function takes of one side of a flood |
 //! | `side`, `system_calls`, `octets_copied`, `allocations`, `octets_allocated` | counts | of one call, on average |
 //! | `ratio_to_raw`, `ratio_low`, `ratio_high` | every row | to the floor, measured in turns; null where there is none |
-//! | `operations`, `position`, `objects`, `pick`, `lookup`, `style`, `iterations`, `callers`, `connections`, `queue`, `buffers`, `turns`, `instances`, `stalled`, `link`, `study`, `phase` | where they apply | a scenario's parameters |
+//! | `operations`, `position`, `objects`, `pick`, `lookup`, `style`, `iterations`, `callers`, `connections`, `queue`, `buffers`, `turns`, `instances`, `floor`, `stalled`, `link`, `study`, `phase` | where they apply | a scenario's parameters |
 //! | `command` | kept results | what repeats it |
 //!
 //! A new experiment chooses one of the [`Figures`], or adds a variant; a new parameter is a field of
@@ -216,6 +216,9 @@ pub struct Parameters {
     /// How often the systems were started anew, the ratio being the median of what each of these gave; absent: once.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub instances: Option<u32>,
+    /// The system that the ratio is to, where that is not `raw`.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub floor: Option<String>,
     /// Turns that took five times the quickest one or longer.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub stalled: Option<u32>,
@@ -242,7 +245,7 @@ impl Row {
         Row {
             experiment: experiment.to_owned(),
             system: system.name().to_owned(),
-            transport: transport.name().to_owned(),
+            transport: system.transport().unwrap_or(transport).name().to_owned(),
             messaging: system.messaging().to_owned(),
             r#type: kind.to_owned(),
             size,

@@ -2,7 +2,8 @@
 //!
 //! A [`System`] has a server half, always in a process of its own, and a client half, a [`Client`]. Scenarios know
 //! systems only through these two traits; whether the client runs in the measuring process (raw sockets, zorb: a
-//! [`Local`] system) or is itself a process that takes commands (a foreign [peer](crate::peer)) they do not see.
+//! [`Local`] system) or is itself a process that takes commands (a foreign [peer](crate::peer), and where a scenario wants
+//! it, one of ours) they do not see.
 //!
 //! What a client must do is to [prepare](Client::prepare) calls of a kind and to make [bursts](Client::burst) of them.
 //! The other abilities have a default that says no; a scenario leaves out the systems that say it.
@@ -31,6 +32,11 @@ pub trait System: Sync {
     /// Its messaging protocol in results: `giop`, or `none`.
     fn messaging(&self) -> &'static str;
 
+    /// What it goes by, whatever the run's other systems do; `None`: by what they do.
+    fn transport(&self) -> Option<Transport> {
+        None
+    }
+
     /// The command that serves it until standard input closes, having printed `ready ADDRESS`.
     ///
     /// # Errors
@@ -51,6 +57,11 @@ pub trait System: Sync {
         address: &str,
         processor: Option<usize>,
     ) -> Result<Box<dyn Client>, BenchError>;
+
+    /// The command of a client half of the same kind in a process of its own ([`crate::driver`]), where there is one.
+    fn driver(&self, _lab: &Lab, _setting: &Setting, _address: &str) -> Option<Command> {
+        None
+    }
 
     /// How many bytes one call of this payload puts on the wire once the connection is warm.
     ///

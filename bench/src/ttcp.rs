@@ -10,6 +10,8 @@
 //! a plan has several *instances*. The systems are started anew for each, in another order, and the ratio is then the median of the
 //! instances' own ratios, with an interval that resamples instances.
 //!
+//! Each side is a process of its own, also of our own systems, with the threads that the system needs and no more.
+//!
 //! Processor time is taken from outside, of both processes, at the clock's beginning and end ([`crate::cpu`]).
 
 use std::time::Duration;
@@ -66,6 +68,8 @@ pub struct Plan {
     pub repeat: usize,
     /// How many times the systems are started anew during those, at least once; no more often than there are floods.
     pub instances: usize,
+    /// The name of the system that ratios are to, which is the first; without it there are none.
+    pub floor: &'static str,
     /// Seeds the interval's resampling.
     pub seed: u64,
 }
@@ -134,7 +138,7 @@ pub(crate) fn each_flood(
     }
     // A thread of its own, so that the caller's is not left pinned.
     pin::on(placement.client, || {
-        let mut contest = Contest::new(lab, plan.setting(), placement, entries);
+        let mut contest = Contest::new(lab, plan.setting(), placement, entries).apart();
         let events = plan.elements.len() * plan.buffers.len();
         lab.progress.expect((events * plan.repeat * contest.len()) as u64);
         for &element in &plan.elements {
@@ -184,7 +188,7 @@ fn measure(contest: &mut Contest, plan: &Plan, lab: &Lab, flood: Flood) -> Resul
     // Who still takes part has had all its turns, or the first of them if it stalled, so that turns of the same place in
     // their lists make pairs.
     let floor = sides[0].times_of_a_buffer();
-    let to_floor = contest.system(0).name() == Raw::Plain.name() && plan.pin != Pin::None;
+    let to_floor = contest.system(0).name() == plan.floor && plan.pin != Pin::None;
     let finished = sides.iter().enumerate().filter(|&(at, _)| contest.takes_part(at));
     let rows = finished.map(|(at, side)| {
         let mut row = side.row(contest.system(at), plan);
@@ -315,6 +319,7 @@ impl Side {
         let what = (flood.element.name(), flood.octets);
         let mut row = Row::new("ttcp", system, (plan.transport, plan.pin), what, figures);
         row.parameters.queue = plan.queue;
+        row.parameters.floor = Some(plan.floor.to_owned()).filter(|floor| floor != Raw::Plain.name());
         row.parameters.instances = Some(plan.instances as u32).filter(|&instances| instances > 1);
         row
     }
@@ -366,6 +371,7 @@ mod tests {
             queue: None,
             repeat: 1,
             instances: 1,
+            floor: Raw::Plain.name(),
             seed: 1,
         }
     }

@@ -113,6 +113,10 @@ impl System for Asleep {
     ) -> Result<Box<dyn Client>, BenchError> {
         Zorb.connect(lab, &Asleep::setting(setting), address, processor)
     }
+
+    fn driver(&self, lab: &Lab, setting: &Setting, address: &str) -> Option<Command> {
+        System::driver(&Zorb, lab, &Asleep::setting(setting), address)
+    }
 }
 
 /// zorb through a bridge of its own: TCP outside, and the setting's transport inside. The bridge is a process, `zorb bridge`, which
@@ -158,6 +162,11 @@ trait Manner: Sync {
         Ok(Box::new(client))
     }
 
+    /// The command of such a client in a process of its own, where there is one.
+    fn driver(&self, _lab: &Lab, _setting: &Setting, _address: &str) -> Option<Command> {
+        None
+    }
+
     /// Makes one call at a time, and nothing else: what a meter counts the bytes of.
     fn calling(&self, mut client: ZorbClient, call: Call) -> Result<Box<Calling>, BenchError> {
         client.prepare(call)?;
@@ -168,7 +177,11 @@ trait Manner: Sync {
 
 type Calling = dyn FnMut() -> Result<(), BenchError>;
 
-impl Manner for Zorb {}
+impl Manner for Zorb {
+    fn driver(&self, lab: &Lab, setting: &Setting, address: &str) -> Option<Command> {
+        Some(lab.own_driver(NAME, address, setting))
+    }
+}
 
 impl<M: Manner> System for M {
     fn name(&self) -> &'static str {
@@ -191,6 +204,10 @@ impl<M: Manner> System for M {
         _processor: Option<usize>,
     ) -> Result<Box<dyn Client>, BenchError> {
         self.client(ZorbClient::new(setting, address, lab.patience)?)
+    }
+
+    fn driver(&self, lab: &Lab, setting: &Setting, address: &str) -> Option<Command> {
+        Manner::driver(self, lab, setting, address)
     }
 
     fn message_sizes(

@@ -41,6 +41,10 @@ impl System for Over {
         Zorb.messaging()
     }
 
+    fn transport(&self) -> Option<Transport> {
+        Some(self.transport)
+    }
+
     fn server(&self, lab: &Lab, setting: &Setting) -> Result<Command, BenchError> {
         Zorb.server(lab, &self.setting(setting))
     }
@@ -53,5 +57,9 @@ impl System for Over {
         processor: Option<usize>,
     ) -> Result<Box<dyn Client>, BenchError> {
         Zorb.connect(lab, &self.setting(setting), address, processor)
+    }
+
+    fn driver(&self, lab: &Lab, setting: &Setting, address: &str) -> Option<Command> {
+        System::driver(&Zorb, lab, &self.setting(setting), address)
     }
 }

@@ -212,6 +212,7 @@ fn floods(elements: &[Element], buffers: Vec<usize>, total: u64, repeat: usize) 
         queue: None,
         repeat,
         instances: 1,
+        floor: Raw::Plain.name(),
         seed: 1,
     }
 }

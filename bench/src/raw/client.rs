@@ -68,7 +68,7 @@ impl<S: Stream> RawClient<S> {
                 false => stream.send_all(buffer),
                 true => stream.send_framed(&head(buffer.len(), number), buffer),
             };
-            sent.map_err(BenchError::io(format!("send buffer {number} of {}", flood.count)))?;
+            sent.map_err(|error| BenchError::io(format!("send buffer {number} of {}", flood.count))(error))?;
         }
         let sent = start.elapsed();
         let mut report = [0; 8];

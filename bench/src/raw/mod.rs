@@ -83,6 +83,10 @@ impl System for Raw {
             Transport::Shm => self.client::<floor::Shm>(lab, setting, address),
         }
     }
+
+    fn driver(&self, lab: &Lab, setting: &Setting, address: &str) -> Option<Command> {
+        Some(lab.own_driver(self.name(), address, setting))
+    }
 }
 
 impl Local for Raw {

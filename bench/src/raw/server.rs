@@ -126,10 +126,13 @@ fn converse(mut stream: impl Stream) -> io::Result<()> {
             None => return Ok(()),
             Some(Preamble::RoundTrips { request, reply }) => return echo(&mut stream, request, reply),
             Some(Preamble::Flood { flood, framed }) => {
+                // Each page is written to before the clock runs: of a buffer of zeros the kernel would give them one by one
+                // as they are received into.
+                let buffer = vec![1; flood.buffer()];
                 stream.send_all(&[1])?;
                 let checker = match framed {
-                    false => take(&mut stream, flood)?,
-                    true => take_framed(&mut stream, flood)?,
+                    false => take(&mut stream, flood, buffer)?,
+                    true => take_framed(&mut stream, flood, buffer)?,
                 };
                 let fault = checker.fault().unwrap_or_default();
                 let mut report = checker.executed().to_le_bytes().to_vec();
@@ -149,9 +152,8 @@ fn echo(stream: &mut impl Stream, request: usize, reply: usize) -> io::Result<()
     }
 }
 
-fn take(stream: &mut impl Stream, flood: Flood) -> io::Result<Checker> {
+fn take(stream: &mut impl Stream, flood: Flood, mut buffer: Vec<u8>) -> io::Result<Checker> {
     let mut checker = Checker::new(flood);
-    let mut buffer = vec![0; flood.buffer()];
     for _ in 0..flood.count {
         stream.receive_exact(&mut buffer)?;
         look(&mut checker, flood, &buffer);
@@ -159,9 +161,8 @@ fn take(stream: &mut impl Stream, flood: Flood) -> io::Result<Checker> {
     Ok(checker)
 }
 
-fn take_framed(stream: &mut impl Stream, flood: Flood) -> io::Result<Checker> {
+fn take_framed(stream: &mut impl Stream, flood: Flood, mut buffer: Vec<u8>) -> io::Result<Checker> {
     let mut checker = Checker::new(flood);
-    let mut buffer = Vec::new();
     let (mut head, mut next) = ([0; HEAD], [0; HEAD]);
     let mut known = 0;
     for number in 0..flood.count {

@@ -23,10 +23,12 @@ pub(crate) mod surroundings;
 pub(crate) mod systems;
 mod whitebox;
 
+use std::io;
 use std::time::Duration;
 
 use clap::{Args, Subcommand};
 
+use zorb_bench::driver;
 #[cfg(test)]
 use zorb_bench::link::Spec;
 use zorb_bench::link::carry;
@@ -60,6 +62,8 @@ enum Scenario {
     #[command(hide = true)]
     Serve(ServeArguments),
     #[command(hide = true)]
+    Drive(DriveArguments),
+    #[command(hide = true)]
     Carry(CarryArguments),
 }
 
@@ -67,6 +71,15 @@ enum Scenario {
 #[derive(Debug, Args)]
 struct ServeArguments {
     system: String,
+    #[arg(value_name = "KEY=VALUE")]
+    setting: Vec<String>,
+}
+
+/// The client half of one of our own systems: what [`surroundings::driver_command`] starts.
+#[derive(Debug, Args)]
+struct DriveArguments {
+    system: String,
+    address: String,
     #[arg(value_name = "KEY=VALUE")]
     setting: Vec<String>,
 }
@@ -91,6 +104,7 @@ pub(crate) fn run(arguments: Arguments) -> Result<(), Failure> {
         Scenario::Images(arguments) => images::run(&arguments),
         Scenario::Paper(arguments) => paper::run(&arguments),
         Scenario::Serve(arguments) => serve(&arguments),
+        Scenario::Drive(arguments) => drive(&arguments),
         Scenario::Carry(CarryArguments { delay }) => Ok(carry(Duration::from_nanos(delay))?),
     }
 }
@@ -118,4 +132,11 @@ fn serve(arguments: &ServeArguments) -> Result<(), Failure> {
     systems::local(&arguments.system)?
         .serve(&setting, &mut |address| announced = serve_until_parent_goes(address))?;
     Ok(announced?)
+}
+
+fn drive(arguments: &DriveArguments) -> Result<(), Failure> {
+    let setting = Setting::of_words(arguments.setting.iter().map(String::as_str)).map_err(Failure::usage)?;
+    let system = systems::local(&arguments.system)?;
+    let mut client = system.connect(&surroundings::unwatched(), &setting, &arguments.address, None)?;
+    Ok(driver::drive(&mut *client, io::stdin().lock(), io::stdout().lock())?)
 }

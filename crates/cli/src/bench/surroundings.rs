@@ -15,7 +15,7 @@ use signal_hook::consts::{SIGHUP, SIGINT, SIGTERM};
 
 use zorb_bench::lab::Lab;
 use zorb_bench::link::{self, Link};
-use zorb_bench::progress::{Progress, Stop};
+use zorb_bench::progress::{Progress, Stop, Unwatched};
 use zorb_bench::system::Setting;
 use zorb_bench::{BenchError, machine};
 
@@ -46,17 +46,7 @@ pub(crate) fn surrounded<R>(
     if link.is_some_and(|link| link.spec().carried) {
         eprint!("{}", table::wrapped(CARRIED, 0));
     }
-    let lab = Lab {
-        link,
-        server: &server_command,
-        carrier: &carrier_command,
-        peers: peers_folder(),
-        probes: None,
-        patience,
-        lifetime: LIFETIME,
-        progress: &display,
-        stop,
-    };
+    let lab = Lab { link, patience, progress: &display, stop, ..unwatched() };
     let taken = machine::Taken::watch();
     let result = measure(&lab);
     display.bar.finish_and_clear();
@@ -66,10 +56,33 @@ pub(crate) fn surrounded<R>(
     result
 }
 
+/// Surroundings that nobody looks on at, and no signal stops.
+pub(crate) fn unwatched() -> Lab<'static> {
+    Lab {
+        link: None,
+        server: &server_command,
+        driver: &driver_command,
+        carrier: &carrier_command,
+        peers: peers_folder(),
+        probes: None,
+        patience: Lab::PATIENCE,
+        lifetime: LIFETIME,
+        progress: &Unwatched,
+        stop: Stop::new(),
+    }
+}
+
 /// The command that serves one of our own systems in a process of its own.
 pub(crate) fn server_command(system: &str, setting: &Setting) -> Command {
     let mut command = this_program();
     command.args(["bench", "serve", system]).args(setting.words());
+    command
+}
+
+/// The command that drives the client half of one of our own systems in a process of its own, connected to an address.
+pub(crate) fn driver_command(system: &str, address: &str, setting: &Setting) -> Command {
+    let mut command = this_program();
+    command.args(["bench", "drive", system, address]).args(setting.words());
     command
 }
 

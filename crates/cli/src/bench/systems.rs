@@ -55,7 +55,8 @@ pub(crate) fn version(name: &str) -> Result<&'static dyn System, Failure> {
     let manner = || manners.into_iter().find(|system| system.name() == name);
     local.or_else(manner).or_else(peer).ok_or_else(|| {
         let locals = LOCALS.iter().map(|local| local.name());
-        let known: Vec<_> = locals.chain(Peer::ALL.iter().map(System::name)).collect();
+        let manners = manners.iter().map(|manner| manner.name()).chain(["zorb-shm:RING"]);
+        let known: Vec<_> = locals.chain(manners).chain(Peer::ALL.iter().map(System::name)).collect();
         Failure::usage(format!("there is no system {name:?}; there are {}", known.join(", ")))
     })
 }
@@ -104,7 +105,7 @@ mod tests {
         let found = versions(&["zorb", "tonic", "raw", "zorb"].map(str::to_owned)).unwrap();
         assert_eq!(found.iter().map(|version| version.name()).collect::<Vec<_>>(), ["raw", "zorb", "tonic"]);
         let Err(error) = versions(&["orbix".to_owned()]) else { panic!("orbix is none") };
-        assert!(error.to_string().contains("there are raw, framed, ipc, spin, zorb, omniorb"), "{error}");
+        assert!(error.to_string().contains("there are raw, framed, ipc, spin, zorb, zorb-asleep"), "{error}");
     }
 
     #[test]

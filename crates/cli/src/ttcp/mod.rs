@@ -69,6 +69,10 @@ struct RunArguments {
     #[arg(long, value_delimiter = ',', default_value = "raw,framed,ipc,zorb", value_name = "NAMES")]
     versions: Vec<String>,
 
+    /// The version that ratios are to.
+    #[arg(long, default_value = "raw", value_name = "NAME")]
+    floor: String,
+
     /// What the messages travel over: tcp, unix, shm.
     #[arg(long, default_value = "tcp", value_name = "NAME")]
     transport: Transport,
@@ -102,6 +106,7 @@ Ctrl-C ends the run and shows what was measured.
 
 Examples:
   zorb ttcp run
+  zorb ttcp run --versions ipc,sockets --floor sockets --types octet
   zorb ttcp run --types octet,struct --buffers 64K,1M --versions raw,zorb
   zorb ttcp run --versions raw,zorb,omniorb --queue 64K --json > ttcp.jsonl
   zorb ttcp run --profile --types struct --buffers 128K --versions raw,zorb";
@@ -183,7 +188,8 @@ struct Floods {
 impl Arguments {
     /// What the arguments ask for, of what `zorb bench paper` measures too.
     pub(crate) fn measured(&self) -> Option<Result<(Scenario, Option<Spec>), Failure>> {
-        let Half::Run(RunArguments { versions, transport, pin, link, profile, floods }) = &self.half else {
+        let Half::Run(RunArguments { versions, transport, pin, link, profile, floods, .. }) = &self.half
+        else {
             return None;
         };
         let kind = if *profile { Scenario::Profiles } else { Scenario::Floods };
@@ -195,9 +201,11 @@ impl Arguments {
 pub(crate) fn run(arguments: Arguments) -> Result<(), Failure> {
     match arguments.half {
         Half::Recv(arguments) => recv::run(&arguments),
-        Half::Run(RunArguments { versions, transport, pin, link, profile, floods }) => {
+        Half::Run(RunArguments { versions, floor, transport, pin, link, profile, floods }) => {
             crossing(transport, link.as_ref())?;
-            let versions = systems::versions(&versions)?;
+            let mut versions = systems::versions(&versions)?;
+            versions.sort_by_key(|version| version.name() != floor);
+            let plan = Plan { floor: systems::version(&floor)?.name(), ..floods.plan(transport, pin) };
             let place = match pin {
                 Pin::Same => "both sides on one processor",
                 Pin::Split => "a processor each",
@@ -205,7 +213,7 @@ pub(crate) fn run(arguments: Arguments) -> Result<(), Failure> {
             };
             let entries = versions.into_iter().map(Entry::here).collect();
             let what = if profile { What::Functions } else { What::Rates };
-            measure(what, entries, floods.plan(transport, pin), link.as_ref(), place, &floods)
+            measure(what, entries, plan, link.as_ref(), place, &floods)
         }
         Half::Send(SendArguments { receivers, pin, floods }) => {
             let mut entries = receivers.iter().map(|text| receiver(text)).collect::<Result<Vec<_>, _>>()?;
@@ -267,6 +275,7 @@ impl Floods {
             queue: self.queue.map(|octets| octets.0 as usize),
             repeat: self.repeat as usize,
             instances: self.instances as usize,
+            floor: Raw::Plain.name(),
             seed: self.seed,
         }
     }
@@ -353,10 +362,11 @@ fn describe(plan: &Plan, place: &str) -> String {
     };
     let text = format!(
         "Floods of {} over {}, {place}{queue}; {} of each{anew}. Gbit/s until the receiver has confirmed every buffer; \
-         sender: until it had sent the last; CPU: processor seconds for each GiB.",
+         sender: until it had sent the last; CPU: processor seconds for each GiB; ratio: of times, to {}.",
         octets(plan.total as usize),
         plan.transport.name(),
         plan.repeat,
+        plan.floor,
     );
     crate::table::wrapped(&text, 0)
 }

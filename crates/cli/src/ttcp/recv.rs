@@ -12,10 +12,10 @@ use zorb_bench::BenchError;
 use zorb_bench::lab::Lab;
 use zorb_bench::pin::{self, Pin};
 use zorb_bench::process::Server;
-use zorb_bench::progress::{Stop, Unwatched};
+use zorb_bench::progress::Stop;
 use zorb_bench::system::{Local, Setting, Transport};
 
-use crate::bench::surroundings::{carrier_command, peers_folder, server_command, stop_on_signals};
+use crate::bench::surroundings::{stop_on_signals, unwatched};
 use crate::bench::systems;
 use crate::failure::Failure;
 use crate::sizes::Octets;
@@ -64,17 +64,7 @@ fn listen_address(text: &str) -> Result<SocketAddr, String> {
 pub(super) fn run(arguments: &Arguments) -> Result<(), Failure> {
     let versions = systems::versions(&arguments.versions)?;
     let stop = stop_on_signals();
-    let lab = Lab {
-        link: None,
-        server: &server_command,
-        carrier: &carrier_command,
-        peers: peers_folder(),
-        probes: None,
-        patience: Lab::PATIENCE,
-        lifetime: LIFETIME,
-        progress: &Unwatched,
-        stop: stop.clone(),
-    };
+    let lab = Lab { lifetime: LIFETIME, stop: stop.clone(), ..unwatched() };
     let queue = granted_queue(arguments.queue)?;
     let processor = arguments.pin.placement()?.server;
     if let Some(processor) = processor {

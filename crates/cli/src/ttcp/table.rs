@@ -49,7 +49,7 @@ fn figures(figures: &Figures) -> Vec<String> {
 /// The floor has none to itself.
 fn ratio(row: &Row) -> Vec<String> {
     match (row.ratio_to_raw, row.ratio()) {
-        _ if row.system == "raw" => Vec::new(),
+        _ if row.system == row.parameters.floor.as_deref().unwrap_or("raw") => Vec::new(),
         (Some(_), Some(ratio)) => {
             vec![format!("{:.3}", ratio.median), format!("{:.3} - {:.3}", ratio.low, ratio.high)]
         }

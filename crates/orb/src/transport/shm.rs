@@ -121,7 +121,8 @@ impl Shm {
 const RING: usize = 128 << 10;
 
 /// How many slabs each way, and octets of each: 4 MiB, so that who sends on and on is not woken for each buffer, and a slab
-/// takes what is worth one from 64 KiB on. Larger and fewer ones, of as much memory, are no faster (BENCHMARKING.md).
+/// takes what is worth one from 64 KiB on. Half as many of twice the size are faster for calls of 1 MiB and slower for those of
+/// 16 MiB and for floods of 64 KiB (BENCHMARKING.md).
 const SLABS: usize = 32;
 const SLAB: usize = 128 << 10;
 
