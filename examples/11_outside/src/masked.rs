@@ -222,6 +222,10 @@ impl Channel for MaskedChannel {
         self.below.heard();
     }
 
+    fn rest(&self) {
+        self.below.rest();
+    }
+
     fn shutdown_send(&self) {
         self.below.shutdown_send();
     }

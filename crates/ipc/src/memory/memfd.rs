@@ -224,6 +224,12 @@ pub(super) fn fill_part(fd: BorrowedFd<'_>, at: usize, octets: usize) -> Result<
     resumed(|| fallocate(fd, FallocateFlags::empty(), at as u64, octets as u64))
 }
 
+/// Makes a hole of a part: its memory is the system's again, and what was there is zeros.
+pub(super) fn punch(fd: BorrowedFd<'_>, at: usize, octets: usize) -> Result<(), Errno> {
+    let flags = FallocateFlags::PUNCH_HOLE | FallocateFlags::KEEP_SIZE;
+    resumed(|| fallocate(fd, flags, at as u64, octets as u64))
+}
+
 /// How many octets this machine could hold in all.
 fn machine() -> u64 {
     let all = sysinfo();

@@ -182,6 +182,11 @@ impl Segment {
             .map_err(|errno| Error::os(Step::Access, errno))
     }
 
+    /// Gives the memory of a part back to the system: zeros are there, and whoever touches it fills it before.
+    pub(crate) fn give_back(&self, at: usize, octets: usize) -> Result<(), Error> {
+        super::memfd::punch(self.memory.as_fd(), at, octets).map_err(|errno| Error::os(Step::Access, errno))
+    }
+
     /// Copies octets into it, from offset `at` on.
     ///
     /// # Errors

@@ -18,7 +18,8 @@
 //! longer than to write what that has let go of.
 //!
 //! Their memory is a second memfd, sealed as the first. Its pages are taken when a slab is used for the first time, by
-//! who sends; who receives sees to it on its own, so that no access finds a hole.
+//! who sends; who receives sees to it on its own, so that no access finds a hole. Who sends may give the pages of free slabs
+//! back while nothing is to be sent: nobody looks into them before they are filled again.
 
 use std::sync::atomic::AtomicU32;
 use std::sync::atomic::Ordering::{Acquire, Relaxed, Release};
@@ -258,6 +259,23 @@ impl Bulk {
         Ok(true)
     }
 
+    /// Gives the memory of those outgoing slabs back that are free; how many octets. What is used again is filled again.
+    pub(super) fn give_back(&self, (head, tail): (u32, u32)) -> Result<usize, Error> {
+        let mut half = self.outgoing.lock().unwrap_or_else(PoisonError::into_inner);
+        // What has come back is counted there.
+        half.books.free(head, tail);
+        let mut given = 0;
+        for slab in 0..self.slabs.count() {
+            if half.there & half.books.free & (1 << slab) != 0 {
+                let size = self.slabs.octets();
+                self.memory.give_back(half.at + slab * size, size)?;
+                half.there &= !(1 << slab);
+                given += size;
+            }
+        }
+        Ok(given)
+    }
+
     /// How many octets of the ring come before the next slab's, if one was handed over.
     #[inline]
     pub(super) fn ahead(
@@ -313,10 +331,47 @@ fn reference_words(
 
 #[cfg(all(test, not(zorb_loom)))]
 mod tests {
+    use std::os::fd::AsFd;
+
     use super::*;
+    use crate::{Memfd, SegmentOptions};
 
     fn words(of: &[AtomicU32; 2]) -> ReferenceWords<'_, AtomicU32> {
         ReferenceWords { position: &of[0], content: &of[1] }
+    }
+
+    /// A channel's slabs, and the blocks of memory that they take.
+    fn bulk(count: usize, octets: usize) -> (Bulk, Segment) {
+        let slabs = Slabs::new(count, octets).unwrap();
+        let memory = Memfd::create("slabs", 2 * slabs.total() as u64).unwrap().fix_size_with_holes().unwrap();
+        let words = Segment::create("words", 4096, &SegmentOptions::new().words32(0..4096)).unwrap();
+        (Bulk::new(memory.map(&SegmentOptions::new()).unwrap(), slabs, ShmRole::Initiator), words)
+    }
+
+    fn blocks(bulk: &Bulk) -> i64 {
+        rustix::fs::fstat(bulk.memory.memory().as_fd()).unwrap().st_blocks
+    }
+
+    #[test]
+    fn the_memory_of_free_slabs_goes_back_and_comes_again() {
+        let (bulk, words) = bulk(4, 8192);
+        let posted = super::super::layout::word(&words, 0);
+        let fill = |head, tail| {
+            let references = |place| (8 + 8 * place, 12 + 8 * place);
+            let copy = |memory: &Segment, at| memory.copy_in(at, &[7; 8192]);
+            bulk.fill((head, tail, 0), 8192, posted, references, &words, copy).unwrap()
+        };
+        assert_eq!(blocks(&bulk), 0);
+        assert!((0..4).all(|head| fill(head, 0)) && !fill(4, 0), "four, and no more");
+        assert_eq!(blocks(&bulk), 4 * 16);
+        assert_eq!(bulk.give_back((4, 0)).unwrap(), 0, "nothing was taken");
+        assert_eq!(bulk.give_back((4, 3)).unwrap(), 3 * 8192);
+        assert_eq!(blocks(&bulk), 16);
+        assert_eq!(bulk.give_back((4, 3)).unwrap(), 0, "once");
+        assert!((4..7).all(|head| fill(head, 3)) && !fill(7, 3));
+        assert_eq!(blocks(&bulk), 4 * 16);
+        assert_eq!(bulk.give_back((7, 7)).unwrap(), 4 * 8192);
+        assert_eq!(blocks(&bulk), 0);
     }
 
     fn content(slab: u32, length: u32) -> u32 {

@@ -413,6 +413,20 @@ impl ShmStream {
         Ok(Some(most))
     }
 
+    /// Gives the memory of slabs that nothing lies in back to the system, of those that this end fills; how many octets. The next
+    /// large message takes memory again, a system call for each slab: for a connection that is idle.
+    ///
+    /// # Errors
+    /// At [`Step::Send`] if the peer broke the rules, at [`Step::Access`] what the system says.
+    pub fn give_back_memory(&self) -> Result<usize, Error> {
+        let Some(bulk) = &self.bulk else { return Ok(0) };
+        let mut producer = lock(&self.sending);
+        // As much as there can be, so that it looks what was taken.
+        let room = producer.room(self.outgoing.tail(&self.segment), u32::MAX);
+        room.map_err(|_| self.broken(Step::Send))?;
+        bulk.give_back((producer.position(), producer.seen()))
+    }
+
     /// What there is room for; `None`: there is some, or sending would fail.
     pub(super) fn room(&self) -> Result<Option<u32>, Error> {
         let mut producer = lock(&self.sending);

@@ -207,6 +207,8 @@ pub trait Channel: Send + Sync {
     /// The descriptor was reported: whoever waited on it says so, and nobody else, before looking at what has come. Needed
     /// where it stays readable otherwise.
     fn heard(&self) {}
+    /// Nothing has come or gone for some time: what it holds to be quick may be given back. Anything may come after it.
+    fn rest(&self) {}
     /// Says that no more will be sent; input can still be received.
     fn shutdown_send(&self);
     /// Ends both directions at once; a receive that blocks in another thread returns.

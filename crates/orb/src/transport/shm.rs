@@ -262,6 +262,11 @@ impl Channel for ShmChannel {
         self.stream.quiet();
     }
 
+    fn rest(&self) {
+        // What is wrong the next call finds out.
+        let _ = self.stream.give_back_memory();
+    }
+
     fn shutdown_send(&self) {
         let _ = self.stream.shutdown_send();
     }

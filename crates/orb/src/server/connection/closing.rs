@@ -15,7 +15,7 @@ const DRAIN: usize = 4096;
 /// waits longer.
 const DRAINS_IN_A_ROW: Duration = Duration::from_millis(20);
 
-/// A connection that has been parked for so long gives its receive buffer back. A second: allocating it costs as much as
+/// A connection that has been parked for so long gives its receive buffer back, and its transport what that can do without. A second: allocating it costs as much as
 /// a call, so that only connections that are really idle do.
 const RELEASE: Duration = Duration::from_secs(1);
 
@@ -124,6 +124,8 @@ impl Connection {
         {
             // Whoever reads holds the lock, so it was not read just now; if it is next, it allocates again.
             reading.inbound.release_memory();
+            drop(reading);
+            self.channel.rest();
         }
         let message = self.times.message.load(Ordering::Relaxed);
         if message > 0 && self.is_open() {

@@ -1,0 +1,55 @@
+//! What idle connections give back.
+
+use std::fs;
+use std::os::unix::fs::MetadataExt;
+use std::sync::Arc;
+use std::thread;
+use std::time::{Duration, Instant};
+
+use zorb::Orb;
+use zorb::transport::shm::Shm;
+use zorb_tests::servant::{PATIENCE, Servant};
+
+use crate::fixture::{probe, serve};
+
+/// Slabs of this test alone: by the size of their memory it finds them among its process's descriptors.
+const COUNT: usize = 8;
+const SLAB: usize = 64 << 10;
+
+fn shm() -> Arc<Shm> {
+    Arc::new(Shm::new().slabs(COUNT, SLAB).expect("slabs may be so"))
+}
+
+/// Octets that they take.
+fn taken() -> u64 {
+    let octets = |descriptor: fs::DirEntry| {
+        let memory = fs::metadata(descriptor.path()).ok()?;
+        let name = fs::read_link(descriptor.path()).ok()?;
+        let is_ours = name.to_string_lossy().contains("slabs") && memory.len() == 2 * (COUNT * SLAB) as u64;
+        is_ours.then(|| memory.blocks() * 512)
+    };
+    fs::read_dir("/proc/self/fd").expect("Linux").flatten().filter_map(octets).max().expect("a connection")
+}
+
+#[test]
+fn an_idle_connection_s_slabs_are_given_back_by_both_ends() {
+    let (server, text) = serve(Orb::builder().transport(shm()).listen("shm:"), Arc::new(Servant::new(1)));
+    // Unused connections are looked at each eighth of this.
+    let client = Orb::builder().transport(shm()).client_idle(Duration::from_secs(40)).build();
+    let probe = probe(&client, &text);
+    let data: Vec<u8> = (0..=250).cycle().take(COUNT * SLAB).collect();
+    for _ in 0..2 {
+        assert_eq!(probe.echo(&data).unwrap()[..], data[..]);
+        assert!(
+            taken() >= 2 * data.len() as u64 / 2,
+            "{} octets: the argument and the result lay there",
+            taken()
+        );
+        let by = Instant::now() + PATIENCE;
+        while taken() > 0 {
+            assert!(Instant::now() < by, "{} octets are kept", taken());
+            thread::sleep(Duration::from_millis(50));
+        }
+    }
+    server.shutdown(true, PATIENCE);
+}
