@@ -24,7 +24,7 @@ use crate::messages::MessageMemory;
 use crate::object::ObjectRef;
 use crate::object::url::{self, Initial};
 use crate::poa::{Adapters, Poa};
-use crate::policy::Policies;
+use crate::policy::{Policies, SMALLEST_FRAGMENT};
 use crate::protocols::Protocols;
 use crate::server::{self, Server};
 use crate::transport::shm::Shm;
@@ -398,10 +398,10 @@ impl OrbBuilder {
     }
 
     /// Messages above this many octets leave in GIOP fragments (1.1 and 1.2), both requests and replies. Default: never.
-    /// At least 64 octets are taken, so that a fragment is more head than not.
+    /// At least 64 octets are taken, so that a fragment is more than a head. Of requests, [`Policies::fragment_size`] of the ORB,
+    /// a thread or a reference is asked first.
     pub fn fragment_size(mut self, octets: usize) -> Self {
-        self.client.fragment_size = Some(octets.max(64));
-        self.server.fragment_size = Some(octets.max(64));
+        self.server.fragment_size = Some(octets.max(SMALLEST_FRAGMENT));
         self
     }
 
@@ -496,6 +496,7 @@ impl OrbBuilder {
         }
         let mut policies = self.policies;
         policies.protocols = policies.protocols.or(self.preferred.map(Protocols::only));
+        policies.fragment_size = policies.fragment_size.or(self.server.fragment_size);
         Orb(Arc::new(Core {
             policies,
             giop_version: self.giop_version,

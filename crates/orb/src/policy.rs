@@ -1,5 +1,5 @@
-//! Policies of a call: how long it may take, how far a oneway goes, by which protocols, over whose connections. Set on the
-//! ORB, a thread, or one reference; the narrowest wins.
+//! Policies of a call: how long it may take, how far a oneway goes, by which protocols, over whose connections, in what
+//! pieces. Set on the ORB, a thread, or one reference; the narrowest wins.
 //!
 //! Every wait has a deadline, and every default here is finite.
 
@@ -67,6 +67,10 @@ pub struct Policies {
     /// [`client_idle`](crate::OrbBuilder::client_idle) says. Fixed with the reference: said of a thread it does nothing.
     /// Default: no.
     pub private_connection: Option<bool>,
+    /// Requests of more octets leave in GIOP fragments (1.1 and 1.2) of at most so many, 64 at least. [`usize::MAX`]: whole,
+    /// whatever a wider set says. Datagrams and what a bridge hands on are never cut. Default: what
+    /// [`fragment_size`](crate::OrbBuilder::fragment_size) says, otherwise whole.
+    pub fragment_size: Option<usize>,
 }
 
 impl Policies {
@@ -83,6 +87,7 @@ impl Policies {
             sync_scope: None,
             protocols: None,
             private_connection: None,
+            fragment_size: None,
         }
     }
 
@@ -116,6 +121,12 @@ impl Policies {
         self
     }
 
+    /// The same with requests in fragments of at most so many octets, or whole.
+    pub const fn fragment_size(mut self, octets: usize) -> Policies {
+        self.fragment_size = Some(octets);
+        self
+    }
+
     /// This set, with gaps filled from `wider`.
     pub fn or(&self, wider: &Policies) -> Policies {
         Policies {
@@ -124,6 +135,7 @@ impl Policies {
             sync_scope: self.sync_scope.or(wider.sync_scope),
             protocols: self.protocols.as_ref().or(wider.protocols.as_ref()).cloned(),
             private_connection: self.private_connection.or(wider.private_connection),
+            fragment_size: self.fragment_size.or(wider.fragment_size),
         }
     }
 }
@@ -171,7 +183,12 @@ pub(crate) struct CallLimits {
     pub(crate) connect_timeout: Duration,
     pub(crate) call_timeout: Duration,
     pub(crate) sync_scope: SyncScope,
+    /// `usize::MAX`: whole.
+    pub(crate) fragment_size: usize,
 }
+
+/// Octets of a fragment, at least: so that it is more than a head.
+pub(crate) const SMALLEST_FRAGMENT: usize = 64;
 
 impl CallLimits {
     /// What a set says, and the defaults where it says nothing.
@@ -180,6 +197,7 @@ impl CallLimits {
             connect_timeout: chosen.connect_timeout.unwrap_or(Policies::DEFAULT_CONNECT_TIMEOUT),
             call_timeout: chosen.call_timeout.unwrap_or(Policies::DEFAULT_CALL_TIMEOUT),
             sync_scope: chosen.sync_scope.unwrap_or_default(),
+            fragment_size: chosen.fragment_size.unwrap_or(usize::MAX).max(SMALLEST_FRAGMENT),
         }
     }
 }

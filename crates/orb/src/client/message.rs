@@ -31,6 +31,15 @@ pub(crate) struct Course<'c> {
     pub(crate) target: &'c Target,
     pub(crate) started: Instant,
     pub(crate) deadline: Instant,
+    /// Messages of more octets leave in fragments; `usize::MAX`: never.
+    pub(crate) fragment_size: usize,
+}
+
+impl<'c> Course<'c> {
+    /// The same for a message that is not cut.
+    pub(crate) fn whole(&self) -> Course<'c> {
+        Course { fragment_size: usize::MAX, ..*self }
+    }
 }
 
 /// What one connection counts and has agreed on.
@@ -83,10 +92,9 @@ pub(crate) fn compose<'a>(
     form: &Form<'_>,
     course: &Course<'_>,
     outgoing: &mut Outgoing<'_, 'a>,
-    fragment_size: Option<usize>,
 ) -> Result<(), EncodeError> {
-    if let (Some(size), Version::V1_1) = (fragment_size, form.format.version) {
-        message.fragment_every(size);
+    if form.format.version == Version::V1_1 && course.fragment_size != usize::MAX {
+        message.fragment_every(course.fragment_size);
     }
     let messaging = course.candidate.pool.messaging().writer();
     let head = RequestHead {
@@ -110,15 +118,12 @@ pub(crate) fn compose<'a>(
 pub(crate) fn send(
     channel: &dyn Channel,
     message: &Encoder<'_>,
-    fragment_size: Option<usize>,
     course: &Course<'_>,
 ) -> Result<(), Box<Failure>> {
-    let sent = match fragment_size {
-        Some(size) if message.len() > size => send_fragments(channel, message, size, course),
-        _ => match message.contiguous() {
-            Some(octets) => send_run(channel, octets, course.deadline),
-            None => send_all(channel, message.slices(), course.deadline),
-        },
+    let sent = match message.contiguous() {
+        _ if message.len() > course.fragment_size => send_fragments(channel, message, course),
+        Some(octets) => send_run(channel, octets, course.deadline),
+        None => send_all(channel, message.slices(), course.deadline),
     };
     sent.map_err(|unsent| failure_of(unsent, course))
 }
@@ -136,13 +141,8 @@ fn failure_of(Unsent { sent, error }: Unsent, course: &Course<'_>) -> Box<Failur
     })
 }
 
-fn send_fragments(
-    channel: &dyn Channel,
-    message: &Encoder<'_>,
-    size: usize,
-    course: &Course<'_>,
-) -> Result<(), Unsent> {
-    let Some(fragments) = course.candidate.pool.messaging().fragments(message, size) else {
+fn send_fragments(channel: &dyn Channel, message: &Encoder<'_>, course: &Course<'_>) -> Result<(), Unsent> {
+    let Some(fragments) = course.candidate.pool.messaging().fragments(message, course.fragment_size) else {
         return send_all(channel, message.slices(), course.deadline);
     };
     let mut before = 0;

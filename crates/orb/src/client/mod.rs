@@ -44,8 +44,6 @@ pub(crate) struct Settings {
     /// An unused connection is closed after this. Two minutes: what omniORB does, and below the idle time after which
     /// common servers and firewalls close.
     pub(crate) idle: Duration,
-    /// Messages above this many octets leave in fragments; `None`: never.
-    pub(crate) fragment_size: Option<usize>,
     /// What a server may make us hold.
     pub(crate) message_limits: zorb_giop::Limits,
     /// Octets of `_async` and oneway messages that wait for one connection. 64 MiB, as for one message.
@@ -61,7 +59,6 @@ impl Default for Settings {
         Settings {
             private_connections: 64,
             idle: Duration::from_secs(120),
-            fragment_size: None,
             message_limits: zorb_giop::Limits::default(),
             outbox: 64 << 20,
             storage: None,

@@ -235,7 +235,7 @@ impl Pool {
         {
             return (shared.clone(), false);
         }
-        let shared = Shared::connecting(self.endpoint.clone(), self.messaging.clone(), self.settings.clone());
+        let shared = Shared::connecting(self.endpoint.clone(), self.messaging.clone(), &self.settings);
         *current = Some(shared.clone());
         (shared, true)
     }
@@ -251,18 +251,23 @@ impl Pool {
         }
     }
 
-    /// Closes what has been idle for longer than the settings allow; true while anything is open.
+    /// Closes what has been idle for longer than the settings allow, and lets the others rest that are idle; true while anything is
+    /// open.
     pub(crate) fn sweep(&self, now: Instant) -> bool {
         let limit = self.settings.idle;
         let mut idle = self.idle();
         let fresh = idle.partition_point(|one| now.saturating_duration_since(one.last_used()) >= limit);
         let old: Vec<_> = idle.drain(..fresh).collect();
+        idle.iter_mut().for_each(|one| one.rest_if_unused(now));
         drop(idle);
         drop(old);
         let mut shared = self.shared.lock();
         // Nothing waits for it: its end wakes nobody. One that has ended otherwise is kept by nobody else, with its descriptor
         // and its memory.
         drop(shared.take_if(|shared| shared.has_ended() || shared.end_if_idle(now, limit)));
+        if let Some(shared) = &*shared {
+            shared.rest_if_unused(now);
+        }
         shared.is_some() || self.open.load(Ordering::Relaxed) > 0
     }
 

@@ -21,6 +21,9 @@ use crate::upcall;
 /// hundredth of a call's cost; a server that ended meanwhile is then noticed before anything is sent.
 pub(super) const TRUSTED_IDLE: Duration = Duration::from_millis(1);
 
+/// After so long without use a connection gives back what it takes a call's time to have again.
+pub(super) const RESTS_AFTER: Duration = Duration::from_secs(1);
+
 /// An open connection, owned by one call at a time.
 pub(crate) struct Private {
     channel: Arc<dyn Channel>,
@@ -32,7 +35,6 @@ pub(crate) struct Private {
     answer: Option<(Reply, Format)>,
     /// When the last call began: a clock that has been read anyway.
     last_used: Instant,
-    settings: Arc<Settings>,
     _seat: Seat,
 }
 
@@ -40,7 +42,7 @@ impl Private {
     pub(crate) fn new(
         channel: Arc<dyn Channel>,
         messaging: &Protocol,
-        settings: &Arc<Settings>,
+        settings: &Settings,
         seat: Seat,
     ) -> Private {
         Private {
@@ -50,7 +52,6 @@ impl Private {
             buffer: Vec::new(),
             answer: None,
             last_used: Instant::now(),
-            settings: settings.clone(),
             _seat: seat,
         }
     }
@@ -64,6 +65,14 @@ impl Private {
     /// When it last began to carry a call.
     pub(crate) fn last_used(&self) -> Instant {
         self.last_used
+    }
+
+    /// Gives back what is only there to be quick, if it has not been used for some time.
+    pub(crate) fn rest_if_unused(&mut self, now: Instant) {
+        if now > self.last_used + RESTS_AFTER {
+            self.inbound.release_memory();
+            self.channel.rest();
+        }
     }
 
     /// Whether a call may be tried on it: the server has neither closed it nor said that it will.
@@ -82,12 +91,10 @@ impl Private {
     ) -> Result<(), Box<Failure>> {
         self.last_used = course.started;
         let form = self.terms.next(course.candidate);
-        let fragment_size = self.settings.fragment_size;
         let mut message = Encoder::with_buffer(mem::take(&mut self.buffer), form.format);
-        compose(&mut message, &form, course, outgoing, fragment_size)
-            .map_err(|error| Box::new(Failure::Encode(error)))?;
+        compose(&mut message, &form, course, outgoing).map_err(|error| Box::new(Failure::Encode(error)))?;
         passed(Point::Composed);
-        let sent = send(&*self.channel, &message, fragment_size, course);
+        let sent = send(&*self.channel, &message, course);
         passed(Point::Sent);
         self.buffer = message.into_buffer();
         sent?;

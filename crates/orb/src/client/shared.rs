@@ -17,7 +17,7 @@ use super::end::End;
 use super::failure::{Failure, Step};
 use super::message::{Course, Form, Outgoing, Terms, compose, fragmented, send};
 use super::outbox::{Flushed, Outbox, Queued, Refused, Sender, Turn};
-use super::private::{TRUSTED_IDLE, closed};
+use super::private::{RESTS_AFTER, TRUSTED_IDLE, closed};
 use super::reactor::Reactor;
 use super::slot::{Outcome, Slot};
 use crate::object::undecoded::UndecodedRequest;
@@ -44,7 +44,6 @@ fn too_large(message: &Encoder<'_>, largest: Option<usize>) -> Option<Failure> {
 pub(crate) struct Shared {
     endpoint: Endpoint,
     messaging: Protocol,
-    settings: Arc<Settings>,
     channel: OnceLock<Arc<dyn Channel>>,
     outbox: Outbox,
     calls: Mutex<Calls>,
@@ -106,11 +105,7 @@ pub(crate) struct Ticket {
 
 impl Shared {
     /// A connection that is about to be opened; messages may be given to it at once.
-    pub(crate) fn connecting(
-        endpoint: Endpoint,
-        messaging: Protocol,
-        settings: Arc<Settings>,
-    ) -> Arc<Shared> {
+    pub(crate) fn connecting(endpoint: Endpoint, messaging: Protocol, settings: &Settings) -> Arc<Shared> {
         Arc::new(Shared {
             endpoint,
             channel: OnceLock::new(),
@@ -126,7 +121,6 @@ impl Shared {
             // To datagrams nobody answers: what the reference says has to do.
             is_understood: AtomicBool::new(messaging.by_datagrams().is_some()),
             messaging,
-            settings,
             token: AtomicU64::new(0),
             wants_room: AtomicBool::new(false),
         })
@@ -176,6 +170,16 @@ impl Shared {
         now > self.calls().last_used + TRUSTED_IDLE
     }
 
+    /// Gives back what is only there to be quick, if it has not been used for some time.
+    pub(crate) fn rest_if_unused(&self, now: Instant) {
+        let last_used = self.calls().last_used;
+        if now > last_used + RESTS_AFTER
+            && let Some(channel) = self.channel.get()
+        {
+            channel.rest();
+        }
+    }
+
     /// Ends the connection if it has not been used since `limit` ago and nothing is under way.
     pub(crate) fn end_if_idle(&self, now: Instant, limit: Duration) -> bool {
         let mut calls = self.calls();
@@ -202,9 +206,9 @@ impl Shared {
         let (form, ticket) = self.enter(course, outgoing, None)?;
         let largest = course.candidate.pool.largest_oneway();
         // A fragment that is lost would cost the whole message, and nobody would know.
-        let fragment_size = self.settings.fragment_size.filter(|_| largest.is_none());
+        let course = &if largest.is_some() { course.whole() } else { *course };
         let mut message = Encoder::new(form.format);
-        if let Err(error) = compose(&mut message, &form, course, outgoing, fragment_size) {
+        if let Err(error) = compose(&mut message, &form, course, outgoing) {
             return Err(self.leave(&ticket, Failure::Encode(error)));
         }
         if let Some(failure) = too_large(&message, largest) {
@@ -212,7 +216,7 @@ impl Shared {
         }
         let turn = self.outbox.in_turn(course.deadline, || {
             let channel = self.channel.get().expect("the outbox is open, so the channel is there");
-            send(&**channel, &message, fragment_size, course)
+            send(&**channel, &message, course)
         });
         match turn {
             Ok(()) => {
@@ -257,11 +261,11 @@ impl Shared {
         let largest = course.candidate.pool.largest_oneway();
         // A fragment that is lost would cost the whole message, and nobody would know. What is undecoded was cut by its sender.
         let is_whole = largest.is_some() || undecoded.is_some();
-        let fragment_size = self.settings.fragment_size.filter(|_| !is_whole);
+        let course = &if is_whole { course.whole() } else { *course };
         let mut message = Encoder::new(form.format);
         let composed = match undecoded {
             Some(undecoded) => undecoded.compose(&mut message, &form, course),
-            None => compose(&mut message, &form, course, outgoing, fragment_size),
+            None => compose(&mut message, &form, course, outgoing),
         };
         if let Err(error) = composed {
             return Err(self.leave(&ticket, Failure::Encode(error)));
@@ -269,11 +273,9 @@ impl Shared {
         if let Some(failure) = too_large(&message, largest) {
             return Err(self.leave(&ticket, failure));
         }
-        let message = match fragment_size {
-            Some(size) if message.len() > size => {
-                fragmented(&self.messaging, &message, size).unwrap_or(message)
-            }
-            _ => message,
+        let message = match message.len() > course.fragment_size {
+            true => fragmented(&self.messaging, &message, course.fragment_size).unwrap_or(message),
+            false => message,
         };
         let announces = !form.contexts.is_empty();
         let notify = (!outgoing.response.expects_reply()).then(|| Sender {

@@ -127,7 +127,7 @@ mod tests {
 
     fn connection() -> Arc<Shared> {
         let endpoint = Endpoint { transport: "none".into(), address: "test".into() };
-        Shared::connecting(endpoint, zorb_giop::Protocol::Giop, Arc::new(Settings::default()))
+        Shared::connecting(endpoint, zorb_giop::Protocol::Giop, &Settings::default())
     }
 
     /// Each test has a thread of its own, and so a list.

@@ -43,6 +43,7 @@ pub(crate) struct Journey {
     pub(crate) deadline: Instant,
     /// From the start on, a connection must stand within this.
     connect_within: Duration,
+    fragment_size: usize,
     destination: Arc<Destination>,
     by_forward: bool,
     /// Index of the candidate in use.
@@ -117,6 +118,7 @@ impl Journey {
             started,
             deadline: started + limits.call_timeout,
             connect_within: limits.connect_timeout,
+            fragment_size: limits.fragment_size,
             candidate,
             destination,
             by_forward,
@@ -155,7 +157,8 @@ impl Journey {
             Some(detours) => detours.addressed.as_ref().map_or(&candidate.target, |addressed| &addressed.1),
             None => &candidate.target,
         };
-        Course { candidate, target, started: self.started, deadline: self.deadline }
+        let Journey { started, deadline, fragment_size, .. } = *self;
+        Course { candidate, target, started, deadline, fragment_size }
     }
 
     /// By when a connection must stand: the connect timeout, shared out among the candidates still to try, so that a

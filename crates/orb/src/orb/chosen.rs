@@ -85,7 +85,7 @@ impl OrbBuilder {
             published_host: self.server.published_host.clone(),
             server_threads: self.server.threads,
             server_limits: self.server.limits,
-            fragment_size: self.client.fragment_size,
+            fragment_size: self.server.fragment_size,
             largest_message: self.client.message_limits.max_message,
             message_memory: self.message_memory,
             message_buffers: self.message_buffers,
