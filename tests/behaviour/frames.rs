@@ -18,7 +18,7 @@ use crate::datagrams::until;
 
 /// What was shown: the frame, if it was one, and its octets.
 #[derive(Default)]
-struct Wall(Mutex<Vec<(Option<Frame>, usize)>>);
+pub(crate) struct Wall(Mutex<Vec<(Option<Frame>, usize)>>);
 
 impl ScreenServant for Wall {
     fn show(&self, call: &Call, data: Sequence<u8>) -> Result<(), SystemException> {
@@ -37,8 +37,13 @@ impl ScreenServant for Wall {
 }
 
 impl Wall {
+    /// What was shown, in order.
+    pub(crate) fn all(&self) -> Vec<(Option<Frame>, usize)> {
+        self.0.lock().unwrap().clone()
+    }
+
     /// The last frames' sequence, lost and late.
-    fn told(&self) -> Vec<(u32, u32, u32)> {
+    pub(crate) fn told(&self) -> Vec<(u32, u32, u32)> {
         let shown = self.0.lock().unwrap();
         let told = |(frame, _): &(Option<Frame>, usize)| frame.map(|it| (it.sequence, it.lost, it.late));
         shown.iter().filter_map(told).collect()
@@ -46,7 +51,7 @@ impl Wall {
 }
 
 /// Lateness is injected by timestamps alone: a machine that is busy makes nothing late.
-const RULES: fn() -> FrameRules = || {
+pub(crate) const RULES: fn() -> FrameRules = || {
     let (max_lateness, max_incomplete) = (Some(Duration::from_secs(3600)), PATIENCE);
     FrameRules { max_lateness, max_incomplete, ..FrameRules::default() }
 };
@@ -69,7 +74,7 @@ fn screen(client: &Orb, text: &str) -> Screen {
     Screen::from_object(client.string_to_object(text).unwrap().unwrap())
 }
 
-fn data(octets: usize) -> Vec<u8> {
+pub(crate) fn data(octets: usize) -> Vec<u8> {
     (0..octets).map(|n| n as u8).collect()
 }
 

@@ -16,7 +16,7 @@ use crate::datagrams::{noted, serve, until};
 use crate::fixture::models;
 
 /// A group's address that no other test of this process has, and most probably none of another.
-fn address(number: u8) -> (Ipv4Addr, u16) {
+pub(crate) fn address(number: u8) -> (Ipv4Addr, u16) {
     let process = std::process::id();
     (
         [239, 255, (process >> 8) as u8, process as u8].into(),
@@ -24,12 +24,12 @@ fn address(number: u8) -> (Ipv4Addr, u16) {
     )
 }
 
-fn group(orb: &Orb, number: u64, (ip, port): (Ipv4Addr, u16)) -> ObjectRef {
+pub(crate) fn group(orb: &Orb, number: u64, (ip, port): (Ipv4Addr, u16)) -> ObjectRef {
     let text = format!("corbaloc:miop:1.0@1.0-zorb.tests-{number}/{ip}:{port}");
     orb.string_to_object(&text).unwrap().unwrap()
 }
 
-fn miop() -> Miop {
+pub(crate) fn miop() -> Miop {
     Miop::new().interface("lo").hops(0)
 }
 
@@ -113,7 +113,7 @@ fn a_large_message_travels_in_many_packets_under_every_thread_model() {
 }
 
 /// A socket that hears a group on the loopback interface.
-fn ear((ip, port): (Ipv4Addr, u16)) -> UdpSocket {
+pub(crate) fn ear((ip, port): (Ipv4Addr, u16)) -> UdpSocket {
     let socket = UdpSocket::bind((ip, port)).unwrap();
     socket.join_multicast_v4(&ip, &Ipv4Addr::LOCALHOST).unwrap();
     socket.set_read_timeout(Some(Duration::from_millis(20))).unwrap();
@@ -121,7 +121,7 @@ fn ear((ip, port): (Ipv4Addr, u16)) -> UdpSocket {
 }
 
 /// A socket that sends to a group.
-fn mouth(to: (Ipv4Addr, u16)) -> UdpSocket {
+pub(crate) fn mouth(to: (Ipv4Addr, u16)) -> UdpSocket {
     // A multicast sender of the loopback interface: what is sent by its address leaves by it.
     let socket = UdpSocket::bind((Ipv4Addr::LOCALHOST, 0)).unwrap();
     socket.connect(to).unwrap();

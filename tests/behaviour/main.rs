@@ -53,6 +53,7 @@ mod forwarding;
 mod four;
 mod fragments;
 mod frames;
+mod frames_to_groups;
 mod futures;
 mod groups;
 mod message_memory;

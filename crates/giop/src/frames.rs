@@ -20,9 +20,11 @@
 //! nothing at the end of a connection. The servant's request has one service context, [`ContextId::ZORB_FRAME`], with what
 //! the head says ([`Frame`]).
 
+mod group;
 mod receiver;
 mod sender;
 
+pub use group::GroupFrame;
 pub use receiver::{FrameReceiver, FrameRules, Refused};
 pub use sender::FlowNumbers;
 

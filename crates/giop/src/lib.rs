@@ -95,7 +95,8 @@ mod system_exception;
 pub use context::{ServiceContext, ServiceContexts};
 pub use error::ProtocolError;
 pub use frames::{
-    FRAME_HEAD, FRAME_MAGIC, FlowNumbers, Frame, FrameReceiver, FrameRules, Frames, LARGEST_FRAME, Refused,
+    FRAME_HEAD, FRAME_MAGIC, FlowNumbers, Frame, FrameReceiver, FrameRules, Frames, GroupFrame,
+    LARGEST_FRAME, Refused,
 };
 pub use giop::Giop;
 pub use header::{HEADER_SIZE, Header};

@@ -1,4 +1,4 @@
-//! Frames, for audio and video: oneways by UDP with a timestamp and a sequence number. What is lost is told, what is late is dropped.
+//! Frames, for audio and video: oneways by UDP and by multicast with a timestamp and a sequence number. What is lost is told, what is late is dropped.
 //!
 //! ```text
 //! sender    Pacer::pace ── at(timestamp, || call) ── number ── parts ──►  UDP
@@ -9,6 +9,9 @@
 //! transports. Oneways to a reference that says so then go as frames; calls that wait for something take the reference's
 //! other endpoints, and end in `INV_OBJREF` before anything is sent where there are none. To every other server oneways go
 //! as GIOP, without numbers.
+//!
+//! To a group of objects frames go by multicast ([`Miop`](crate::transport::miop::Miop)), one sending for all members:
+//! [`group()`] makes a reference that says so.
 //!
 //! **Flows.** The frames of one client to one object are a flow: numbers count from 0 and wrap after 2³². A reconnect begins a
 //! new flow. Of a flow each frame is handed on once, in order, and nothing waits for what is missing: a frame that is
@@ -34,7 +37,36 @@ use std::cell::Cell;
 use std::sync::OnceLock;
 use std::time::{Duration, Instant};
 
-use crate::Call;
+use zorb_giop::{ComponentTag, MessagingComponent, UipmcProfile};
+
+use crate::{Call, ObjectRef, SystemException};
+
+/// The same group of objects, oneways to which go as frames where the client's ORB has [`messaging()`]. A group's URL cannot
+/// say that.
+///
+/// # Errors
+/// `INV_OBJREF`: the reference names no group.
+pub fn group(group: &ObjectRef) -> Result<ObjectRef, SystemException> {
+    let refused = |why| SystemException::InvObjref(why);
+    let mut ior = group.ior().clone();
+    let mut is_one = false;
+    for profile in &mut ior.profiles {
+        let Ok(mut uipmc) = UipmcProfile::decode(profile) else { continue };
+        uipmc.components.retain(|component| component.tag != ComponentTag::ZORB_MESSAGING);
+        let names = MessagingComponent { names: vec![Frames::NAME.to_owned()] };
+        let named = names.encode().and_then(|component| {
+            uipmc.components.push(component);
+            uipmc.encode()
+        });
+        *profile = named.map_err(|_| refused("the group's reference cannot be written"))?;
+        is_one = true;
+    }
+    if !is_one {
+        return Err(refused("the reference names no group of objects"));
+    }
+    let text = ior.to_string();
+    group.orb().string_to_object(&text)?.ok_or_else(|| refused("the reference names no group of objects"))
+}
 
 thread_local! {
     static TIMESTAMP: Cell<Option<u64>> = const { Cell::new(None) };

@@ -335,7 +335,7 @@ impl Flow {
 }
 
 impl Head {
-    fn in_order(&self, number: u32) -> [u8; 4] {
+    pub(super) fn in_order(&self, number: u32) -> [u8; 4] {
         match self.order {
             zorb_cdr::ByteOrder::Big => number.to_be_bytes(),
             zorb_cdr::ByteOrder::Little => number.to_le_bytes(),

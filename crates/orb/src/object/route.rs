@@ -68,8 +68,14 @@ impl Candidate {
         let version = ways.version.min(orb.giop_version());
         let format = pool.messaging().format();
         let target = match pool.largest_oneway() {
-            // Groups of objects have no key: their profile names them.
-            Some(_) if ways.object_key.is_empty() => Target::Profile(Box::new(profile.clone())),
+            // Groups of objects have no key: their profile names them, or to messaging that knows keys alone what it says of
+            // the group.
+            Some(_) if ways.object_key.is_empty() => match ways.group_component() {
+                Some(group) if pool.messaging().by_datagrams().is_some() => {
+                    Target::ObjectKey(group.data[..].into())
+                }
+                _ => Target::Profile(Box::new(profile.clone())),
+            },
             _ => Target::ObjectKey(ways.object_key[..].into()),
         };
         Candidate {

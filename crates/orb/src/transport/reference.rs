@@ -13,7 +13,7 @@ use std::sync::Arc;
 
 use bytes::Bytes;
 use zorb_cdr::{EncodeError, Version};
-use zorb_giop::{IiopProfile, TaggedComponent, TaggedProfile};
+use zorb_giop::{ComponentTag, IiopProfile, TaggedComponent, TaggedProfile};
 
 use super::{Acceptor, Endpoint};
 use crate::protocols::Protocols;
@@ -69,6 +69,11 @@ impl Ways {
             components: profile.components,
             endpoints,
         })
+    }
+
+    /// What says which group of objects it is, if it is one.
+    pub(crate) fn group_component(&self) -> Option<&TaggedComponent> {
+        self.components.iter().find(|component| component.tag == ComponentTag::GROUP)
     }
 }
 
