@@ -4,8 +4,8 @@ use std::collections::hash_map::Entry;
 use std::collections::{HashMap, HashSet};
 
 use zorb_idl::model::{
-    Constant, Definition, DefinitionId, DefinitionKind, Direction, Feature, Interface, InterfaceFlavor,
-    Operation, Type, Value, ValueFlavor,
+    Definition, DefinitionId, DefinitionKind, Direction, Feature, Interface, InterfaceFlavor, Operation, Type,
+    ValueFlavor,
 };
 use zorb_idl::{Diagnostic, Diagnostics, Span};
 
@@ -72,15 +72,12 @@ impl Checker<'_> {
             return self.report(&format!("{what} `{}`", of.name), of.span);
         }
         match &of.kind {
-            DefinitionKind::Constant(it) => self.constant(it, of.span),
+            DefinitionKind::Constant(it) => self.ty(&it.ty, of.span),
             DefinitionKind::Typedef(it) => self.ty(&it.ty, of.span),
             DefinitionKind::Struct(it) => it.members.iter().for_each(|it| self.ty(&it.ty, it.span)),
             DefinitionKind::Exception(it) => it.members.iter().for_each(|it| self.ty(&it.ty, it.span)),
             DefinitionKind::Union(it) => {
                 self.ty(&it.discriminator, of.span);
-                if let Type::WChar = self.plan.model.resolve_alias(&it.discriminator) {
-                    self.report("a union that switches on `wchar`", of.span);
-                }
                 it.arms.iter().for_each(|it| self.ty(&it.ty, it.span));
             }
             DefinitionKind::Interface(it) => self.interface(of, it),
@@ -107,15 +104,6 @@ impl Checker<'_> {
                 _ => false,
             },
             _ => false,
-        }
-    }
-
-    fn constant(&mut self, of: &Constant, span: Span) {
-        match of.value {
-            Value::Fixed(_) => self.report("a constant of type `fixed`", span),
-            Value::Int8(_) => self.report("a constant of type `int8`", span),
-            Value::UInt8(_) => self.report("a constant of type `uint8`", span),
-            _ => {}
         }
     }
 
@@ -171,9 +159,6 @@ impl Checker<'_> {
             Type::TypeCode => "CORBA::TypeCode",
             Type::ValueBase => "ValueBase",
             Type::AbstractBase => "CORBA::AbstractBase",
-            Type::Fixed { .. } => "fixed",
-            Type::Int8 => "int8",
-            Type::UInt8 => "uint8",
             Type::Map { .. } => "map",
             Type::Sequence { element, .. } if self.is_nothing(element, &mut HashSet::new()) => {
                 "sequence of a struct without members"

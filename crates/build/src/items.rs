@@ -38,7 +38,8 @@ pub(crate) fn value(scope: &Scope<'_>, value: &Value) -> TokenStream {
         Value::UnsignedShort(it) => integer((*it).into()),
         Value::UnsignedLong(it) => integer((*it).into()),
         Value::UnsignedLongLong(it) => integer((*it).into()),
-        Value::Octet(it) => integer((*it).into()),
+        Value::Octet(it) | Value::UInt8(it) => integer((*it).into()),
+        Value::Int8(it) => integer((*it).into()),
         Value::Float(it) => {
             let size = Literal::f32_unsuffixed(it.abs());
             if it.is_sign_negative() { quote!(-#size) } else { quote!(#size) }
@@ -65,7 +66,11 @@ pub(crate) fn value(scope: &Scope<'_>, value: &Value) -> TokenStream {
             let (path, variant) = (scope.item(*of), enumerator(scope.plan, *of, *index));
             quote!(#path::#variant)
         }
-        // `fixed` was reported.
+        Value::Fixed(it) => {
+            let (unscaled, scale) = (integer(it.unscaled), Literal::u16_unsuffixed(it.scale));
+            quote!(#rt::fixed(#unscaled, #scale))
+        }
+        // What has no Rust yet was reported.
         _ => quote!(()),
     }
 }

@@ -64,7 +64,7 @@ pub use decoder::{Decoder, Limits};
 pub use element::Element;
 pub use encoder::{BORROW_FROM, Encoder, FRAGMENT_HEADER, Mark};
 pub use error::{DecodeError, DecodeErrorKind, EncodeError, EncodeErrorKind, check_bound};
-pub use fixed::{Fixed, NotFixed};
+pub use fixed::{Fixed, FixedError};
 pub use format::{ByteOrder, CodeSet, CodeSets, Format, Version};
 pub use memory::{Home, Memory, Octets};
 pub use scalar::{Char, LongDouble, WChar};

@@ -25,3 +25,8 @@ pub mod split {
 pub mod wide {
     zorb::include_idl!("wide");
 }
+
+/// Decimal numbers.
+pub mod decimals {
+    zorb::include_idl!("decimals");
+}

@@ -1,4 +1,4 @@
-//! How a value travels where its Rust type does not say: bounds, wide text, object references.
+//! How a value travels where its Rust type does not say: bounds, digits, wide text, object references.
 //!
 //! `string<5>` and `wstring` are both `String`, a nil reference is `None`. Generated code therefore names a *codec* for
 //! such types, built the way the IDL type is built:
@@ -7,6 +7,7 @@
 //! sequence<wstring<8>, 4>     List<WideText<8>, 4>          Vec<String>
 //! Account peers[2]            Array<Reference>              [Option<Account>; 2]
 //! sequence<double, 16>        Elements<16>                  Sequence<f64>
+//! sequence<fixed<9, 2>>       List<Decimal<9, 2>>           Vec<Fixed>
 //! ```
 //!
 //! Codecs are types without values: they cost nothing when the program runs. A bound is checked before anything of the
@@ -15,7 +16,7 @@
 use std::marker::PhantomData;
 
 use zorb_cdr::{
-    Decode, DecodeError, DecodeErrorKind, Decoder, Element, Encode, EncodeError, Encoder, Sequence,
+    Decode, DecodeError, DecodeErrorKind, Decoder, Element, Encode, EncodeError, Encoder, Fixed, Sequence,
     check_bound,
 };
 
@@ -221,6 +222,28 @@ fn elements<V, C: DecodeAs<V>>(from: &mut Decoder<'_>, count: usize) -> Result<V
         values.push(C::decode_as(from)?);
     }
     Ok(values)
+}
+
+/// `fixed<DIGITS, SCALE>`.
+pub enum Decimal<const DIGITS: u8, const SCALE: u8> {}
+
+impl<const DIGITS: u8, const SCALE: u8> EncodeAs<Fixed> for Decimal<DIGITS, SCALE> {
+    fn encode_as<'a>(value: &'a Fixed, to: &mut Encoder<'a>) -> Result<(), EncodeError> {
+        to.write_fixed(*value, DIGITS, SCALE)
+    }
+
+    fn encode_owned_as(value: &Fixed, to: &mut Encoder<'static>) -> Result<(), EncodeError> {
+        to.write_fixed(*value, DIGITS, SCALE)
+    }
+}
+
+impl<const DIGITS: u8, const SCALE: u8> DecodeAs<Fixed> for Decimal<DIGITS, SCALE> {
+    // Two digits to an octet, and half of one for the sign.
+    const MIN_SIZE: usize = DIGITS as usize / 2 + 1;
+
+    fn decode_as(from: &mut Decoder<'_>) -> Result<Fixed, DecodeError> {
+        from.read_fixed(DIGITS, SCALE)
+    }
 }
 
 /// An object reference of interface `I`, or nil.
