@@ -216,7 +216,7 @@ impl Adding<'_, '_> {
 
     fn shape(&self, ty: &Type) -> Shape {
         match ty {
-            Type::Boolean | Type::Octet | Type::Char => Shape::Number(1),
+            Type::Boolean | Type::Octet | Type::Int8 | Type::UInt8 | Type::Char => Shape::Number(1),
             Type::Short | Type::UnsignedShort => Shape::Number(2),
             Type::Long | Type::UnsignedLong | Type::Float => Shape::Number(4),
             Type::LongLong | Type::UnsignedLongLong | Type::Double => Shape::Number(8),

@@ -24,6 +24,8 @@ pub(crate) fn type_text(model: &Model, ty: &Type) -> String {
         Type::WChar => "wchar".into(),
         Type::Boolean => "boolean".into(),
         Type::Octet => "octet".into(),
+        Type::Int8 => "int8".into(),
+        Type::UInt8 => "uint8".into(),
         Type::Any => "any".into(),
         Type::Object => "Object".into(),
         Type::TypeCode => "CORBA::TypeCode".into(),
