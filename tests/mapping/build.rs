@@ -6,6 +6,7 @@ fn main() {
     zorb_build::compile("idl/bank.idl");
     zorb_build::compile("idl/wide.idl");
     zorb_build::compile("idl/decimals.idl");
+    zorb_build::compile("idl/newer.idl");
     zorb_build::Config::new()
         .define("LENGTH_TYPE", "unsigned long")
         .output("split")

@@ -243,6 +243,8 @@ impl Adding<'_, '_> {
         match &self.model.definition(id).kind {
             DefinitionKind::Typedef(of) => self.shape(&of.ty),
             DefinitionKind::Enum(_) => Shape::Number(4),
+            DefinitionKind::Bitmask(of) => bits(of.bit_bound),
+            DefinitionKind::Bitset(of) => bits(of.bits),
             DefinitionKind::Struct(_) | DefinitionKind::Union(_) => {
                 self.names.get(&id).map_or(Shape::Opaque, |index| Shape::Named(*index))
             }
@@ -332,4 +334,9 @@ impl Adding<'_, '_> {
         };
         raised.iter().filter_map(of).collect()
     }
+}
+
+/// The smallest integer that holds so many bits.
+fn bits(count: u8) -> Shape {
+    Shape::Number(usize::from(count).max(1).div_ceil(8).next_power_of_two())
 }

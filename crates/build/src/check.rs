@@ -202,8 +202,6 @@ fn unmapped(kind: &DefinitionKind) -> Option<&'static str> {
         }),
         DefinitionKind::ValueBox(_) => Some("boxed valuetype"),
         DefinitionKind::Native => Some("native type"),
-        DefinitionKind::Bitset(_) => Some("bitset"),
-        DefinitionKind::Bitmask(_) => Some("bitmask"),
         // A kind of annotation has no values.
         DefinitionKind::Annotation(_) => None,
         DefinitionKind::Module(_)
@@ -212,6 +210,8 @@ fn unmapped(kind: &DefinitionKind) -> Option<&'static str> {
         | DefinitionKind::Struct(_)
         | DefinitionKind::Union(_)
         | DefinitionKind::Enum(_)
+        | DefinitionKind::Bitset(_)
+        | DefinitionKind::Bitmask(_)
         | DefinitionKind::Exception(_) => None,
         _ => Some("definition"),
     }

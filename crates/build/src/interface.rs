@@ -186,7 +186,7 @@ fn arguments<'m>(mut names: Names, parameters: &'m [Parameter]) -> Vec<Argument<
 /// How a parameter is passed.
 #[derive(Clone, Copy, PartialEq, Eq)]
 enum Passing {
-    /// Scalars and enums.
+    /// Scalars, enums, bitmasks and bitsets.
     Value,
     /// `&str`.
     Text,
@@ -208,7 +208,7 @@ fn passing(scope: &Scope<'_>, ty: &Type) -> Passing {
         Type::Array { .. } => Passing::Borrowed,
         _ if scope.is_reference(ty) => Passing::Reference,
         Type::Named(id) => match scope.plan.model.definition(*id).kind {
-            DefinitionKind::Enum(_) => Passing::Value,
+            DefinitionKind::Enum(_) | DefinitionKind::Bitmask(_) | DefinitionKind::Bitset(_) => Passing::Value,
             _ => Passing::Borrowed,
         },
         _ => Passing::Value,

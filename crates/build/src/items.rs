@@ -369,7 +369,7 @@ pub(crate) fn least_size(plan: &Plan<'_>, id: DefinitionId) -> Literal {
     Literal::u32_unsuffixed(plan.model.minimum_size(&Type::Named(id)))
 }
 
-fn definition_doc(scope: &Scope<'_>, of: &Definition, kind: &str) -> TokenStream {
+pub(crate) fn definition_doc(scope: &Scope<'_>, of: &Definition, kind: &str) -> TokenStream {
     doc(&of.doc, &of_kind(scope, of, kind), &[])
 }
 
@@ -391,7 +391,7 @@ fn has_total_equality(plan: &Plan<'_>, ty: &Type, within: &mut Vec<DefinitionId>
             has_total_equality(plan, element, within)
         }
         Type::Named(id) => match &plan.model.definition(*id).kind {
-            DefinitionKind::Enum(_) => true,
+            DefinitionKind::Enum(_) | DefinitionKind::Bitmask(_) | DefinitionKind::Bitset(_) => true,
             DefinitionKind::Struct(_) if within.contains(id) => true,
             DefinitionKind::Struct(it) => {
                 within.push(*id);
@@ -408,7 +408,10 @@ fn has_default(plan: &Plan<'_>, ty: &Type) -> bool {
     match plan.model.resolve_alias(ty) {
         Type::Array { element, .. } => has_default(plan, element),
         Type::Named(id) => match &plan.model.definition(*id).kind {
-            DefinitionKind::Enum(_) | DefinitionKind::Interface(_) => true,
+            DefinitionKind::Enum(_)
+            | DefinitionKind::Interface(_)
+            | DefinitionKind::Bitmask(_)
+            | DefinitionKind::Bitset(_) => true,
             DefinitionKind::Struct(it) => it.members.iter().all(|it| has_default(plan, &it.ty)),
             _ => false,
         },

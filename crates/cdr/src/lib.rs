@@ -42,6 +42,7 @@
 #[doc(hidden)]
 pub extern crate alloc;
 
+pub mod bits;
 mod body;
 pub mod copies;
 mod decoder;

@@ -30,3 +30,8 @@ pub mod wide {
 pub mod decimals {
     zorb::include_idl!("decimals");
 }
+
+/// What IDL 4.2 added.
+pub mod newer {
+    zorb::include_idl!("newer");
+}
