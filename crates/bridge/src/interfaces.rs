@@ -225,6 +225,10 @@ impl Adding<'_, '_> {
             Type::String { .. } => Shape::Text,
             Type::WString { .. } => Shape::WideText,
             Type::Sequence { element, .. } => Shape::Sequence(Box::new(self.shape(element))),
+            // Its pairs, one after another.
+            Type::Map { key, value, .. } => {
+                Shape::Sequence(Box::new(Shape::Struct(vec![self.shape(key), self.shape(value)])))
+            }
             Type::Array { element, dimensions } => {
                 let count = dimensions.iter().map(|dimension| *dimension as usize);
                 Shape::Array(Box::new(self.shape(element)), count.fold(1, usize::saturating_mul))

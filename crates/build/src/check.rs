@@ -9,6 +9,7 @@ use zorb_idl::model::{
 };
 use zorb_idl::{Diagnostic, Diagnostics, Span};
 
+use crate::idl_text::type_text;
 use crate::operations::number;
 use crate::plan::Plan;
 use crate::scope::WIDEST_TUPLE;
@@ -107,6 +108,19 @@ impl Checker<'_> {
         }
     }
 
+    /// Its Rust type has a total order.
+    fn has_order(&self, ty: &Type) -> bool {
+        match self.plan.model.resolve_alias(ty) {
+            Type::Boolean | Type::Char | Type::WChar | Type::Fixed { .. } => true,
+            Type::String { .. } | Type::WString { .. } => true,
+            Type::Named(id) => {
+                let kind = &self.plan.model.definition(*id).kind;
+                matches!(kind, DefinitionKind::Enum(_) | DefinitionKind::Bitmask(_))
+            }
+            other => other.is_integer(),
+        }
+    }
+
     fn interface(&mut self, of: &Definition, interface: &Interface) {
         for feature in &interface.features {
             match feature {
@@ -159,7 +173,14 @@ impl Checker<'_> {
             Type::TypeCode => "CORBA::TypeCode",
             Type::ValueBase => "ValueBase",
             Type::AbstractBase => "CORBA::AbstractBase",
-            Type::Map { .. } => "map",
+            Type::Map { key, value, .. } => {
+                if !self.has_order(key) {
+                    let key = type_text(self.plan.model, key);
+                    self.report(&format!("a `map` whose keys are `{key}`, which have no order,"), span);
+                }
+                self.ty(key, span);
+                return self.ty(value, span);
+            }
             Type::Sequence { element, .. } if self.is_nothing(element, &mut HashSet::new()) => {
                 "sequence of a struct without members"
             }

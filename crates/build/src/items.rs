@@ -106,6 +106,7 @@ fn bounded(scope: &Scope<'_>, ty: &Type) -> bool {
     match scope.plan.model.resolve_alias(ty) {
         Type::String { bound } | Type::WString { bound } => bound.is_some(),
         Type::Sequence { element, bound } => bound.is_some() || bounded(scope, element),
+        Type::Map { key, value, bound } => bound.is_some() || bounded(scope, key) || bounded(scope, value),
         Type::Array { element, .. } => bounded(scope, element),
         _ => false,
     }
@@ -390,6 +391,7 @@ fn has_total_equality(plan: &Plan<'_>, ty: &Type, within: &mut Vec<DefinitionId>
         Type::Sequence { element, .. } | Type::Array { element, .. } => {
             has_total_equality(plan, element, within)
         }
+        Type::Map { value, .. } => has_total_equality(plan, value, within),
         Type::Named(id) => match &plan.model.definition(*id).kind {
             DefinitionKind::Enum(_) | DefinitionKind::Bitmask(_) | DefinitionKind::Bitset(_) => true,
             DefinitionKind::Struct(_) if within.contains(id) => true,

@@ -130,6 +130,10 @@ impl<'p> Scope<'p> {
                     quote!([#of; #count])
                 })
             }
+            Type::Map { key, value, .. } => {
+                let (key, value) = (self.ty(key), self.ty(value));
+                quote!(::std::collections::BTreeMap<#key, #value>)
+            }
             Type::Object => {
                 let option = self.std("Option");
                 quote!(#option<#rt::ObjectRef>)
@@ -181,6 +185,14 @@ impl<'p> Scope<'p> {
             Type::Array { element, dimensions } => self
                 .codec(element)
                 .map(|codec| dimensions.iter().fold(codec, |codec, _| quote!(#rt::wire::Array<#codec>))),
+            Type::Map { key, value, bound } => {
+                let part = |ty| self.codec(ty).unwrap_or_else(|| quote!(#rt::wire::Plain));
+                let (key, value) = (part(key), part(value));
+                match bound.map(Literal::u32_unsuffixed) {
+                    None => Some(quote!(#rt::wire::Map<#key, #value>)),
+                    Some(bound) => Some(quote!(#rt::wire::Map<#key, #value, #bound>)),
+                }
+            }
             Type::Fixed { digits, scale } => {
                 let (digits, scale) = (Literal::u16_unsuffixed(*digits), Literal::u16_unsuffixed(*scale));
                 Some(quote!(#rt::wire::Decimal<#digits, #scale>))

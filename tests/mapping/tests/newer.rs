@@ -1,14 +1,16 @@
-//! Small integers, wide discriminators, bitmasks and bitsets: through stubs and skeletons over a connection, collocated, and
+//! Small integers, wide discriminators, bitmasks, bitsets and maps: through stubs and skeletons over a connection, collocated, and
 //! octets that are none.
 
+use std::collections::BTreeMap;
 use std::sync::{Arc, Mutex};
 
 use zorb::cdr::{
     ByteOrder, CodeSets, Decode, DecodeErrorKind, Decoder, Encode, EncodeErrorKind, Encoder, Format, Version,
 };
-use zorb::{Call, Interface, Orb, Sequence, SystemException, WChar};
+use zorb::{Call, Fixed, Interface, Orb, Sequence, SystemException, WChar};
 use zorb_test_mapping::newer::newer::{
-    Access, ByStep, ByWide, Free, Head, LEAST, MOST, Move, Packet, Probe, ProbeServant, Tail, Usual, Wide,
+    Access, Atlas, ByStep, ByWide, Counts, Free, Head, LEAST, MOST, Move, Nest, Packet, Prices, Probe, ProbeServant,
+    Tail, Usual, Wide,
 };
 
 const FORMAT: Format = Format { version: Version::V1_2, code_sets: CodeSets::UNICODE };
@@ -68,6 +70,11 @@ impl ProbeServant for Echo {
         Ok((a.clone(), b, WChar(c.0 + 1)))
     }
 
+    fn count(&self, _: &Call, a: &Counts, b: &Prices) -> Result<(Counts, Prices, Atlas), SystemException> {
+        let doubled = a.iter().map(|(key, value)| (key.repeat(2), value * 2)).collect();
+        Ok((doubled, Prices::new(), Atlas { plain: a.clone(), bounded: b.clone(), ..atlas() }))
+    }
+
     fn pass(
         &self,
         _: &Call,
@@ -80,6 +87,21 @@ impl ProbeServant for Echo {
         let tail = Tail { kind: head.kind, urgent: head.urgent, change: head.change, ..a.t };
         Ok((Packet { h: head, a: access, ..*a }, tail, !usual))
     }
+}
+
+fn counts() -> Counts {
+    ["", "one", "zwölf"].iter().zip(-1..).map(|(key, value)| ((*key).to_owned(), value)).collect()
+}
+
+fn prices() -> Prices {
+    [("日本".to_owned(), "1.50".parse().unwrap()), ("€".to_owned(), "-999.99".parse().unwrap())].into()
+}
+
+fn atlas() -> Atlas {
+    let leaf = Nest::default();
+    let nest = Nest { inner: [(-1, vec![leaf.clone(), leaf]), (1, Vec::new())].into() };
+    let deep = [(Access::read | Access::last, [(false, None), (true, None)].into()), (Access::read, BTreeMap::new())];
+    Atlas { plain: counts(), bounded: prices(), deep: deep.into(), own: nest }
 }
 
 fn packet() -> Packet {
@@ -122,6 +144,11 @@ fn they_go_through_stubs_and_skeletons() {
             assert_eq!(probe.wide(&a, WChar(0x61)).unwrap(), (a, b, WChar(0x62)));
         }
 
+        let doubled = counts().into_iter().map(|(key, value)| (key.repeat(2), value * 2)).collect();
+        let expected = (doubled, Prices::new(), atlas());
+        assert_eq!(probe.count(&counts(), &prices()).unwrap(), expected);
+        assert_eq!(probe.count_async(counts(), prices()).wait().unwrap(), expected);
+
         let head = Head { kind: 1, urgent: false, change: -1 };
         let (passed, tail, usual) =
             probe.pass(&packet(), head, &[Access::read, Access::write], Usual::one).unwrap();
@@ -134,6 +161,9 @@ fn they_go_through_stubs_and_skeletons() {
 #[test]
 fn values_come_back() {
     round_trip(&packet());
+    // References are read by an ORB only.
+    round_trip(&Atlas { deep: BTreeMap::new(), ..atlas() });
+    round_trip(&Nest::default());
     round_trip(&Move { by: LEAST, times: MOST, grid: [-1, 0, 1] });
     round_trip(&Sequence::from(vec![-1_i8, LEAST, 127]));
     round_trip(&ByStep::back("x".into()));
@@ -184,4 +214,51 @@ fn bitmasks_are_sets_of_flags() {
     assert_eq!((Access::write.bits_(), Access::last.bits_(), (!Access::default()).bits_()), (16, 2048, 0xfff));
     assert!((all & Access::write).is_empty() && (all ^ all).is_empty() && all.contains(Access::read));
     assert_eq!(Wide::top.bits(), 1 << 63);
+}
+
+/// Octets of a `Nest`: how many pairs there are, and the pairs.
+fn nest(pairs: &[(i8, u32)], count: u32) -> Vec<u8> {
+    let mut to = Encoder::new(FORMAT);
+    to.write_u32(count);
+    for (key, length) in pairs {
+        to.write_i8(*key);
+        to.write_u32(*length);
+    }
+    to.slices().flatten().copied().collect()
+}
+
+#[test]
+fn forged_maps_are_refused() {
+    // In any order, but each key once.
+    let read = |octets: &[u8]| read::<Nest>(octets, ByteOrder::NATIVE);
+    let expected = Nest { inner: [(-1, Vec::new()), (1, Vec::new())].into() };
+    assert_eq!(read(&nest(&[(1, 0), (-1, 0)], 2)), Ok(expected));
+    let twice = Err(DecodeErrorKind::Invalid("a key stands in it twice"));
+    assert_eq!(read(&nest(&[(1, 0), (-1, 0), (1, 0)], 3)), twice);
+    // Counts of pairs that cannot follow, of a map and of a sequence in it.
+    assert!(read(&nest(&[(1, 0)], u32::MAX)).is_err() && read(&nest(&[(1, u32::MAX)], 1)).is_err());
+    // A map in a sequence in a map, and so on.
+    let mut deep = Encoder::new(FORMAT);
+    for _ in 0..100_000 {
+        deep.write_u32(1);
+        deep.write_i8(0);
+        deep.write_u32(1);
+    }
+    let deep: Vec<u8> = deep.slices().flatten().copied().collect();
+    assert!(matches!(read(&deep), Err(DecodeErrorKind::TooDeep { .. })));
+}
+
+#[test]
+fn bounds_of_maps_hold_both_ways() {
+    let more = |price: &str| Atlas { bounded: prices().into_iter().chain([("x".into(), price.parse().unwrap())]).collect(), ..atlas() };
+    assert_eq!(octets(&more("1")), Err(EncodeErrorKind::BoundExceeded { length: 3, bound: 2 }));
+    let long = Atlas { bounded: [("12345".to_owned(), Fixed::default())].into(), ..atlas() };
+    assert_eq!(octets(&long), Err(EncodeErrorKind::BoundExceeded { length: 5, bound: 4 }));
+    let mut to = Encoder::new(FORMAT);
+    to.write_u32(0);
+    to.write_u32(3);
+    to.write_octets(&[0; 60]);
+    let forged: Vec<u8> = to.slices().flatten().copied().collect();
+    let found = read::<Atlas>(&forged, ByteOrder::NATIVE);
+    assert_eq!(found, Err(DecodeErrorKind::BoundExceeded { length: 3, bound: 2 }));
 }
