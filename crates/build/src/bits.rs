@@ -66,9 +66,8 @@ pub(crate) fn bitset(scope: &Scope<'_>, of: &Definition, it: &Bitset) -> TokenSt
         let doc = crate::docs::doc(&field.doc, &format!("`{spelt}`, {bits}, in IDL `{text}`."), &[]);
         quote!(#doc pub #name: #ty,)
     });
-    let place = |field: &Bitfield| {
-        (Literal::u8_unsuffixed(field.position), Literal::u8_unsuffixed(field.bits))
-    };
+    let place =
+        |field: &Bitfield| (Literal::u8_unsuffixed(field.position), Literal::u8_unsuffixed(field.bits));
     let packed = fields.iter().map(|(field, spelt, name)| {
         let ((position, bits), what) = (place(field), format!("{}::{spelt}", of.name));
         quote!(_bits |= #rt::cdr::bits::pack(self.#name, #position, #bits, #what)?;)

@@ -4,8 +4,8 @@ use std::collections::hash_map::Entry;
 use std::collections::{HashMap, HashSet};
 
 use zorb_idl::model::{
-    Definition, DefinitionId, DefinitionKind, Direction, Feature, Interface, InterfaceFlavor, Operation, Type,
-    ValueFlavor,
+    Definition, DefinitionId, DefinitionKind, Direction, Feature, Interface, InterfaceFlavor, Operation,
+    Type, ValueFlavor,
 };
 use zorb_idl::{Diagnostic, Diagnostics, Span};
 

@@ -208,7 +208,9 @@ fn passing(scope: &Scope<'_>, ty: &Type) -> Passing {
         Type::Array { .. } | Type::Map { .. } => Passing::Borrowed,
         _ if scope.is_reference(ty) => Passing::Reference,
         Type::Named(id) => match scope.plan.model.definition(*id).kind {
-            DefinitionKind::Enum(_) | DefinitionKind::Bitmask(_) | DefinitionKind::Bitset(_) => Passing::Value,
+            DefinitionKind::Enum(_) | DefinitionKind::Bitmask(_) | DefinitionKind::Bitset(_) => {
+                Passing::Value
+            }
             _ => Passing::Borrowed,
         },
         _ => Passing::Value,

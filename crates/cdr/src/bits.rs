@@ -72,7 +72,12 @@ bit_fields!(u8 i8, u16 i16, u32 i32, u64 i64);
 ///
 /// # Errors
 /// A value that its bits do not hold; `what` names the field.
-pub fn pack<T: BitField>(value: T, position: u32, width: u32, what: &'static str) -> Result<u64, EncodeError> {
+pub fn pack<T: BitField>(
+    value: T,
+    position: u32,
+    width: u32,
+    what: &'static str,
+) -> Result<u64, EncodeError> {
     match value.to_bits(width) {
         Some(bits) => Ok(bits << position),
         None => Err(EncodeError::new(EncodeErrorKind::Invalid("it has more bits than its field"), what)),
@@ -263,7 +268,9 @@ mod tests {
 
     #[test]
     fn fields_hold_what_fits() {
-        for (value, width, bits) in [(0_i8, 1, Some(0)), (-1, 1, Some(1)), (1, 1, None), (-4, 3, Some(4)), (4, 3, None)] {
+        for (value, width, bits) in
+            [(0_i8, 1, Some(0)), (-1, 1, Some(1)), (1, 1, None), (-4, 3, Some(4)), (4, 3, None)]
+        {
             assert_eq!(value.to_bits(width), bits, "{value} in {width}");
             if let Some(bits) = bits {
                 assert_eq!(i8::from_bits(bits, width), value);

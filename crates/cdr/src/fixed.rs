@@ -101,7 +101,8 @@ impl Fixed {
 
     /// How many digits it has in all: at least 1, and at least as many as stand behind the point.
     pub const fn digits(self) -> u8 {
-        let (digits, least) = (digits(self.unscaled.unsigned_abs()), if self.scale > 1 { self.scale } else { 1 });
+        let (digits, least) =
+            (digits(self.unscaled.unsigned_abs()), if self.scale > 1 { self.scale } else { 1 });
         if digits > least { digits } else { least }
     }
 
@@ -169,7 +170,11 @@ impl Fixed {
         }
         if scale < 0 {
             // Zero has no digits, however far the point is away.
-            return if quotient == 0 { Ok(Self { unscaled: 0, scale: 0 }) } else { Err(FixedError::TooManyDigits) };
+            return if quotient == 0 {
+                Ok(Self { unscaled: 0, scale: 0 })
+            } else {
+                Err(FixedError::TooManyDigits)
+            };
         }
         Self::new(quotient, scale as u8)
     }

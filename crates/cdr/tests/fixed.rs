@@ -155,7 +155,12 @@ fn rounding_is_to_the_nearest_and_half_away_from_zero() {
         ("-0.5", 0, "-1", "0"),
         ("9.99", 1, "10.0", "9.9"),
         ("1.5", 4, "1.5", "1.5"),
-        ("999999999999999999999999999999.9", 0, "1000000000000000000000000000000", "999999999999999999999999999999"),
+        (
+            "999999999999999999999999999999.9",
+            0,
+            "1000000000000000000000000000000",
+            "999999999999999999999999999999",
+        ),
     ] {
         assert_eq!(fixed(text).round(scale).to_string(), rounded, "{text}");
         assert_eq!(fixed(text).truncate(scale).to_string(), cut, "{text}");
@@ -167,7 +172,9 @@ fn rounding_is_to_the_nearest_and_half_away_from_zero() {
 
 #[test]
 fn digits_and_conversions() {
-    for (text, digits, scale) in [("0", 1, 0), ("0.00", 2, 2), ("-0.05", 2, 2), ("123.45", 5, 2), ("1000", 4, 0)] {
+    for (text, digits, scale) in
+        [("0", 1, 0), ("0.00", 2, 2), ("-0.05", 2, 2), ("123.45", 5, 2), ("1000", 4, 0)]
+    {
         assert_eq!((fixed(text).digits(), fixed(text).scale()), (digits, scale), "{text}");
     }
     assert_eq!(Fixed::from(u64::MAX).to_string(), u64::MAX.to_string());

@@ -100,7 +100,8 @@ fn decimals_go_through_stubs_and_skeletons() {
 fn what_the_type_does_not_hold_is_the_callers_fault() {
     let (server, client) = (Orb::builder().listen("tcp:127.0.0.1:0").build(), Orb::builder().build());
     let root = server.root_poa().unwrap();
-    let till = root.activate::<Till>(Arc::new(Desk { balance: Mutex::default(), noted: channel().0 })).unwrap();
+    let till =
+        root.activate::<Till>(Arc::new(Desk { balance: Mutex::default(), noted: channel().0 })).unwrap();
     root.manager().activate().unwrap();
     let text = till.as_object().to_string();
     let till = Till::from_object(client.string_to_object(&text).unwrap().unwrap());
@@ -143,7 +144,11 @@ fn octets_that_are_no_decimals_are_refused() {
         for half in [0xa0, 0x0a, 0xf0, 0x0f] {
             let mut forged = written.clone();
             forged[at] = if half > 0x0f { forged[at] & 0x0f | half } else { forged[at] & 0xf0 | half };
-            assert!(matches!(read(&forged), Err(DecodeErrorKind::Invalid(_))), "octet {at} is {:x}", forged[at]);
+            assert!(
+                matches!(read(&forged), Err(DecodeErrorKind::Invalid(_))),
+                "octet {at} is {:x}",
+                forged[at]
+            );
         }
     }
     // So many sums cannot follow.

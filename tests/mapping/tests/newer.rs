@@ -9,8 +9,8 @@ use zorb::cdr::{
 };
 use zorb::{Call, Fixed, Interface, Orb, Sequence, SystemException, WChar};
 use zorb_test_mapping::newer::newer::{
-    Access, Atlas, ByStep, ByWide, Counts, Free, Head, LEAST, MOST, Move, Nest, Packet, Prices, Probe, ProbeServant,
-    Tail, Usual, Wide,
+    Access, Atlas, ByStep, ByWide, Counts, Free, Head, LEAST, MOST, Move, Nest, Packet, Prices, Probe,
+    ProbeServant, Tail, Usual, Wide,
 };
 
 const FORMAT: Format = Format { version: Version::V1_2, code_sets: CodeSets::UNICODE };
@@ -100,7 +100,10 @@ fn prices() -> Prices {
 fn atlas() -> Atlas {
     let leaf = Nest::default();
     let nest = Nest { inner: [(-1, vec![leaf.clone(), leaf]), (1, Vec::new())].into() };
-    let deep = [(Access::read | Access::last, [(false, None), (true, None)].into()), (Access::read, BTreeMap::new())];
+    let deep = [
+        (Access::read | Access::last, [(false, None), (true, None)].into()),
+        (Access::read, BTreeMap::new()),
+    ];
     Atlas { plain: counts(), bounded: prices(), deep: deep.into(), own: nest }
 }
 
@@ -130,7 +133,8 @@ fn they_go_through_stubs_and_skeletons() {
         probe.set_rights(rights).unwrap();
         assert_eq!(probe.rights().unwrap(), rights);
 
-        let moves = |times| vec![Move { by: LEAST, times, grid: [LEAST; 3] }, Move { by: 1, times, grid: [-1; 3] }];
+        let moves =
+            |times| vec![Move { by: LEAST, times, grid: [LEAST; 3] }, Move { by: 1, times, grid: [-1; 3] }];
         let (back, times, made) = probe.step(-7, MOST, &[LEAST, 1]).unwrap();
         assert_eq!((back, times, &*made), (7, 0, &*moves(MOST)));
         let (back, times, made) = probe.step_async(127, 1, vec![LEAST, 1].into()).wait().unwrap();
@@ -171,8 +175,14 @@ fn values_come_back() {
     round_trip(&ByStep::Default(0));
     round_trip(&ByWide::some(WChar(0xe9), "e".into()));
     // As a big-endian peer sends them: a wide label in GIOP 1.2 is its octets, counted.
-    assert_eq!(read::<ByWide>(&[2, 0x20, 0xac, 0, 0, 0, 0, 2, b'x', 0], ByteOrder::Big), Ok(ByWide::some(WChar(0x20ac), "x".into())));
-    assert_eq!(read::<ByStep>(&[0xff, 0, 0, 0, 0, 0, 0, 1, 0], ByteOrder::Big), Ok(ByStep::back(String::new())));
+    assert_eq!(
+        read::<ByWide>(&[2, 0x20, 0xac, 0, 0, 0, 0, 2, b'x', 0], ByteOrder::Big),
+        Ok(ByWide::some(WChar(0x20ac), "x".into()))
+    );
+    assert_eq!(
+        read::<ByStep>(&[0xff, 0, 0, 0, 0, 0, 0, 1, 0], ByteOrder::Big),
+        Ok(ByStep::back(String::new()))
+    );
     // kind 5, urgent, 4 bits that are free, change -2048.
     assert_eq!(read::<Head>(&[0, 0x08, 0x00, 0x0d], ByteOrder::Big), Ok(packet().h));
     assert_eq!(read::<Access>(&[0x08, 0x01], ByteOrder::Big), Ok(Access::read | Access::last));
@@ -211,7 +221,10 @@ fn bits_beyond_are_refused() {
 fn bitmasks_are_sets_of_flags() {
     let all = Access::read | Access::r#type | Access::from_bits(4).unwrap();
     assert_eq!(format!("{all:?}"), "Access(read | type | 0x4)");
-    assert_eq!((Access::write.bits_(), Access::last.bits_(), (!Access::default()).bits_()), (16, 2048, 0xfff));
+    assert_eq!(
+        (Access::write.bits_(), Access::last.bits_(), (!Access::default()).bits_()),
+        (16, 2048, 0xfff)
+    );
     assert!((all & Access::write).is_empty() && (all ^ all).is_empty() && all.contains(Access::read));
     assert_eq!(Wide::top.bits(), 1 << 63);
 }
@@ -250,7 +263,10 @@ fn forged_maps_are_refused() {
 
 #[test]
 fn bounds_of_maps_hold_both_ways() {
-    let more = |price: &str| Atlas { bounded: prices().into_iter().chain([("x".into(), price.parse().unwrap())]).collect(), ..atlas() };
+    let more = |price: &str| Atlas {
+        bounded: prices().into_iter().chain([("x".into(), price.parse().unwrap())]).collect(),
+        ..atlas()
+    };
     assert_eq!(octets(&more("1")), Err(EncodeErrorKind::BoundExceeded { length: 3, bound: 2 }));
     let long = Atlas { bounded: [("12345".to_owned(), Fixed::default())].into(), ..atlas() };
     assert_eq!(octets(&long), Err(EncodeErrorKind::BoundExceeded { length: 5, bound: 4 }));

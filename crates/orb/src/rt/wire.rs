@@ -217,7 +217,9 @@ impl<K, V, A: EncodeAs<K>, B: EncodeAs<V>, const BOUND: u32> EncodeAs<BTreeMap<K
     }
 }
 
-impl<K: Ord, V, A: DecodeAs<K>, B: DecodeAs<V>, const BOUND: u32> DecodeAs<BTreeMap<K, V>> for Map<A, B, BOUND> {
+impl<K: Ord, V, A: DecodeAs<K>, B: DecodeAs<V>, const BOUND: u32> DecodeAs<BTreeMap<K, V>>
+    for Map<A, B, BOUND>
+{
     const MIN_SIZE: usize = 4;
 
     fn decode_as(from: &mut Decoder<'_>) -> Result<BTreeMap<K, V>, DecodeError> {
