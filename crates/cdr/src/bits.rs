@@ -147,6 +147,8 @@ impl Decoder<'_> {
 macro_rules! bitmask {
     ($name:ident: $integer:ty, $bound:literal
         methods { $bits:ident, $from_bits:ident, $contains:ident, $is_empty:ident } flags { $($flag:ident),* $(,)? }) => {
+        // Of a type that only its crate sees, or that uses none of them.
+        #[allow(unreachable_pub, dead_code)]
         impl $name {
             /// The bits as an integer.
             #[must_use]
