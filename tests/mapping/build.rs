@@ -5,6 +5,8 @@ fn main() {
     zorb_build::compile("idl/names.idl");
     zorb_build::compile("idl/bank.idl");
     zorb_build::compile("idl/wide.idl");
+    zorb_build::compile("idl/decimals.idl");
+    zorb_build::compile("idl/newer.idl");
     zorb_build::Config::new()
         .define("LENGTH_TYPE", "unsigned long")
         .output("split")

@@ -216,7 +216,7 @@ impl Adding<'_, '_> {
 
     fn shape(&self, ty: &Type) -> Shape {
         match ty {
-            Type::Boolean | Type::Octet | Type::Char => Shape::Number(1),
+            Type::Boolean | Type::Octet | Type::Int8 | Type::UInt8 | Type::Char => Shape::Number(1),
             Type::Short | Type::UnsignedShort => Shape::Number(2),
             Type::Long | Type::UnsignedLong | Type::Float => Shape::Number(4),
             Type::LongLong | Type::UnsignedLongLong | Type::Double => Shape::Number(8),
@@ -225,6 +225,10 @@ impl Adding<'_, '_> {
             Type::String { .. } => Shape::Text,
             Type::WString { .. } => Shape::WideText,
             Type::Sequence { element, .. } => Shape::Sequence(Box::new(self.shape(element))),
+            // Its pairs, one after another.
+            Type::Map { key, value, .. } => {
+                Shape::Sequence(Box::new(Shape::Struct(vec![self.shape(key), self.shape(value)])))
+            }
             Type::Array { element, dimensions } => {
                 let count = dimensions.iter().map(|dimension| *dimension as usize);
                 Shape::Array(Box::new(self.shape(element)), count.fold(1, usize::saturating_mul))
@@ -243,6 +247,8 @@ impl Adding<'_, '_> {
         match &self.model.definition(id).kind {
             DefinitionKind::Typedef(of) => self.shape(&of.ty),
             DefinitionKind::Enum(_) => Shape::Number(4),
+            DefinitionKind::Bitmask(of) => bits(of.bit_bound),
+            DefinitionKind::Bitset(of) => bits(of.bits),
             DefinitionKind::Struct(_) | DefinitionKind::Union(_) => {
                 self.names.get(&id).map_or(Shape::Opaque, |index| Shape::Named(*index))
             }
@@ -332,4 +338,9 @@ impl Adding<'_, '_> {
         };
         raised.iter().filter_map(of).collect()
     }
+}
+
+/// The smallest integer that holds so many bits.
+fn bits(count: u8) -> Shape {
+    Shape::Number(usize::from(count).max(1).div_ceil(8).next_power_of_two())
 }

@@ -220,6 +220,9 @@ const IDL: &str = "
         union Signed switch (short) { case -2: Leaf held; case 5: long count; };
         exception Lost { string why; Leaf held; long code; };
         valuetype State { public long v; };
+        typedef map<string, Leaf> Named;
+        bitmask Flags { one };
+        union Letter switch (wchar) { case L'a': Leaf held; default: octet other; };
         interface Tree : Leaf {
             void add(in long at, in Node a, in double after);
             void choose(in Choice a, in Signed b, in wstring text, in wchar letter, in boolean last);
@@ -227,6 +230,7 @@ const IDL: &str = "
             void keep(in any a, in Leaf b);
             void arrays(in Leaves a, in Numbers b, in Price c, in long double d, in Leaf e);
             void states(in Leaf a, in State b, in Leaf c);
+            void newer(in Named a, in Letter b, in Letter c, in Flags d, in Leaf e);
             string title(in string prefix, out double weight);
             attribute Leaf root;
         };
@@ -322,6 +326,15 @@ fn references_are_found_in_every_type() {
         to.number(4, 1).number(4, 2).number(4, 3).raw(&[1, 2, 3]).number(8, 1).number(8, 2).reference(&a);
         let contents = arguments(&settings, "arrays");
         assert_eq!(references(&to.body(), &settings, &contents), [&a, &b, &c, &a].map(Ior::clone));
+
+        let mut to = Writer::new(order, 0, None);
+        to.number(4, 2).text("x").reference(&a).text("y").reference(&b);
+        to.raw(&[2, 0, b'a']).reference(&c).raw(&[2, 0x20, 0xac]).number(1, 9).number(4, 1).reference(&a);
+        let contents = arguments(&settings, "newer");
+        assert_eq!(references(&to.body(), &settings, &contents), [&a, &b, &c, &a].map(Ior::clone));
+        // A label that is no wide character.
+        let body = Writer::new(order, 0, None).number(4, 0).raw(&[3, 0, 0, b'a']).reference(&a).body();
+        assert!(pass(&settings, &body, &contents).is_err());
 
         let signature = settings.interfaces.signature(None, "find").unwrap();
         let mut to = Writer::new(order, 0, None);

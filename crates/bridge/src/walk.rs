@@ -122,8 +122,13 @@ impl Walk<'_> {
                 members.iter().try_for_each(|member| self.value(member, names, depth))?;
             }
             Shape::Union(union) => {
-                let size = union.discriminator.as_number(names).map_or(4, |(size, _)| size.min(8));
-                let label = self.cursor.number(size)?;
+                let label = match union.discriminator.resolved(names) {
+                    Some(Shape::WideChar) => self.wide_label()?,
+                    _ => {
+                        let size = union.discriminator.as_number(names).map_or(4, |(size, _)| size.min(8));
+                        self.cursor.number(size)?
+                    }
+                };
                 let arm = union.arms.iter().find(|(of, _)| *of == label).map(|(_, arm)| arm);
                 self.value(arm.unwrap_or(&union.default), names, depth)?;
             }
@@ -145,6 +150,22 @@ impl Walk<'_> {
             Shape::Opaque => return Err(self.unknown()),
         }
         Ok(())
+    }
+
+    /// A `wchar` that selects an arm: a UTF-16 unit, which GIOP 1.2 counts in octets, the most significant first or as a mark
+    /// before it says.
+    fn wide_label(&mut self) -> Result<u64, Stop> {
+        if self.version < Version::V1_2 {
+            return Ok(self.cursor.number(2)?);
+        }
+        let count = self.cursor.number(1)? as usize;
+        let octets = self.cursor.octets(count)?;
+        match *octets {
+            [high, low] | [0xfe, 0xff, high, low] | [0xff, 0xfe, low, high] => {
+                Ok(u16::from_be_bytes([high, low]).into())
+            }
+            _ => Err(self.cursor.malformed("a wide character is no UTF-16 unit").into()),
+        }
     }
 
     fn unknown(&self) -> Stop {

@@ -4,11 +4,12 @@ use std::collections::hash_map::Entry;
 use std::collections::{HashMap, HashSet};
 
 use zorb_idl::model::{
-    Constant, Definition, DefinitionId, DefinitionKind, Direction, Feature, Interface, InterfaceFlavor,
-    Operation, Type, Value, ValueFlavor,
+    Definition, DefinitionId, DefinitionKind, Direction, Feature, Interface, InterfaceFlavor, Operation,
+    Type, ValueFlavor,
 };
 use zorb_idl::{Diagnostic, Diagnostics, Span};
 
+use crate::idl_text::type_text;
 use crate::operations::number;
 use crate::plan::Plan;
 use crate::scope::WIDEST_TUPLE;
@@ -72,15 +73,12 @@ impl Checker<'_> {
             return self.report(&format!("{what} `{}`", of.name), of.span);
         }
         match &of.kind {
-            DefinitionKind::Constant(it) => self.constant(it, of.span),
+            DefinitionKind::Constant(it) => self.ty(&it.ty, of.span),
             DefinitionKind::Typedef(it) => self.ty(&it.ty, of.span),
             DefinitionKind::Struct(it) => it.members.iter().for_each(|it| self.ty(&it.ty, it.span)),
             DefinitionKind::Exception(it) => it.members.iter().for_each(|it| self.ty(&it.ty, it.span)),
             DefinitionKind::Union(it) => {
                 self.ty(&it.discriminator, of.span);
-                if let Type::WChar = self.plan.model.resolve_alias(&it.discriminator) {
-                    self.report("a union that switches on `wchar`", of.span);
-                }
                 it.arms.iter().for_each(|it| self.ty(&it.ty, it.span));
             }
             DefinitionKind::Interface(it) => self.interface(of, it),
@@ -110,12 +108,16 @@ impl Checker<'_> {
         }
     }
 
-    fn constant(&mut self, of: &Constant, span: Span) {
-        match of.value {
-            Value::Fixed(_) => self.report("a constant of type `fixed`", span),
-            Value::Int8(_) => self.report("a constant of type `int8`", span),
-            Value::UInt8(_) => self.report("a constant of type `uint8`", span),
-            _ => {}
+    /// Its Rust type has a total order.
+    fn has_order(&self, ty: &Type) -> bool {
+        match self.plan.model.resolve_alias(ty) {
+            Type::Boolean | Type::Char | Type::WChar | Type::Fixed { .. } => true,
+            Type::String { .. } | Type::WString { .. } => true,
+            Type::Named(id) => {
+                let kind = &self.plan.model.definition(*id).kind;
+                matches!(kind, DefinitionKind::Enum(_) | DefinitionKind::Bitmask(_))
+            }
+            other => other.is_integer(),
         }
     }
 
@@ -171,10 +173,14 @@ impl Checker<'_> {
             Type::TypeCode => "CORBA::TypeCode",
             Type::ValueBase => "ValueBase",
             Type::AbstractBase => "CORBA::AbstractBase",
-            Type::Fixed { .. } => "fixed",
-            Type::Int8 => "int8",
-            Type::UInt8 => "uint8",
-            Type::Map { .. } => "map",
+            Type::Map { key, value, .. } => {
+                if !self.has_order(key) {
+                    let key = type_text(self.plan.model, key);
+                    self.report(&format!("a `map` whose keys are `{key}`, which have no order,"), span);
+                }
+                self.ty(key, span);
+                return self.ty(value, span);
+            }
             Type::Sequence { element, .. } if self.is_nothing(element, &mut HashSet::new()) => {
                 "sequence of a struct without members"
             }
@@ -217,8 +223,6 @@ fn unmapped(kind: &DefinitionKind) -> Option<&'static str> {
         }),
         DefinitionKind::ValueBox(_) => Some("boxed valuetype"),
         DefinitionKind::Native => Some("native type"),
-        DefinitionKind::Bitset(_) => Some("bitset"),
-        DefinitionKind::Bitmask(_) => Some("bitmask"),
         // A kind of annotation has no values.
         DefinitionKind::Annotation(_) => None,
         DefinitionKind::Module(_)
@@ -227,6 +231,8 @@ fn unmapped(kind: &DefinitionKind) -> Option<&'static str> {
         | DefinitionKind::Struct(_)
         | DefinitionKind::Union(_)
         | DefinitionKind::Enum(_)
+        | DefinitionKind::Bitset(_)
+        | DefinitionKind::Bitmask(_)
         | DefinitionKind::Exception(_) => None,
         _ => Some("definition"),
     }

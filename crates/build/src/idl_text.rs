@@ -24,6 +24,8 @@ pub(crate) fn type_text(model: &Model, ty: &Type) -> String {
         Type::WChar => "wchar".into(),
         Type::Boolean => "boolean".into(),
         Type::Octet => "octet".into(),
+        Type::Int8 => "int8".into(),
+        Type::UInt8 => "uint8".into(),
         Type::Any => "any".into(),
         Type::Object => "Object".into(),
         Type::TypeCode => "CORBA::TypeCode".into(),
@@ -35,6 +37,13 @@ pub(crate) fn type_text(model: &Model, ty: &Type) -> String {
             Some(bound) => format!("sequence<{}, {bound}>", type_text(model, element)),
             None => format!("sequence<{}>", type_text(model, element)),
         },
+        Type::Map { key, value, bound } => {
+            let (key, value) = (type_text(model, key), type_text(model, value));
+            match bound {
+                Some(bound) => format!("map<{key}, {value}, {bound}>"),
+                None => format!("map<{key}, {value}>"),
+            }
+        }
         Type::Array { element, dimensions } => {
             dimensions.iter().fold(type_text(model, element), |mut text, count| {
                 let _ = write!(text, "[{count}]");

@@ -186,7 +186,7 @@ fn arguments<'m>(mut names: Names, parameters: &'m [Parameter]) -> Vec<Argument<
 /// How a parameter is passed.
 #[derive(Clone, Copy, PartialEq, Eq)]
 enum Passing {
-    /// Scalars and enums.
+    /// Scalars, enums, bitmasks and bitsets.
     Value,
     /// `&str`.
     Text,
@@ -196,7 +196,7 @@ enum Passing {
     List,
     /// Object references: `Option<&Account>` to a stub, `Option<Account>` to a servant.
     Reference,
-    /// Structs, unions, arrays: `&T`.
+    /// Structs, unions, arrays, maps: `&T`.
     Borrowed,
 }
 
@@ -205,10 +205,12 @@ fn passing(scope: &Scope<'_>, ty: &Type) -> Passing {
         Type::String { .. } | Type::WString { .. } => Passing::Text,
         Type::Sequence { element, .. } if scope.plan.layouts.is_element(element) => Passing::Run,
         Type::Sequence { .. } => Passing::List,
-        Type::Array { .. } => Passing::Borrowed,
+        Type::Array { .. } | Type::Map { .. } => Passing::Borrowed,
         _ if scope.is_reference(ty) => Passing::Reference,
         Type::Named(id) => match scope.plan.model.definition(*id).kind {
-            DefinitionKind::Enum(_) => Passing::Value,
+            DefinitionKind::Enum(_) | DefinitionKind::Bitmask(_) | DefinitionKind::Bitset(_) => {
+                Passing::Value
+            }
             _ => Passing::Borrowed,
         },
         _ => Passing::Value,

@@ -38,7 +38,8 @@ pub(crate) fn value(scope: &Scope<'_>, value: &Value) -> TokenStream {
         Value::UnsignedShort(it) => integer((*it).into()),
         Value::UnsignedLong(it) => integer((*it).into()),
         Value::UnsignedLongLong(it) => integer((*it).into()),
-        Value::Octet(it) => integer((*it).into()),
+        Value::Octet(it) | Value::UInt8(it) => integer((*it).into()),
+        Value::Int8(it) => integer((*it).into()),
         Value::Float(it) => {
             let size = Literal::f32_unsuffixed(it.abs());
             if it.is_sign_negative() { quote!(-#size) } else { quote!(#size) }
@@ -65,7 +66,11 @@ pub(crate) fn value(scope: &Scope<'_>, value: &Value) -> TokenStream {
             let (path, variant) = (scope.item(*of), enumerator(scope.plan, *of, *index));
             quote!(#path::#variant)
         }
-        // `fixed` was reported.
+        Value::Fixed(it) => {
+            let (unscaled, scale) = (integer(it.unscaled), Literal::u16_unsuffixed(it.scale));
+            quote!(#rt::fixed(#unscaled, #scale))
+        }
+        // What has no Rust yet was reported.
         _ => quote!(()),
     }
 }
@@ -101,6 +106,7 @@ fn bounded(scope: &Scope<'_>, ty: &Type) -> bool {
     match scope.plan.model.resolve_alias(ty) {
         Type::String { bound } | Type::WString { bound } => bound.is_some(),
         Type::Sequence { element, bound } => bound.is_some() || bounded(scope, element),
+        Type::Map { key, value, bound } => bound.is_some() || bounded(scope, key) || bounded(scope, value),
         Type::Array { element, .. } => bounded(scope, element),
         _ => false,
     }
@@ -364,7 +370,7 @@ pub(crate) fn least_size(plan: &Plan<'_>, id: DefinitionId) -> Literal {
     Literal::u32_unsuffixed(plan.model.minimum_size(&Type::Named(id)))
 }
 
-fn definition_doc(scope: &Scope<'_>, of: &Definition, kind: &str) -> TokenStream {
+pub(crate) fn definition_doc(scope: &Scope<'_>, of: &Definition, kind: &str) -> TokenStream {
     doc(&of.doc, &of_kind(scope, of, kind), &[])
 }
 
@@ -385,8 +391,9 @@ fn has_total_equality(plan: &Plan<'_>, ty: &Type, within: &mut Vec<DefinitionId>
         Type::Sequence { element, .. } | Type::Array { element, .. } => {
             has_total_equality(plan, element, within)
         }
+        Type::Map { value, .. } => has_total_equality(plan, value, within),
         Type::Named(id) => match &plan.model.definition(*id).kind {
-            DefinitionKind::Enum(_) => true,
+            DefinitionKind::Enum(_) | DefinitionKind::Bitmask(_) | DefinitionKind::Bitset(_) => true,
             DefinitionKind::Struct(_) if within.contains(id) => true,
             DefinitionKind::Struct(it) => {
                 within.push(*id);
@@ -403,7 +410,10 @@ fn has_default(plan: &Plan<'_>, ty: &Type) -> bool {
     match plan.model.resolve_alias(ty) {
         Type::Array { element, .. } => has_default(plan, element),
         Type::Named(id) => match &plan.model.definition(*id).kind {
-            DefinitionKind::Enum(_) | DefinitionKind::Interface(_) => true,
+            DefinitionKind::Enum(_)
+            | DefinitionKind::Interface(_)
+            | DefinitionKind::Bitmask(_)
+            | DefinitionKind::Bitset(_) => true,
             DefinitionKind::Struct(it) => it.members.iter().all(|it| has_default(plan, &it.ty)),
             _ => false,
         },

@@ -61,7 +61,7 @@ impl<'m> Layouts<'m> {
     fn of(&self, ty: &Type) -> Option<Layout> {
         let scalar = |size| Layout { size, align: size, first: size, tail: 0, any_bits: true, octets: true };
         Some(match self.model.resolve_alias(ty) {
-            Type::Char | Type::Octet => scalar(1),
+            Type::Char | Type::Octet | Type::Int8 | Type::UInt8 => scalar(1),
             Type::Boolean => Layout { any_bits: false, ..scalar(1) },
             Type::Short | Type::UnsignedShort => scalar(2),
             Type::Long | Type::UnsignedLong | Type::Float => scalar(4),

@@ -30,6 +30,7 @@
 //! people.
 #![forbid(unsafe_code)]
 
+mod bits;
 mod check;
 mod config;
 mod disk;

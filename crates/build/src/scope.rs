@@ -107,10 +107,12 @@ impl<'p> Scope<'p> {
             Type::Float => self.std("f32"),
             Type::Double => self.std("f64"),
             Type::Boolean => self.std("bool"),
-            Type::Octet => self.std("u8"),
+            Type::Octet | Type::UInt8 => self.std("u8"),
+            Type::Int8 => self.std("i8"),
             Type::LongDouble => quote!(#rt::LongDouble),
             Type::Char => quote!(#rt::Char),
             Type::WChar => quote!(#rt::WChar),
+            Type::Fixed { .. } => quote!(#rt::Fixed),
             Type::String { .. } | Type::WString { .. } => self.std("String"),
             Type::Sequence { element, .. } => {
                 let of = self.ty(element);
@@ -127,6 +129,10 @@ impl<'p> Scope<'p> {
                     let count = Literal::u32_unsuffixed(*count);
                     quote!([#of; #count])
                 })
+            }
+            Type::Map { key, value, .. } => {
+                let (key, value) = (self.ty(key), self.ty(value));
+                quote!(::std::collections::BTreeMap<#key, #value>)
             }
             Type::Object => {
                 let option = self.std("Option");
@@ -151,7 +157,7 @@ impl<'p> Scope<'p> {
         }
     }
 
-    /// How a value travels, where its Rust type alone does not say: bounds, wide text, references.
+    /// How a value travels, where its Rust type alone does not say: bounds, digits, wide text, references.
     pub(crate) fn codec(&self, ty: &Type) -> Option<TokenStream> {
         let rt = self.rt();
         let model = self.plan.model;
@@ -179,6 +185,18 @@ impl<'p> Scope<'p> {
             Type::Array { element, dimensions } => self
                 .codec(element)
                 .map(|codec| dimensions.iter().fold(codec, |codec, _| quote!(#rt::wire::Array<#codec>))),
+            Type::Map { key, value, bound } => {
+                let part = |ty| self.codec(ty).unwrap_or_else(|| quote!(#rt::wire::Plain));
+                let (key, value) = (part(key), part(value));
+                match bound.map(Literal::u32_unsuffixed) {
+                    None => Some(quote!(#rt::wire::Map<#key, #value>)),
+                    Some(bound) => Some(quote!(#rt::wire::Map<#key, #value, #bound>)),
+                }
+            }
+            Type::Fixed { digits, scale } => {
+                let (digits, scale) = (Literal::u16_unsuffixed(*digits), Literal::u16_unsuffixed(*scale));
+                Some(quote!(#rt::wire::Decimal<#digits, #scale>))
+            }
             Type::Object => Some(quote!(#rt::wire::Reference)),
             _ if self.is_reference(ty) => Some(quote!(#rt::wire::Reference)),
             _ => None,

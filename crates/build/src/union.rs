@@ -124,7 +124,7 @@ fn check(scope: &Scope<'_>, union: &Union, arm: &Arm, what: &str) -> TokenStream
             DefinitionKind::Enum(it) => it.enumerators.len(),
             _ => 0,
         },
-        Type::Char | Type::Octet => 256,
+        Type::Char | Type::Octet | Type::Int8 | Type::UInt8 => 256,
         _ => 0,
     };
     if arm.labels.len() == values {

@@ -26,14 +26,9 @@ fn unmapped(text: &str) -> Vec<String> {
 #[test]
 fn what_has_no_mapping_is_named() {
     for (text, construct) in [
-        ("struct S { map<string, long> m; };", "`map`"),
-        ("struct S { sequence<int8> m; };", "`int8`"),
-        ("const uint8 MOST = 255;", "a constant of type `uint8`"),
-        ("typedef uint8 Small;", "`uint8`"),
-        ("union U switch (int8) { case 1: long a; };", "`int8`"),
-        ("union U switch (wchar) { case L'a': long a; };", "a union that switches on `wchar`"),
-        ("bitset B { bitfield<3> a; };", "bitset `B`"),
-        ("bitmask M { first }; struct S { M flags; };", "bitmask `M`"),
+        ("struct S { map<double, long> m; };", "a `map` whose keys are `double`, which have no order,"),
+        ("struct K { long a; }; typedef map<K, long> M;", "a `map` whose keys are `K`, which have no order,"),
+        ("struct S { map<string, any> m; };", "`any`"),
         ("#include <orb.idl>\nstruct S { CORBA::Policy p; };", "interface `CORBA::Policy`"),
         (
             "#include <orb.idl>\ninterface I : CORBA::Current {};",
@@ -55,6 +50,11 @@ fn what_is_mapped_needs_no_word() {
         "@annotation author { string name; }; @author(name = \"Ada\") struct S { @key long a; };",
         "struct Base { long a; }; struct Derived : Base { string b; };",
         "struct Nothing {}; struct Holds { Nothing none; long a; };",
+        "struct Small { int8 a; sequence<uint8> b; }; const int8 LEAST = -128;",
+        "union U switch (int8) { case -1: long a; }; union V switch (wchar) { case L'a': long a; };",
+        "bitmask M { first }; struct S { M flags; }; bitset B { bitfield<3> a; };",
+        "enum E { a }; struct S { map<string, long> m; map<E, sequence<map<long, S>>, 3> n; };",
+        "const fixed RATE = 1.5d; struct S { fixed<5, 2> a; };",
         "struct Sized { int16 a; uint16 b; int32 c; uint32 d; int64 e; uint64 f; };",
         "union U switch (octet) { case 1: long a; default: string b; };",
         "#include <orb.idl>\nconst CORBA::PolicyType MINE = 5;",

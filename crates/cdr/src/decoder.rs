@@ -275,6 +275,12 @@ impl<'a> Decoder<'a> {
         self.read_primitive(1, "octet").map(|[octet]| octet)
     }
 
+    /// Reads an `int8`: an octet, in two's complement.
+    #[inline]
+    pub fn read_i8(&mut self) -> Result<i8, DecodeError> {
+        self.read_primitive(1, "int8").map(i8::from_ne_bytes)
+    }
+
     /// Reads a `boolean`.
     ///
     /// # Errors

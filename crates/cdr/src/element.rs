@@ -364,6 +364,7 @@ macro_rules! scalar_elements {
 
 scalar_elements! {
     u8: 1 |value: u8| value;
+    i8: 1 |value: i8| value;
     i16: 2 i16::swap_bytes;
     u16: 2 u16::swap_bytes;
     i32: 4 i32::swap_bytes;

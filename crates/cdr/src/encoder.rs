@@ -291,6 +291,12 @@ impl<'a> Encoder<'a> {
         self.write_primitive(1, [value]);
     }
 
+    /// Writes an `int8`: an octet, in two's complement.
+    #[inline]
+    pub fn write_i8(&mut self, value: i8) {
+        self.write_primitive(1, value.to_ne_bytes());
+    }
+
     /// Writes a `boolean`.
     #[inline]
     pub fn write_bool(&mut self, value: bool) {

@@ -5,7 +5,8 @@
 
 use crate::{
     Body, ByteOrder, Char, CodeSet, CodeSets, Decode, DecodeError, Decoder, Encode, EncodeError, Encoder,
-    Format, LongDouble, Octets, Padding, Segment, Sequence, Version, WChar, enumeration, tiling_struct,
+    Fixed, Format, LongDouble, Octets, Padding, Segment, Sequence, Version, WChar, bitmask, enumeration,
+    tiling_struct,
 };
 use alloc::string::String;
 use alloc::vec::Vec;
@@ -80,6 +81,29 @@ impl Decode for Wide {
     }
 }
 
+/// A `fixed<9, 2>`.
+#[derive(Clone)]
+struct Price(Fixed);
+
+impl Encode for Price {
+    fn encode<'a>(&'a self, to: &mut Encoder<'a>) -> Result<(), EncodeError> {
+        to.write_fixed(self.0, 9, 2)
+    }
+}
+
+impl Decode for Price {
+    const MIN_SIZE: usize = 5;
+
+    fn decode(from: &mut Decoder<'_>) -> Result<Self, DecodeError> {
+        from.read_fixed(9, 2).map(Self)
+    }
+}
+
+/// Twelve bits.
+#[derive(Clone, Copy)]
+struct Flags(u16);
+bitmask!(Flags: u16, 12 methods { bits, from_bits, contains, is_empty } flags {});
+
 /// An encapsulation with a string and a number inside.
 #[derive(Clone)]
 struct Wrapped(String, u64);
@@ -139,7 +163,7 @@ pub fn values(data: &[u8]) {
     let mut from = Decoder::over(&body, format);
     let whole = from.position() + from.remaining();
     for kind in types {
-        let read = match kind % 18 {
+        let read = match kind % 20 {
             0 => again::<u8>(&mut from),
             1 => again::<bool>(&mut from),
             2 => again::<u16>(&mut from),
@@ -157,7 +181,9 @@ pub fn values(data: &[u8]) {
             14 => again::<Tree>(&mut from),
             15 => again::<Wrapped>(&mut from),
             16 => again::<[Plain; 3]>(&mut from),
-            _ => again::<Sequence<[Char; 2]>>(&mut from),
+            17 => again::<Sequence<[Char; 2]>>(&mut from),
+            18 => again::<Vec<Price>>(&mut from),
+            _ => again::<Vec<Flags>>(&mut from),
         };
         assert_eq!(from.position() + from.remaining(), whole, "nothing is read twice or lost");
         if read.is_err() {

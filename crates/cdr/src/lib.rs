@@ -42,12 +42,14 @@
 #[doc(hidden)]
 pub extern crate alloc;
 
+pub mod bits;
 mod body;
 pub mod copies;
 mod decoder;
 mod element;
 mod encoder;
 mod error;
+mod fixed;
 mod format;
 pub mod fuzz;
 mod memory;
@@ -63,6 +65,7 @@ pub use decoder::{Decoder, Limits};
 pub use element::Element;
 pub use encoder::{BORROW_FROM, Encoder, FRAGMENT_HEADER, Mark};
 pub use error::{DecodeError, DecodeErrorKind, EncodeError, EncodeErrorKind, check_bound};
+pub use fixed::{Fixed, FixedError};
 pub use format::{ByteOrder, CodeSet, CodeSets, Format, Version};
 pub use memory::{Home, Memory, Octets};
 pub use scalar::{Char, LongDouble, WChar};

@@ -172,6 +172,7 @@ macro_rules! primitives {
 primitives! {
     bool: 1 write_bool read_bool;
     u8: 1 write_u8 read_u8;
+    i8: 1 write_i8 read_i8;
     i16: 2 write_i16 read_i16;
     u16: 2 write_u16 read_u16;
     i32: 4 write_i32 read_i32;

@@ -19,7 +19,7 @@
 #![forbid(unsafe_code)]
 
 pub use zorb_cdr as cdr;
-pub use zorb_cdr::{Char, LongDouble, Sequence, WChar};
+pub use zorb_cdr::{Char, Fixed, FixedError, LongDouble, Sequence, WChar};
 #[cfg(feature = "config")]
 pub use zorb_config as config;
 pub use zorb_giop as giop;

@@ -173,6 +173,39 @@ private:
 #include "long_doubles.inc"
   }
 
+  void decimals() {
+    const bool in_wide = false;
+    Decimals_var parts;
+    if (!options.count("list")) {
+      CORBA::Object_var part = every->part("Decimals");
+      parts = Decimals::_narrow(part);
+    }
+#undef EACH_ECHO
+#define EACH_ECHO(op, ...) check("decimal/" + std::string(#op + 5), [&] { WIDE for (ULong k = 0; k < ROUNDS; ++k) { __VA_ARGS__ } });
+#include "decimals.inc"
+    check("decimal/all_digits", [&] {
+      for (ULong k = 3; k < 5; ++k) {
+        all_digits<Money>(k, [&](const Money& a, Money& b, Money& c) { return need(parts)->echo_money(a, b, c); });
+        all_digits<Fraction>(k, [&](const Fraction& a, Fraction& b, Fraction& c) { return need(parts)->echo_fraction(a, b, c); });
+        all_digits<Whole>(k, [&](const Whole& a, Whole& b, Whole& c) { return need(parts)->echo_whole(a, b, c); });
+      }
+    });
+  }
+
+  template <class T, class Call> static void all_digits(ULong k, Call call) {
+    T a, b, c;
+    sample(a, k);
+    sample(c, k + 1);
+    const std::string wanted_a = text(a), wanted_c = text(c);
+    T r = call(a, b, c);
+    AGREE(T, r, b, c)
+  }
+
+  static Decimals_ptr need(const Decimals_var& parts) {
+    if (CORBA::is_nil(parts)) throw Skip{"the server has no decimals"};
+    return parts.in();
+  }
+
   static LongDoubles_ptr need(const LongDoubles_var& parts) {
     if (CORBA::is_nil(parts)) throw Skip{"the server has no long double"};
     return parts.in();
@@ -931,6 +964,7 @@ private:
   }
 
   void extras() {
+    decimals();
     long_doubles();
     for (const char* name : {"strict", "set", "refused", "empty"})
       check(std::string("guarded/") + name, [] { throw Skip{"omniidl 4.2 has no attributes that raise"}; });

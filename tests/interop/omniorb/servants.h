@@ -144,6 +144,11 @@ public:
 #include "long_doubles.inc"
 };
 
+class DecimalsServant : public POA_interop::Decimals {
+public:
+#include "decimals.inc"
+};
+
 // ---------------------------------------------------------------------- Every
 
 class EveryServant : public POA_interop::Every {
@@ -155,6 +160,7 @@ public:
     diamond = activate<interop::Diamond>(root, new DiamondServant);
     base = activate<interop::Base>(root, new BaseServant);
     long_doubles = activate<interop::LongDoubles>(root, new LongDoublesServant);
+    decimals = activate<interop::Decimals>(root, new DecimalsServant);
     own_peer = activate<interop::Peer>(root, new PeerServant);
 
     CORBA::PolicyList policies(3);
@@ -382,6 +388,7 @@ public:
 
   CORBA::Object_ptr part(const char* interface_name) override {
     if (!std::strcmp(interface_name, "LongDoubles")) return CORBA::Object::_duplicate(long_doubles);
+    if (!std::strcmp(interface_name, "Decimals")) return CORBA::Object::_duplicate(decimals);
     return CORBA::Object::_nil();
   }
   void shutdown() override { world.orb->shutdown(false); }
@@ -394,6 +401,7 @@ private:
   Right_var right;
   Diamond_var diamond;
   LongDoubles_var long_doubles;
+  Decimals_var decimals;
   Peer_var own_peer;
   std::mutex lock;
   std::condition_variable met;

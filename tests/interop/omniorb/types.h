@@ -115,6 +115,7 @@ STRUCT(UnionRecord, v(x.lead); v(x.scalar); v(x.any_of); v(x.perhaps))
 STRUCT(WideRecord, v(x.letter); v(x.gap); v(x.text); v.bounded(x.short_code, 6); v(x.more))
 STRUCT(WideError, v(x.why); v(x.letter))
 STRUCT(Loaded, v(x.scalars); v(x.text); v.bounded(x.short_code, 8); v(x.how); v(x.rec); v(x.numbers); v(x.grid); v(x.choice); v(x.bins))
+STRUCT(MoneyRecord, v(x.lead); v(x.value); v(x.part); v(x.end))
 STRUCT(LongDoubleRecord, v(x.lead); v(x.value); v(x.end))
 
 inline void Values<interop::Tree>::show(std::ostream& out, const interop::Tree& x) {

@@ -99,6 +99,34 @@ template <> struct Values<CORBA::LongDouble> {
   }
 };
 
+// A decimal number of D digits, S of them behind the point.
+template <CORBA::UShort D, CORBA::UShort S> struct Values<_omni_Fixed<D, S>, void> {
+  static void sample(_omni_Fixed<D, S>& x, ULong k) {
+    static const std::string nines(31, '9'), counting("1234567890123456789012345678901");
+    static const std::string table[] = {"0", "1", "-1", nines.substr(0, D), "-" + nines.substr(0, D), counting.substr(0, D)};
+    x = CORBA::Fixed(pointed(table[k % 6]).c_str());
+  }
+  static void show(std::ostream& out, const _omni_Fixed<D, S>& x) {
+    // The ORB leaves out zeros at either end.
+    CORBA::String_var text = CORBA::Fixed(x).NP_asString();
+    std::string digits(text.in());
+    const std::string sign = digits[0] == '-' ? "-" : "";
+    digits.erase(0, sign.size());
+    size_t point = digits.find('.');
+    if (point == std::string::npos) point = digits.size(); else digits.erase(point, 1);
+    digits.resize(point + S, '0');
+    out << pointed(sign + digits);
+  }
+private:
+  // With a point before the last S digits.
+  static std::string pointed(std::string digits) {
+    const size_t sign = digits[0] == '-';
+    if (digits.size() - sign < S + 1u) digits.insert(sign, S + 1 - (digits.size() - sign), '0');
+    if (S > 0) digits.insert(digits.size() - S, ".");
+    return digits;
+  }
+};
+
 #define ENUM(T, COUNT, ...)                                                     \
   template <> struct Values<T> {                                                \
     static void sample(T& x, ULong k) { x = T(k % COUNT); }                     \

@@ -25,3 +25,13 @@ pub mod split {
 pub mod wide {
     zorb::include_idl!("wide");
 }
+
+/// Decimal numbers.
+pub mod decimals {
+    zorb::include_idl!("decimals");
+}
+
+/// What IDL 4.2 added.
+pub mod newer {
+    zorb::include_idl!("newer");
+}

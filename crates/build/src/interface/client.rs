@@ -233,7 +233,9 @@ fn lent(scope: &Scope<'_>, it: &Argument<'_>) -> TokenStream {
     let (rt, name) = (scope.rt(), &it.name);
     match (passing(scope, it.ty), scope.codec(it.ty)) {
         (Passing::Reference, _) => quote!(#rt::lent_reference(#name)),
-        (Passing::Value, _) | (_, None) => quote!(#name),
+        (_, None) => quote!(#name),
+        // A value that is passed as one, with a codec: a `fixed`.
+        (Passing::Value, Some(codec)) => quote!(#rt::kept::<#codec, _>(#name)),
         (_, Some(codec)) => quote!(#rt::lent::<#codec, _>(#name)),
     }
 }

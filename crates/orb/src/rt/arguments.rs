@@ -13,7 +13,7 @@
 
 use zorb_cdr::{Decode, Element, Encode, EncodeError, Encoder, Sequence};
 
-use super::wire::{Lent, LentReference};
+use super::wire::{Kept, Lent, LentReference};
 use crate::server::request::Call;
 use crate::skeleton::Interface;
 
@@ -55,6 +55,12 @@ impl<T: Element> Given<Sequence<T>> for &[T] {
 
 impl<'v, C, V: ?Sized> Given<&'v V> for Lent<'v, C, V> {
     fn given(self) -> &'v V {
+        self.0
+    }
+}
+
+impl<C, V> Given<V> for Kept<C, V> {
+    fn given(self) -> V {
         self.0
     }
 }

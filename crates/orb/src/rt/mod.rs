@@ -15,7 +15,8 @@ pub use bytes;
 pub use zorb_cdr as cdr;
 pub use zorb_cdr::bytemuck;
 pub use zorb_cdr::{
-    Char, Decode, DecodeError, Decoder, Element, Encode, EncodeError, Encoder, LongDouble, Sequence, WChar,
+    Char, Decode, DecodeError, Decoder, Element, Encode, EncodeError, Encoder, Fixed, LongDouble, Sequence,
+    WChar,
 };
 
 pub use crate::exception::{
@@ -206,6 +207,17 @@ pub fn check_label(selects: bool, variant: &'static str) -> Result<(), EncodeErr
         return Ok(());
     }
     Err(EncodeError::new(EncodeErrorKind::Invalid("its label does not select this arm"), variant))
+}
+
+/// A constant of type `fixed`, which the compiler of the IDL has checked.
+///
+/// # Panics
+/// With more than 31 digits; where a constant is made of it, that is an error of the compiler of the Rust.
+pub const fn fixed(unscaled: i128, scale: u8) -> Fixed {
+    match Fixed::new(unscaled, scale) {
+        Ok(value) => value,
+        Err(_) => panic!("a fixed of more than 31 digits"),
+    }
 }
 
 /// The same object as a reference of another interface.

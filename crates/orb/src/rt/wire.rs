@@ -1,4 +1,4 @@
-//! How a value travels where its Rust type does not say: bounds, wide text, object references.
+//! How a value travels where its Rust type does not say: bounds, digits, wide text, object references.
 //!
 //! `string<5>` and `wstring` are both `String`, a nil reference is `None`. Generated code therefore names a *codec* for
 //! such types, built the way the IDL type is built:
@@ -7,15 +7,18 @@
 //! sequence<wstring<8>, 4>     List<WideText<8>, 4>          Vec<String>
 //! Account peers[2]            Array<Reference>              [Option<Account>; 2]
 //! sequence<double, 16>        Elements<16>                  Sequence<f64>
+//! sequence<fixed<9, 2>>       List<Decimal<9, 2>>           Vec<Fixed>
+//! map<string<8>, Account>     Map<Text<8>, Reference>       BTreeMap<String, Option<Account>>
 //! ```
 //!
 //! Codecs are types without values: they cost nothing when the program runs. A bound is checked before anything of the
 //! value is written, and on receipt before anything is allocated for its elements.
 
+use std::collections::BTreeMap;
 use std::marker::PhantomData;
 
 use zorb_cdr::{
-    Decode, DecodeError, DecodeErrorKind, Decoder, Element, Encode, EncodeError, Encoder, Sequence,
+    Decode, DecodeError, DecodeErrorKind, Decoder, Element, Encode, EncodeError, Encoder, Fixed, Sequence,
     check_bound,
 };
 
@@ -190,6 +193,50 @@ impl<V, C: DecodeAs<V>, const BOUND: u32> DecodeAs<Vec<V>> for List<C, BOUND> {
     }
 }
 
+/// `map<K, V>` or `map<K, V, BOUND>`, whose keys travel as `K` and values as `V`: as a sequence of the pairs (DDS-XTYPES 1.3,
+/// §7.4, encoding version 1), here in the order of the keys. Pairs are read in any order; a key that stands twice is refused.
+pub struct Map<K, V, const BOUND: u32 = UNBOUNDED>(K, V);
+
+impl<K, V, A: EncodeAs<K>, B: EncodeAs<V>, const BOUND: u32> EncodeAs<BTreeMap<K, V>> for Map<A, B, BOUND> {
+    fn encode_as<'a>(value: &'a BTreeMap<K, V>, to: &mut Encoder<'a>) -> Result<(), EncodeError> {
+        check_bound(value.len(), BOUND, "map")?;
+        to.write_length(value.len())?;
+        value.iter().try_for_each(|(key, value)| {
+            A::encode_as(key, to)?;
+            B::encode_as(value, to)
+        })
+    }
+
+    fn encode_owned_as(value: &BTreeMap<K, V>, to: &mut Encoder<'static>) -> Result<(), EncodeError> {
+        check_bound(value.len(), BOUND, "map")?;
+        to.write_length(value.len())?;
+        value.iter().try_for_each(|(key, value)| {
+            A::encode_owned_as(key, to)?;
+            B::encode_owned_as(value, to)
+        })
+    }
+}
+
+impl<K: Ord, V, A: DecodeAs<K>, B: DecodeAs<V>, const BOUND: u32> DecodeAs<BTreeMap<K, V>>
+    for Map<A, B, BOUND>
+{
+    const MIN_SIZE: usize = 4;
+
+    fn decode_as(from: &mut Decoder<'_>) -> Result<BTreeMap<K, V>, DecodeError> {
+        let count = from.read_bounded_count(A::MIN_SIZE.saturating_add(B::MIN_SIZE), BOUND)?;
+        from.nested(|from| {
+            let mut map = BTreeMap::new();
+            for _ in 0..count {
+                let key = A::decode_as(from)?;
+                if map.insert(key, B::decode_as(from)?).is_some() {
+                    return Err(from.error(DecodeErrorKind::Invalid("a key stands in it twice"), "map"));
+                }
+            }
+            Ok(map)
+        })
+    }
+}
+
 /// `T name[N]` of elements that travel as `C`.
 pub struct Array<C>(C);
 
@@ -221,6 +268,28 @@ fn elements<V, C: DecodeAs<V>>(from: &mut Decoder<'_>, count: usize) -> Result<V
         values.push(C::decode_as(from)?);
     }
     Ok(values)
+}
+
+/// `fixed<DIGITS, SCALE>`.
+pub enum Decimal<const DIGITS: u8, const SCALE: u8> {}
+
+impl<const DIGITS: u8, const SCALE: u8> EncodeAs<Fixed> for Decimal<DIGITS, SCALE> {
+    fn encode_as<'a>(value: &'a Fixed, to: &mut Encoder<'a>) -> Result<(), EncodeError> {
+        to.write_fixed(*value, DIGITS, SCALE)
+    }
+
+    fn encode_owned_as(value: &Fixed, to: &mut Encoder<'static>) -> Result<(), EncodeError> {
+        to.write_fixed(*value, DIGITS, SCALE)
+    }
+}
+
+impl<const DIGITS: u8, const SCALE: u8> DecodeAs<Fixed> for Decimal<DIGITS, SCALE> {
+    // Two digits to an octet, and half of one for the sign.
+    const MIN_SIZE: usize = DIGITS as usize / 2 + 1;
+
+    fn decode_as(from: &mut Decoder<'_>) -> Result<Fixed, DecodeError> {
+        from.read_fixed(DIGITS, SCALE)
+    }
 }
 
 /// An object reference of interface `I`, or nil.

@@ -180,6 +180,20 @@ macro_rules! unions {
     };
 }
 
+/// Echoes of interface `Decimals`.
+macro_rules! decimals {
+    ($with:ident) => {
+        $with! {
+            value echo_money: Money as Decimal<9, 2>;
+            value echo_fraction: Fraction as Decimal<31, 31>;
+            value echo_whole: Whole as Decimal<4, 0>;
+            parts echo_money_seq: MoneySeq as List<Decimal<9, 2>>;
+            whole echo_money_array: MoneyArray as Array<Decimal<9, 2>, 3>;
+            whole echo_money_record: MoneyRecord;
+        }
+    };
+}
+
 /// Echoes of interface `LongDoubles`.
 macro_rules! long_doubles {
     ($with:ident) => {

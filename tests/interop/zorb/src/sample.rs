@@ -7,7 +7,7 @@ use std::fmt::Write;
 use std::marker::PhantomData;
 
 use zorb::rt::{Decode, DecodeError, Decoder, Encode, EncodeError, Encoder};
-use zorb::{Char, LongDouble, Sequence, WChar, rt};
+use zorb::{Char, Fixed, LongDouble, Sequence, WChar, rt};
 
 /// A type whose samples follow from the type alone.
 pub trait Sample: Sized {
@@ -233,6 +233,29 @@ impl Sample for String {
     }
 }
 
+// ------------------------------------------------------------ decimal numbers
+
+/// A decimal number of `DIGITS` digits, `SCALE` of them behind the point.
+pub struct Decimal<const DIGITS: u8, const SCALE: u8>;
+
+impl<const DIGITS: u8, const SCALE: u8> Shape for Decimal<DIGITS, SCALE> {
+    type Value = Fixed;
+    fn sample(k: u32) -> Fixed {
+        let most = 10_i128.pow(DIGITS.into()) - 1;
+        let counting = 1_234_567_890_123_456_789_012_345_678_901 / 10_i128.pow(31 - u32::from(DIGITS));
+        rt::fixed(pick(&[0, 1, -1, most, -most, counting], k), SCALE)
+    }
+    fn show(value: &Fixed, out: &mut String) {
+        let _ = write!(out, "{value}");
+    }
+    fn encode(value: Fixed, to: &mut Encoder<'static>) -> Result<(), EncodeError> {
+        to.write_fixed(value, DIGITS, SCALE)
+    }
+    fn decode(from: &mut Decoder<'_>) -> Result<Fixed, DecodeError> {
+        from.read_fixed(DIGITS, SCALE)
+    }
+}
+
 // ------------------------------------------------------- sequences and arrays
 
 /// A sequence of at most `BOUND` elements of shape `S`, as a list.
@@ -276,7 +299,7 @@ impl<S: Shape, const BOUND: usize> Shape for List<S, BOUND> {
         value.into_iter().try_for_each(|element| S::encode(element, to))
     }
     fn decode(from: &mut Decoder<'_>) -> Result<Self::Value, DecodeError> {
-        // Every element that has a shape of its own begins with a length word.
+        // Every element that has a shape of its own begins with a length word, or is a decimal number of more digits.
         let count = from.read_count(4)?;
         (0..count).map(|_| S::decode(from)).collect()
     }

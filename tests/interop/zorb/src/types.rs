@@ -3,7 +3,7 @@
 use zorb::{Char, LongDouble, WChar};
 
 use crate::every::interop::*;
-use crate::sample::{List, Own, Run, Sample, Text, Wide};
+use crate::sample::{Decimal, List, Own, Run, Sample, Text, Wide};
 use crate::{sample_enums, sample_structs, sample_unions};
 
 sample_enums! {
@@ -40,6 +40,7 @@ sample_structs! {
         scalars: Own<AllScalars>, text: Text, short_code: Text<8>, how: Own<Level>, rec: Own<Record>,
         numbers: Own<LongSeq>, grid: Own<LongGrid>, choice: Own<ByLong>, bins: Own<BinStructSeq>,
     }
+    MoneyRecord { lead: Own<u8>, value: Decimal<9, 2>, part: Decimal<31, 31>, end: Own<u8> }
     LongDoubleRecord { lead: Own<u8>, value: Own<LongDouble>, end: Own<u8> }
 }
 

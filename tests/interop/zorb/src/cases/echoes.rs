@@ -1,10 +1,10 @@
-//! **echo/…**, **phase/…**, **lead/…** and **long_double/…**: every type in every direction, at every alignment.
+//! **echo/…**, **phase/…**, **lead/…**, **decimal/…** and **long_double/…**: every type in every direction, at every alignment.
 
 use zorb::{Char, Interface, LongDouble, WChar};
 
 use crate::every::interop::*;
 use crate::report::{Outcome, Report, Trouble, need_wide, same, same_text};
-use crate::sample::{Array, List, Own, Run, Sample, Shape, Text, Travels, Wide, text};
+use crate::sample::{Array, Decimal, List, Own, Run, Sample, Shape, Text, Travels, Wide, text};
 
 /// Samples that each echo tries: twice the longest table of scalars.
 const ROUNDS: u32 = 22;
@@ -53,6 +53,34 @@ pub(super) fn echoes(report: &mut Report<'_>, every: &Every) {
     sequences!(cases);
     arrays!(cases);
     unions!(cases);
+}
+
+pub(super) fn decimals(report: &mut Report<'_>, every: &Every) {
+    let part = || -> Result<Decimals, Trouble> {
+        let part = every.part("Decimals")?;
+        let part = part.ok_or_else(|| Trouble::Skip("the server has no decimals".into()))?;
+        Ok(Decimals::from_object(part))
+    };
+    macro_rules! cases {
+        ($($how:ident $operation:ident: $type:ty $(as $shape:ty)?;)*) => {$(
+            report.case(case_name("decimal/", stringify!($operation)), || {
+                let part = part()?;
+                echo::<shape!($type $(, $shape)?)>(|a, c| {
+                    Ok(part.$operation(given!($how a), given!($how c))?)
+                })
+            });
+        )*};
+    }
+    decimals!(cases);
+    report.case("decimal/all_digits", || {
+        let part = part()?;
+        for k in 3..5 {
+            echo_of::<Decimal<9, 2>>(k, |a, c| Ok(part.echo_money(*a, *c)?))?;
+            echo_of::<Decimal<31, 31>>(k, |a, c| Ok(part.echo_fraction(*a, *c)?))?;
+            echo_of::<Decimal<4, 0>>(k, |a, c| Ok(part.echo_whole(*a, *c)?))?;
+        }
+        Ok(())
+    });
 }
 
 pub(super) fn long_doubles(report: &mut Report<'_>, every: &Every) {
@@ -114,15 +142,19 @@ fn case_name(group: &str, operation: &str) -> String {
 type Echoed<S> = (<S as Shape>::Value, <S as Shape>::Value, <S as Shape>::Value);
 
 fn echo<S: Shape>(call: impl Fn(&S::Value, &S::Value) -> Result<Echoed<S>, Trouble>) -> Outcome {
-    for k in 0..ROUNDS {
-        let (a, c) = (S::sample(k), S::sample(k + 1));
-        let (wanted_a, wanted_c) = (text::<S>(&a), text::<S>(&c));
-        let (returned, b, c) = call(&a, &c)?;
-        same_text(format_args!("k = {k}, b"), &text::<S>(&b), &wanted_a)?;
-        same_text(format_args!("k = {k}, c"), &text::<S>(&c), &wanted_a)?;
-        same_text(format_args!("k = {k}, return"), &text::<S>(&returned), &wanted_c)?;
-    }
-    Ok(())
+    (0..ROUNDS).try_for_each(|k| echo_of::<S>(k, &call))
+}
+
+fn echo_of<S: Shape>(
+    k: u32,
+    call: impl FnOnce(&S::Value, &S::Value) -> Result<Echoed<S>, Trouble>,
+) -> Outcome {
+    let (a, c) = (S::sample(k), S::sample(k + 1));
+    let (wanted_a, wanted_c) = (text::<S>(&a), text::<S>(&c));
+    let (returned, b, c) = call(&a, &c)?;
+    same_text(format_args!("k = {k}, b"), &text::<S>(&b), &wanted_a)?;
+    same_text(format_args!("k = {k}, c"), &text::<S>(&c), &wanted_a)?;
+    same_text(format_args!("k = {k}, return"), &text::<S>(&returned), &wanted_c)
 }
 
 pub(super) fn phases(report: &mut Report<'_>, every: &Every) {

@@ -33,6 +33,7 @@ pub fn run(report: &mut Report<'_>, orb: &Orb, every: &Every) -> Result<(), Syst
     references::references(report, orb, every);
     references::callbacks(report, orb, every)?;
     constants(report);
+    echoes::decimals(report, every);
     echoes::long_doubles(report, every);
     exceptions::guarded(report, every);
     Ok(())

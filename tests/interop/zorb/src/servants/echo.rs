@@ -5,7 +5,7 @@ use std::ops::Deref;
 use zorb::{Call, Char, LongDouble, SystemException, WChar};
 
 use super::EveryServant;
-use super::parts::LongDoubles;
+use super::parts::{Decimals, LongDoubles};
 use crate::every::interop::*;
 
 /// The result of an echo: what is returned, then `b`, then `c`.
@@ -66,6 +66,9 @@ impl ArraysServant for EveryServant {
 }
 impl UnionsServant for EveryServant {
     unions!(echo_methods);
+}
+impl DecimalsServant for Decimals {
+    decimals!(echo_methods);
 }
 impl LongDoublesServant for LongDoubles {
     long_doubles!(echo_methods);

@@ -8,7 +8,9 @@ use zorb::poa::{Poa, PoaPolicies};
 use zorb::{Call, Completion, Interface, Kind as ExceptionKind, Minor, ObjectRef, Orb, SystemException};
 
 use super::echo::echo;
-use super::parts::{Forwarder, Guard, LongDoubles as LongDoublesPart, Shape, as_base, bouncer};
+use super::parts::{
+    Decimals as DecimalsPart, Forwarder, Guard, LongDoubles as LongDoublesPart, Shape, as_base, bouncer,
+};
 use crate::every::interop::{self, *};
 use crate::sample::Sample;
 
@@ -20,6 +22,7 @@ pub struct EveryServant {
     left: Left,
     right: Right,
     diamond: Diamond,
+    decimals: interop::Decimals,
     long_doubles: interop::LongDoubles,
     guarded: Guarded,
     partner: Peer,
@@ -51,6 +54,7 @@ impl EveryServant {
             left: root.activate::<Left>(Arc::new(Shape::new("left")))?,
             right: root.activate::<Right>(Arc::new(Shape::new("right")))?,
             diamond: root.activate::<Diamond>(Arc::new(Shape::new("diamond")))?,
+            decimals: root.activate::<interop::Decimals>(Arc::new(DecimalsPart))?,
             long_doubles: root.activate::<interop::LongDoubles>(Arc::new(LongDoublesPart))?,
             guarded: root.activate::<Guarded>(Arc::new(Guard::default()))?,
             partner: bouncer(&root)?,
@@ -365,6 +369,7 @@ impl CallbacksServant for EveryServant {
 impl interop::EveryServant for EveryServant {
     fn part(&self, _: &Call, interface_name: &str) -> Result<Option<ObjectRef>, SystemException> {
         Ok(match interface_name {
+            "Decimals" => Some(self.decimals.as_object().clone()),
             "LongDoubles" => Some(self.long_doubles.as_object().clone()),
             "Guarded" => Some(self.guarded.as_object().clone()),
             _ => None,

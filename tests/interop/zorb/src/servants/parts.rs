@@ -132,6 +132,9 @@ impl ServantLocator for Forwarder {
     }
 }
 
+/// Echoes of decimal numbers.
+pub struct Decimals;
+
 /// Echoes of long doubles.
 pub struct LongDoubles;
 

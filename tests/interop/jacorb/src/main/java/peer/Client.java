@@ -137,8 +137,10 @@ public final class Client {
         if (options.getOrDefault("giop", "1.2").equals("1.0")) throw new Skip("GIOP 1.0 has no wide characters");
     }
 
-    private static Method operation(String name) {
-        for (Method method : EveryOperations.class.getMethods()) {
+    private static Method operation(String name) { return operation(EveryOperations.class, name); }
+
+    private static Method operation(Class<?> operations, String name) {
+        for (Method method : operations.getMethods()) {
             if (method.getName().equals(name)) return method;
         }
         throw new IllegalStateException(name);
@@ -159,12 +161,15 @@ public final class Client {
     }
 
     private void echo(String at, String name, String type, Object a, Object old) throws ReflectiveOperationException {
+        echo(every, operation("echo_" + name), at, type, a, old);
+    }
+
+    private static void echo(Object target, Method method, String at, String type, Object a, Object old) throws ReflectiveOperationException {
         String wantedA = Samples.text(type, a);
         String wantedOld = Samples.text(type, old);
-        Method method = operation("echo_" + name);
         Object b = Holders.create(method.getParameterTypes()[1], null);
         Object c = Holders.create(method.getParameterTypes()[2], old);
-        Object result = method.invoke(every, a, b, c);
+        Object result = method.invoke(target, a, b, c);
         expect(at + "b", Samples.text(type, Holders.get(b)), wantedA);
         expect(at + "c", Samples.text(type, Holders.get(c)), wantedA);
         expect(at + "return", Samples.text(type, result), wantedOld);
@@ -740,6 +745,14 @@ public final class Client {
     }
 
     private void extras() {
+        Decimals[] decimals = new Decimals[1];
+        if (!options.containsKey("list")) decimals[0] = DecimalsHelper.narrow(every.part("Decimals"));
+        for (String[] echo : Operations.DECIMALS) {
+            check("decimal/" + echo[0], () -> decimals(decimals[0], echo, 0, ROUNDS));
+        }
+        check("decimal/all_digits", () -> {
+            for (int i = 0; i < 3; i++) decimals(decimals[0], Operations.DECIMALS[i], 3, 5);
+        });
         for (String name : new String[] {"long_double", "long_double_seq", "long_double_array", "long_double_record"}) {
             check("long_double/" + name, () -> { throw new Skip("JacORB has no long double"); });
         }
@@ -758,6 +771,14 @@ public final class Client {
             need(found[0]).watched(0);
             raised(Empty.class, () -> found[0].watched());
         });
+    }
+
+    private static void decimals(Decimals decimals, String[] echo, int from, int to) throws ReflectiveOperationException {
+        if (decimals == null) throw new Skip("the server has no decimals");
+        Method method = operation(DecimalsOperations.class, "echo_" + echo[0]);
+        for (int k = from; k < to; k++) {
+            echo(decimals, method, "k = " + k + ", ", echo[1], Samples.sample(echo[1], k), Samples.sample(echo[1], k + 1));
+        }
     }
 
     private static Guarded need(Guarded guarded) {

@@ -23,6 +23,7 @@ public final class EveryServant {
     private final Right right;
     private final Diamond diamond;
     private final Guarded guarded;
+    private final Decimals decimals;
     private final Peer peer;
     private final List<Integer> notes = new ArrayList<>();
     private int present;
@@ -40,6 +41,9 @@ public final class EveryServant {
         right = RightHelper.narrow(world.activate(new Servants.RightServant()));
         diamond = DiamondHelper.narrow(world.activate(new Servants.DiamondServant()));
         guarded = GuardedHelper.narrow(world.activate(new Servants.GuardedServant()));
+        decimals = DecimalsHelper.narrow(world.activate(new DecimalsPOATie((DecimalsOperations) Proxy.newProxyInstance(
+            EveryServant.class.getClassLoader(), new Class<?>[] {DecimalsOperations.class},
+            (proxy, method, arguments) -> answer(method, arguments)))));
         peer = PeerHelper.narrow(world.activate(new Servants.PeerServant()));
         Forwarding.start(world, base);
     }
@@ -204,6 +208,8 @@ public final class EveryServant {
     public void tell(Listener whom, int times) { for (int n = 0; n < times; n++) whom.told(n); }
     public int bounce_with(Peer other, int depth) { return peer.bounce(other, depth); }
 
-    public org.omg.CORBA.Object part(String name) { return name.equals("Guarded") ? guarded : null; }
+    public org.omg.CORBA.Object part(String name) {
+        return name.equals("Guarded") ? guarded : name.equals("Decimals") ? decimals : null;
+    }
     public void shutdown() { new Thread(() -> world.orb.shutdown(true)).start(); }
 }

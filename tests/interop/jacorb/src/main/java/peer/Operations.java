@@ -126,6 +126,15 @@ final class Operations {
         {"union_record", "UnionRecord"},
     };
 
+    static final String[][] DECIMALS = {
+        {"money", "Money"},
+        {"fraction", "Fraction"},
+        {"whole", "Whole"},
+        {"money_seq", "MoneySeq"},
+        {"money_array", "MoneyArray"},
+        {"money_record", "MoneyRecord"},
+    };
+
     static final String[][] PHASES = {
         {"pair_seq", "PairSeq"},
         {"rgb_seq", "RgbSeq"},

@@ -112,6 +112,12 @@ final class Samples {
                 case TCKind._tk_boolean: return k % 2 == 1;
                 case TCKind._tk_string: return cut(STRINGS[k % 7], type.length());
                 case TCKind._tk_wstring: return cut(WSTRINGS[k % 6], type.length());
+                case TCKind._tk_fixed: {
+                    String digits = "1234567890123456789012345678901".substring(0, type.fixed_digits());
+                    String most = "9".repeat(type.fixed_digits());
+                    String[] table = {"0", "1", "-1", most, "-" + most, digits};
+                    return new java.math.BigDecimal(new java.math.BigInteger(table[k % 6]), type.fixed_scale());
+                }
                 case TCKind._tk_enum: return enumerator(type, k % type.member_count());
                 case TCKind._tk_sequence: {
                     int length = LENGTHS[k % 7];
@@ -226,6 +232,7 @@ final class Samples {
             case TCKind._tk_char: case TCKind._tk_wchar: return char.class;
             case TCKind._tk_octet: return byte.class;
             case TCKind._tk_boolean: return boolean.class;
+            case TCKind._tk_fixed: return java.math.BigDecimal.class;
             case TCKind._tk_string: case TCKind._tk_wstring: return String.class;
             case TCKind._tk_sequence: case TCKind._tk_array: return javaClass(type.content_type()).arrayType();
             default: return Class.forName("interop." + type.name());
@@ -264,6 +271,7 @@ final class Samples {
             case TCKind._tk_boolean: out.append((Boolean) x ? "TRUE" : "FALSE"); break;
             case TCKind._tk_string: showString(out, (String) x); break;
             case TCKind._tk_wstring: out.append('L'); showString(out, (String) x); break;
+            case TCKind._tk_fixed: out.append(((java.math.BigDecimal) x).setScale(type.fixed_scale()).toPlainString()); break;
             case TCKind._tk_enum: out.append(type.member_name((Integer) x.getClass().getMethod("value").invoke(x))); break;
             case TCKind._tk_sequence: case TCKind._tk_array:
                 out.append('[');
