@@ -81,7 +81,7 @@ fn cube_measures_each_type_and_size() {
     assert!(shown.contains("longs 4 KiB") && shown.contains("calls/s"), "{shown}");
     assert!(refused(&["bench", "cube", "--types", "float"]).contains("there are void, short"));
     assert!(refused(&["bench", "cube", "--sizes", "6"]).contains("a long has 4"));
-    assert!(refused(&["bench", "cube", "--peers", "orbix"]).contains("zorb, omniorb, jacorb"));
+    assert!(refused(&["bench", "cube", "--peers", "orbix"]).contains("zorb-shm:RING, omniorb, jacorb"));
 }
 
 #[test]

@@ -188,7 +188,7 @@ fn a_peer_that_drops_a_buffer_is_told_and_the_rest_goes_on() {
 fn what_cannot_be_is_refused_with_a_list_of_what_can() {
     let peers = peers("refused", &[]);
     for (arguments, reason) in [
-        (&["run", "--versions", "raw,orbix"][..], "there are raw, framed, ipc, spin, zorb, omniorb"),
+        (&["run", "--versions", "raw,orbix"][..], "there are raw, framed, ipc, spin, zorb, zorb-asleep"),
         (&["run", "--types", "float"], "there are octet, char, short"),
         (&["run", "--buffers", "1K..1"], "begins with the larger size"),
         (&["run", "--buffers", "lots"], "no number of octets"),
