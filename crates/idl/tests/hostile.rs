@@ -31,6 +31,23 @@ fn nesting_is_bounded() {
 }
 
 #[test]
+fn what_is_inherited_is_not_copied_without_end() {
+    let comment = format!("/// {}\n", "x".repeat(1 << 20));
+    let many = |kind: &str| (0..1_000).map(|n| format!("{kind} D{n} : B {{}};")).collect::<String>();
+    fails(format!("struct B {{\n{comment}long x; }};{}", many("struct")), "too entangled to check");
+    fails(format!("bitset B {{\n{comment}bitfield<3> x; }};{}", many("bitset")), "too entangled to check");
+}
+
+#[test]
+fn annotations_find_what_they_stand_before() {
+    // Each looked for among all before it: this many took minutes.
+    let features: String =
+        (0..60_000).map(|n| format!("@unit(\"m\") readonly attribute double a{n};")).collect();
+    let model = on_small_stack(format!("interface I {{ {features} }};")).expect("it is right");
+    assert_eq!(model.features(model.find("I").expect("I")).len(), 60_000);
+}
+
+#[test]
 fn long_expressions_are_not_deep() {
     const N: usize = 100_000;
     let model = on_small_stack(format!("const unsigned long long x = {}1;", "1+".repeat(N))).expect("a sum");

@@ -55,6 +55,7 @@ impl Checker {
     }
 
     /// The type of the values of an annotated thing.
+    /// It is among the last that were declared, so that is where it is looked for.
     fn type_of(&self, target: Target, name: &str) -> Option<Type> {
         match target {
             Target::Definition(id) => match &self.model.definition(id).kind {
@@ -65,11 +66,11 @@ impl Checker {
             },
             Target::Feature { of, .. } => {
                 if let DefinitionKind::ValueType(it) = &self.model.definition(of).kind
-                    && let Some(member) = it.state.iter().find(|it| it.name == name)
+                    && let Some(member) = it.state.iter().rev().find(|it| it.name == name)
                 {
                     return Some(member.ty.clone());
                 }
-                self.model.features(of).iter().find_map(|it| match it {
+                self.model.features(of).iter().rev().find_map(|it| match it {
                     Feature::Attribute(it) if it.name == name => Some(it.ty.clone()),
                     _ => None,
                 })
@@ -86,17 +87,17 @@ impl Checker {
         let features = match self.kind_mut(of) {
             DefinitionKind::Interface(it) => &mut it.features,
             DefinitionKind::ValueType(it) => {
-                if let Some(member) = it.state.iter_mut().find(|it| it.name == name) {
+                if let Some(member) = it.state.iter_mut().rev().find(|it| it.name == name) {
                     return member.annotations.append(&mut kept);
                 }
-                if let Some(factory) = it.factories.iter_mut().find(|it| it.name == name) {
+                if let Some(factory) = it.factories.iter_mut().rev().find(|it| it.name == name) {
                     return factory.annotations.append(&mut kept);
                 }
                 &mut it.features
             }
             _ => return,
         };
-        match features.iter_mut().find(|it| it.name() == name) {
+        match features.iter_mut().rev().find(|it| it.name() == name) {
             Some(Feature::Operation(it)) => it.annotations.append(&mut kept),
             Some(Feature::Attribute(it)) => it.annotations.append(&mut kept),
             None => {}
@@ -374,4 +375,18 @@ fn names(it: &Item) -> Vec<&Name> {
         Item::Home(it) => vec![&it.name],
         _ => Vec::new(),
     }
+}
+
+/// Steps for copying what is said about a member: by its octets, since a comment may be as long as the file.
+pub(super) fn weight(doc: &str, annotations: &[Annotation]) -> usize {
+    let octets = |value: &ArgumentValue| match value {
+        ArgumentValue::Value(Value::String(text)) => text.len(),
+        ArgumentValue::Value(Value::WString(text)) => text.len(),
+        ArgumentValue::Word(word) => word.len(),
+        ArgumentValue::Value(_) => 1,
+    };
+    let of = |it: &Annotation| {
+        it.name.len() + it.arguments.iter().map(|it| it.name.len() + octets(&it.value)).sum::<usize>()
+    };
+    (doc.len() + annotations.iter().map(of).sum::<usize>()) / 4
 }

@@ -2,7 +2,7 @@
 
 use std::collections::HashMap;
 
-use super::annotation::On;
+use super::annotation::{On, weight};
 use super::scope::Target;
 use super::{Checker, type_span};
 use crate::diagnostics::error;
@@ -41,7 +41,12 @@ impl Checker {
             && let Type::Named(id) = *self.model.resolve_alias(&Type::Named(id))
             && let DefinitionKind::Bitset(it) = &self.model.definition(id).kind
         {
-            return Some((id, it.fields.clone()));
+            let weight = it.fields.iter().map(|it| 1 + weight(&it.doc, &it.annotations)).sum();
+            self.work(weight, base.span);
+            return match &self.model.definition(id).kind {
+                DefinitionKind::Bitset(it) if !self.reporter.stopped() => Some((id, it.fields.clone())),
+                _ => None,
+            };
         }
         let message = format!("cannot inherit from `{}`", base.written());
         self.report(error(message, base.span, "a bitset inherits from a bitset"));

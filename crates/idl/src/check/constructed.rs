@@ -2,7 +2,7 @@
 
 use std::rc::Rc;
 
-use super::annotation::On;
+use super::annotation::{On, weight};
 use super::scope::Target;
 use super::{Checker, type_span};
 use crate::diagnostics::error;
@@ -302,12 +302,14 @@ impl Checker {
         let ty = self.named_type(base)?;
         let found = match self.model.resolve_alias(&ty) {
             Type::Named(id) => match &self.model.definition(*id).kind {
-                DefinitionKind::Struct(it) => Some((*id, it.members.clone())),
+                DefinitionKind::Struct(it) => {
+                    Some((*id, it.members.iter().map(|it| 1 + weight(&it.doc, &it.annotations)).sum()))
+                }
                 _ => None,
             },
             _ => None,
         };
-        let Some((id, members)) = found else {
+        let Some((id, weight)) = found else {
             let message = format!("`{}` cannot inherit from `{}`", name.text, base.written());
             self.report(error(message, base.span, "a struct inherits from a struct"));
             return None;
@@ -318,8 +320,11 @@ impl Checker {
             self.report(error(message, base.span, "define it before").see(declared, "declared here"));
             return None;
         }
-        self.work(members.len(), base.span);
-        Some((id, members))
+        self.work(weight, base.span);
+        match &self.model.definition(id).kind {
+            DefinitionKind::Struct(it) if !self.reporter.stopped() => Some((id, it.members.clone())),
+            _ => None,
+        }
     }
 
     fn members(&mut self, id: DefinitionId, inherited: Vec<Member>, fields: &[Field]) -> Vec<Member> {
