@@ -176,7 +176,7 @@ pub static SETTINGS: &[Setting] = &[
     Setting {
         key: "messaging",
         kind: Kind::Choice(&[Giop::NAME, GiopLite::NAME, Frames::NAME]),
-        what: "What is spoken where the other side knows it too (frames: for oneways by udp); giop is spoken in any case.",
+        what: "What is spoken where the other side knows it too (frames: for oneways by udp and miop); giop is spoken in any case.",
         spellings: &[],
         get: |chosen| chosen.messagings.first().map(|name| Value::Text((*name).to_owned())),
         set: |builder, value| match value.text() {

@@ -98,8 +98,8 @@ fn references() {
 fn urls() {
     let seeds: Vec<Vec<u8>> = [
         "corbaloc:iiop:1.2@a.example:7,:b,:1.1@[::1],iiop:[fe80::1%eth0]:9,tao:x|y/Key%20%2f",
-        "corbaloc:uiop:1.1        /run/a,omniunix:/run/b:,uiop:/c|Key%7C",
-        "corbaloc:omniunix:1.2        /run/b:/Key",
+        "corbaloc:uiop:1.1@/run/a,omniunix:/run/b:,uiop:/c|Key%7C",
+        "corbaloc:omniunix:1.2@/run/b:/Key",
         "corbaloc:rir:/NameService",
         "corbaname:rir:#a.b/c",
         "corbaname::host:9999/Root#a.b/c%20d",

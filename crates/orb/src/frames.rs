@@ -41,7 +41,7 @@ use zorb_giop::{ComponentTag, MessagingComponent, UipmcProfile};
 
 use crate::{Call, ObjectRef, SystemException};
 
-/// The same group of objects, oneways to which go as frames where the client's ORB has [`messaging()`]. A group's URL cannot
+/// The same group of objects under the same policies, oneways to which go as frames where the client's ORB has [`messaging()`]. A group's URL cannot
 /// say that.
 ///
 /// # Errors
@@ -52,8 +52,10 @@ pub fn group(group: &ObjectRef) -> Result<ObjectRef, SystemException> {
     let mut is_one = false;
     for profile in &mut ior.profiles {
         let Ok(mut uipmc) = UipmcProfile::decode(profile) else { continue };
+        let mut names = MessagingComponent::find(&uipmc.components);
+        names.names.retain(|name| name != Frames::NAME);
+        names.names.insert(0, Frames::NAME.to_owned());
         uipmc.components.retain(|component| component.tag != ComponentTag::ZORB_MESSAGING);
-        let names = MessagingComponent { names: vec![Frames::NAME.to_owned()] };
         let named = names.encode().and_then(|component| {
             uipmc.components.push(component);
             uipmc.encode()
@@ -64,8 +66,7 @@ pub fn group(group: &ObjectRef) -> Result<ObjectRef, SystemException> {
     if !is_one {
         return Err(refused("the reference names no group of objects"));
     }
-    let text = ior.to_string();
-    group.orb().string_to_object(&text)?.ok_or_else(|| refused("the reference names no group of objects"))
+    Ok(ObjectRef::bound(group.orb().clone(), ior, group.policies().clone()))
 }
 
 thread_local! {

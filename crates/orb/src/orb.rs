@@ -415,7 +415,7 @@ impl OrbBuilder {
     /// The most octets that large messages, those above 16 KiB, may hold at once in this ORB, as a client and as a server together: from the time
     /// that a connection grants memory to one until nothing refers to it, which is after its upcall, or when the caller has dropped what it
     /// read in place. Default: what each connection may hold, and no bound beyond. While a message above 256 KiB grows it holds
-    /// these twice.
+    /// these twice. A message that comes in fragments counts until it is whole, and then no more.
     ///
     /// A message for which there is no memory ends its connection with a MessageError, and a client's call in `IMP_LIMIT`.
     pub fn message_memory(mut self, octets: usize) -> Self {
@@ -423,8 +423,8 @@ impl OrbBuilder {
         self
     }
 
-    /// Buffers for large messages that are made now, and used again and again by all connections: messages up to `octets` with their header, as
-    /// many at a time as there are buffers, so cause no allocation and no page fault. Others are allocated, within
+    /// Buffers for large messages that are made when the ORB is built, and used again and again by all connections: messages up to `octets` with their header, as
+    /// many at a time as there are buffers, then find their memory allocated and its pages there. Others are allocated, within
     /// [`message_memory`](Self::message_memory), for which these do not count. Default: none.
     pub fn message_buffers(mut self, count: usize, octets: usize) -> Self {
         self.message_buffers = Some((count, octets));

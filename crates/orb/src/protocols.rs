@@ -75,7 +75,8 @@ impl Protocols {
         self.0.iter().map(|name| &**name)
     }
 
-    /// Whether calls may go by this transport.
+    /// Whether the list lets calls go by this transport. By a second one of a kind ([`named`](crate::transport::tcp::Tcp::named)) they go only
+    /// where the list has its name.
     pub fn allows(&self, transport: &str) -> bool {
         self.rank(transport).is_some()
     }

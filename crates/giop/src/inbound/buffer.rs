@@ -167,7 +167,7 @@ impl ReceiveBuffer {
     /// Begins anew with ordinary memory, without what is unparsed.
     pub(super) fn begin_small(&mut self) {
         self.discard();
-        self.replace_with(vec![0; self.ordinary + ALIGNMENT].into());
+        self.replace_with(aligned(self.ordinary));
     }
 
     /// Forgets what is unparsed.
@@ -260,10 +260,7 @@ impl ReceiveBuffer {
             self.replace_with(memory);
             return Ok(());
         }
-        let mut octets = vec![0; size + ALIGNMENT];
-        let base = octets.as_ptr().align_offset(ALIGNMENT).min(ALIGNMENT);
-        octets.truncate(base + size);
-        self.replace_with(octets.into());
+        self.replace_with(aligned(size));
         Ok(())
     }
 
@@ -289,6 +286,14 @@ impl ReceiveBuffer {
             self.start = self.base;
         }
     }
+}
+
+/// Memory for so many octets behind an aligned start, and no more.
+fn aligned(size: usize) -> Memory {
+    let mut octets = vec![0; size + ALIGNMENT];
+    let base = octets.as_ptr().align_offset(ALIGNMENT).min(ALIGNMENT);
+    octets.truncate(base + size);
+    octets.into()
 }
 
 #[cfg(test)]

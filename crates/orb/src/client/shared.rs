@@ -176,6 +176,10 @@ impl Shared {
         if now > last_used + RESTS_AFTER
             && let Some(channel) = self.channel.get()
         {
+            // Who reads holds it, and does not rest.
+            if let Some(mut inbound) = self.inbound.try_lock() {
+                inbound.release_memory();
+            }
             channel.rest();
         }
     }

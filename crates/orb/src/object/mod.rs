@@ -45,7 +45,7 @@ impl ObjectRef {
         (!ior.is_nil()).then(|| ObjectRef::bound(orb.clone(), ior, Policies::new()))
     }
 
-    fn bound(orb: Orb, ior: Ior, policies: Policies) -> ObjectRef {
+    pub(crate) fn bound(orb: Orb, ior: Ior, policies: Policies) -> ObjectRef {
         let policies = Standing::new(policies, orb.policies().clone(), || orb.client().next_owner());
         ObjectRef(Arc::new(Reference { orb, ior, policies, route: RouteCache::default() }))
     }

@@ -84,7 +84,7 @@ impl Shm {
     /// Slabs for much data beside the rings of the connections that a client opens: how many each direction has, 1 to 64, and
     /// octets of each, 4 KiB to 16 MiB; powers of two, 64 MiB together. 32 of 128 KiB otherwise. What is sent at once and would
     /// fill half a slab goes into one, if one is free. A server accepts up to 16 MiB each way, or what it has here if that is
-    /// more. A slab takes memory from its first use on until the connection ends: one or two where calls wait for their
+    /// more. A slab takes memory from its first use on until the connection has been idle for some time: one or two where calls wait for their
     /// replies, all of them where oneways follow each other.
     ///
     /// # Errors
