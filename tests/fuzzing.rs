@@ -204,7 +204,7 @@ fn idl() {
 
 /// Gives cargo-fuzz the same seeds to begin with; see docs/fuzzing.md.
 #[test]
-#[ignore = "writes fuzz/corpus"]
+#[ignore = "by hand: writes fuzz/corpus"]
 fn corpus() {
     for (target, seeds) in [
         ("messages", message_seeds()),

@@ -84,7 +84,7 @@ fn what_is_timed_is_mapped() {
 }
 
 #[test]
-#[ignore = "prints times, which only a release build on a quiet machine makes meaningful"]
+#[ignore = "by hand: prints times, which only a release build on a quiet machine makes meaningful"]
 fn times() {
     let text = idl(10_000);
     let files = Memory::new([("large.idl", text.as_str())]);

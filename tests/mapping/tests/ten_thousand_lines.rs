@@ -186,7 +186,7 @@ fn what_people_write_has_as_much_in_it_as_the_services() {
 }
 
 #[test]
-#[ignore = "takes two minutes, and says something only on a quiet machine"]
+#[ignore = "by hand: takes two minutes, and says something only on a quiet machine"]
 fn the_compiler_takes_so_long() {
     let folder = Path::new(env!("CARGO_TARGET_TMPDIR")).join("ten_thousand_lines");
     measure("as people write it", &idl(10_000, as_written), &folder);
