@@ -115,8 +115,13 @@ impl<'a> Encoder<'a> {
     #[inline]
     pub fn with_buffer(mut buffer: Vec<u8>, format: Format) -> Self {
         buffer.clear();
+        Self::holding(buffer, format)
+    }
+
+    #[inline(always)]
+    fn holding(head: Vec<u8>, format: Format) -> Self {
         Self {
-            head: buffer,
+            head,
             runs: None,
             inserted: 0,
             shift: 0,
@@ -125,6 +130,14 @@ impl<'a> Encoder<'a> {
             fragments: None,
             format,
         }
+    }
+
+    /// A message that begins with the first `length` octets of a buffer, as a message before it left them: one whose octets up to
+    /// there were all written, not borrowed, and not in fragments. What follows them is dropped.
+    #[inline]
+    pub fn continuing(mut buffer: Vec<u8>, length: usize, format: Format) -> Self {
+        buffer.truncate(length);
+        Self::holding(buffer, format)
     }
 
     /// An encapsulation by itself (§9.3.3): the byte order, then what `fill` writes, aligned from the byte order.

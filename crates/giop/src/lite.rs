@@ -52,6 +52,9 @@ const BY_NUMBER: u8 = 2;
 /// Where a message says its size.
 const SIZE_AT: usize = 4;
 
+/// Where a Request has its id.
+pub(crate) const ID_AT: usize = 8;
+
 /// Octets of the shortest messages, and of the heads of the others.
 const SHORTEST: usize = 8;
 const CANCEL: usize = 12;

@@ -29,6 +29,9 @@ use crate::{
 /// Where a header holds the message's size.
 const SIZE_AT: usize = 8;
 
+/// Bodies begin at a multiple of this in 1.2, and in GIOPlite.
+pub(crate) const BODY_ALIGNMENT: usize = 8;
+
 /// What a Request begins with.
 #[derive(Clone, Copy, Debug)]
 pub struct RequestHead<'h> {
@@ -104,7 +107,7 @@ pub fn begin_request(to: &mut Encoder<'_>, head: &RequestHead<'_>) -> Result<(),
     write_name(to, head.operation, "operation name")?;
     to.write_length(head.contexts.len())?;
     write_contexts(to, head.contexts)?;
-    to.align_before_next(8);
+    to.align_before_next(BODY_ALIGNMENT);
     Ok(())
 }
 
@@ -144,7 +147,7 @@ pub fn begin_reply(to: &mut Encoder<'_>, head: &ReplyHead<'_>) -> Result<(), Enc
     let (id, status) = (head.id.to_ne_bytes(), head.status.0.to_ne_bytes());
     to.write_octets([magic, kind, size, id, status, contexts].as_flattened());
     write_contexts(to, head.contexts)?;
-    to.align_before_next(8);
+    to.align_before_next(BODY_ALIGNMENT);
     Ok(())
 }
 

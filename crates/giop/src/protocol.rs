@@ -7,8 +7,10 @@ use alloc::sync::Arc;
 use core::any::Any;
 use core::ops::Deref;
 
-use zorb_cdr::{EncodeError, Encoder};
+use zorb_cdr::{EncodeError, Encoder, Format, Version};
 
+use crate::header::HEADER_SIZE;
+use crate::outbound::BODY_ALIGNMENT;
 use crate::{Giop, GiopLite, Messaging, ReplyHead, RequestHead, begin_reply, begin_request, finish, lite};
 
 /// A messaging protocol; derefs to the trait, for what is rare. Its clone is a count at most.
@@ -72,12 +74,6 @@ enum By<'p> {
 }
 
 impl Writer<'_> {
-    /// Whether it writes GIOP.
-    #[inline(always)]
-    pub fn is_giop(self) -> bool {
-        matches!(self.0, By::Giop)
-    }
-
     /// [`Messaging::begin_request`].
     ///
     /// # Errors
@@ -89,6 +85,25 @@ impl Writer<'_> {
             By::Lite => lite::begin_request(to, head),
             By::Other(messaging) => messaging.begin_request(to, head),
         }
+    }
+
+    /// Where a request that it has begun in this format has its id, if nothing else need tell its head from the next one's: the
+    /// same operation of the same object, wanted in the same way and without service contexts.
+    #[inline(always)]
+    pub fn id_at(self, format: Format) -> Option<usize> {
+        match self.0 {
+            By::Giop => (format.version >= Version::V1_2).then_some(HEADER_SIZE),
+            By::Lite => Some(lite::ID_AT),
+            By::Other(_) => None,
+        }
+    }
+
+    /// Begins a request in an encoder that [continues](Encoder::continuing) the head of one before, which had its id
+    /// [there](Self::id_at). Nothing else of the head is written.
+    #[inline(always)]
+    pub fn repeat_request(self, to: &mut Encoder<'_>, id_at: usize, id: u32) {
+        to.set_u32(id_at, id);
+        to.align_before_next(BODY_ALIGNMENT);
     }
 
     /// [`Messaging::begin_reply`].

@@ -1,11 +1,13 @@
 //! One request as it goes out: what the stub said, and the form that a particular connection gives it.
 
 use std::io::ErrorKind;
+use std::num::NonZeroU64;
 use std::time::Instant;
+use std::{mem, ptr};
 
 use zorb_cdr::copies::copied;
 use zorb_cdr::{CodeSets, EncodeError, Encoder, Format, Version};
-use zorb_giop::{Protocol, RequestHead, ResponseFlags, ServiceContexts, Target};
+use zorb_giop::{Protocol, RequestHead, ResponseFlags, ServiceContexts, Target, Writer};
 
 use super::failure::{Failure, Step};
 use crate::object::route::Candidate;
@@ -36,6 +38,12 @@ pub(crate) struct Course<'c> {
 }
 
 impl<'c> Course<'c> {
+    /// Whether its target is the candidate's own.
+    #[inline(always)]
+    fn is_by_own_key(&self) -> bool {
+        ptr::eq(self.target, &self.candidate.target)
+    }
+
     /// The same for a message that is not cut.
     pub(crate) fn whole(&self) -> Course<'c> {
         Course { fragment_size: usize::MAX, ..*self }
@@ -86,31 +94,136 @@ impl Terms {
 }
 
 /// Writes the whole message into `message`, an empty one in the form's format.
-#[inline(always)]
+#[inline]
 pub(crate) fn compose<'a>(
     message: &mut Encoder<'a>,
     form: &Form<'_>,
     course: &Course<'_>,
     outgoing: &mut Outgoing<'_, 'a>,
 ) -> Result<(), EncodeError> {
+    let messaging = course.candidate.pool.messaging().writer();
+    begin(message, messaging, course.candidate.knows_numbers(), form, course, outgoing)?;
+    (outgoing.arguments)(message)?;
+    messaging.finish(message)
+}
+
+/// Writes the head; `by_number`: with the operation's number, if the protocol has such.
+#[inline(always)]
+fn begin(
+    message: &mut Encoder<'_>,
+    messaging: Writer<'_>,
+    by_number: bool,
+    form: &Form<'_>,
+    course: &Course<'_>,
+    outgoing: &Outgoing<'_, '_>,
+) -> Result<(), EncodeError> {
     if form.format.version == Version::V1_1 && course.fragment_size != usize::MAX {
         message.fragment_every(course.fragment_size);
     }
-    let messaging = course.candidate.pool.messaging().writer();
     let head = RequestHead {
         id: form.id,
         response: outgoing.response,
         target: course.target.into(),
         operation: outgoing.operation.name,
-        by_number: match messaging.is_giop() {
-            true => None,
-            false => course.candidate.number(outgoing.operation),
-        },
+        by_number: NonZeroU64::new(outgoing.operation.number).filter(|_| by_number),
         contexts: form.contexts,
     };
-    messaging.begin_request(message, &head)?;
-    (outgoing.arguments)(message)?;
-    messaging.finish(message)
+    messaging.begin_request(message, &head)
+}
+
+/// Memory for the messages of one connection, one after the other. What is called again and again, as most is, has its head there
+/// already, but for the id.
+#[derive(Default)]
+pub(crate) struct MessageBuffer {
+    octets: Vec<u8>,
+    /// The head that they begin with.
+    head: Option<Head>,
+}
+
+/// A head as it was written, and all that it says but its id.
+struct Head {
+    /// Octets of it.
+    length: usize,
+    id_at: usize,
+    /// The candidate, and so protocol, version and object key.
+    whose: u64,
+    operation: &'static Operation,
+    response: ResponseFlags,
+    by_number: bool,
+}
+
+impl Head {
+    /// Whether it is this message's, too.
+    #[inline(always)]
+    fn serves(&self, form: &Form<'_>, course: &Course<'_>, outgoing: &Outgoing<'_, '_>) -> bool {
+        self.whose == course.candidate.identity
+            && ptr::eq(self.operation, outgoing.operation)
+            && self.response == outgoing.response
+            && self.by_number == course.candidate.knows_numbers()
+            && course.is_by_own_key()
+            && form.contexts.is_empty()
+    }
+}
+
+impl MessageBuffer {
+    /// Writes a whole message. It is to be [given back](Self::take_back).
+    #[inline(always)]
+    pub(crate) fn compose<'a>(
+        &mut self,
+        form: &Form<'_>,
+        course: &Course<'_>,
+        outgoing: &mut Outgoing<'_, 'a>,
+    ) -> Result<Encoder<'a>, EncodeError> {
+        let octets = mem::take(&mut self.octets);
+        let messaging = course.candidate.pool.messaging().writer();
+        let mut message = match self.head.take_if(|head| head.serves(form, course, outgoing)) {
+            Some(head) => {
+                let mut message = Encoder::continuing(octets, head.length, form.format);
+                messaging.repeat_request(&mut message, head.id_at, form.id);
+                self.head = Some(head);
+                message
+            }
+            None => self.begin_anew(Encoder::with_buffer(octets, form.format), form, course, outgoing)?,
+        };
+        if let Err(error) = (outgoing.arguments)(&mut message).and_then(|()| messaging.finish(&mut message)) {
+            self.head = None;
+            return Err(error);
+        }
+        Ok(message)
+    }
+
+    /// With a head of its own.
+    #[inline(never)]
+    fn begin_anew<'a>(
+        &mut self,
+        mut message: Encoder<'a>,
+        form: &Form<'_>,
+        course: &Course<'_>,
+        outgoing: &Outgoing<'_, '_>,
+    ) -> Result<Encoder<'a>, EncodeError> {
+        let messaging = course.candidate.pool.messaging().writer();
+        let by_number = course.candidate.knows_numbers();
+        self.head = None;
+        begin(&mut message, messaging, by_number, form, course, outgoing)?;
+        let repeats = course.is_by_own_key() && form.contexts.is_empty();
+        if let Some(id_at) = messaging.id_at(form.format).filter(|_| repeats) {
+            self.head = Some(Head {
+                length: message.len(),
+                id_at,
+                whose: course.candidate.identity,
+                operation: outgoing.operation,
+                response: outgoing.response,
+                by_number,
+            });
+        }
+        Ok(message)
+    }
+
+    /// The message's memory serves again.
+    #[inline(always)]
+    pub(crate) fn take_back(&mut self, message: Encoder<'_>) {
+        self.octets = message.into_buffer();
+    }
 }
 
 /// Sends a composed message, whole or in fragments, on the calling thread.

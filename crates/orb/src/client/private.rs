@@ -2,7 +2,6 @@
 //! there is no lock, no hand-off and no other thread to wake.
 
 use std::io;
-use std::mem;
 use std::sync::Arc;
 use std::time::{Duration, Instant};
 
@@ -11,7 +10,7 @@ use zorb_giop::{Inbound, Message, Protocol, ProtocolError, Reply};
 
 use super::Settings;
 use super::failure::{Failure, Step};
-use super::message::{Course, Form, Outgoing, Terms, compose, send};
+use super::message::{Course, Form, MessageBuffer, Outgoing, Terms, send};
 use super::pool::Seat;
 use crate::probes::{Point, passed};
 use crate::transport::{Armed, Channel, Idle, Received, Wanted};
@@ -29,8 +28,8 @@ pub(crate) struct Private {
     channel: Arc<dyn Channel>,
     inbound: Inbound,
     terms: Terms,
-    /// The last call's message memory, used again.
-    buffer: Vec<u8>,
+    /// The last call's message, whose memory is used again.
+    buffer: MessageBuffer,
     /// What the call brought. It lies in `inbound`'s memory, which is free for the next message when it is dropped.
     answer: Option<(Reply, Format)>,
     /// When the last call began: a clock that has been read anyway.
@@ -49,7 +48,7 @@ impl Private {
             channel,
             inbound: settings.inbound(messaging),
             terms: Terms::default(),
-            buffer: Vec::new(),
+            buffer: MessageBuffer::default(),
             answer: None,
             last_used: Instant::now(),
             _seat: seat,
@@ -91,12 +90,12 @@ impl Private {
     ) -> Result<(), Box<Failure>> {
         self.last_used = course.started;
         let form = self.terms.next(course.candidate);
-        let mut message = Encoder::with_buffer(mem::take(&mut self.buffer), form.format);
-        compose(&mut message, &form, course, outgoing).map_err(|error| Box::new(Failure::Encode(error)))?;
+        let message = self.buffer.compose(&form, course, outgoing);
+        let message = message.map_err(|error| Box::new(Failure::Encode(error)))?;
         passed(Point::Composed);
         let sent = send(&*self.channel, &message, course);
         passed(Point::Sent);
-        self.buffer = message.into_buffer();
+        self.buffer.take_back(message);
         sent?;
         self.terms.sent(&form);
         let answered = self.await_reply(&form, course);

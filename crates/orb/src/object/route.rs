@@ -3,7 +3,6 @@
 //! A [`Destination`] is made once from a reference and kept with it: its profiles read, each endpoint's connections
 //! found, code sets chosen. A call then only picks a candidate.
 
-use std::num::NonZeroU64;
 use std::sync::atomic::{AtomicBool, AtomicU64, AtomicUsize, Ordering};
 use std::sync::{Arc, OnceLock};
 use std::time::{Duration, Instant};
@@ -22,7 +21,6 @@ use crate::exception::{Minor, SystemException};
 use crate::orb::Orb;
 use crate::policy::Standing;
 use crate::protocols::Protocols;
-use crate::skeleton::Operation;
 use crate::transport::{Carries, Endpoint, Transport, Ways};
 use crate::upcall;
 
@@ -42,6 +40,8 @@ const PAUSES: u32 = 16;
 
 /// One way to an object: an endpoint, and how to speak there.
 pub(crate) struct Candidate {
+    /// No other has it, in all the program's life.
+    pub(crate) identity: u64,
     pub(crate) pool: Arc<Pool>,
     /// The form of requests. Its version is what the messaging protocol says, or else the profile's, at most this ORB's; its
     /// code sets hold where none are announced.
@@ -78,7 +78,9 @@ impl Candidate {
             },
             _ => Target::ObjectKey(ways.object_key[..].into()),
         };
+        static MADE: AtomicU64 = AtomicU64::new(1);
         Candidate {
+            identity: MADE.fetch_add(1, Ordering::Relaxed),
             pool,
             format: format.unwrap_or(Format { version, code_sets: CodeSets::default() }),
             target,
@@ -98,16 +100,16 @@ impl Candidate {
         Arc::ptr_eq(&self.pool, &other.pool) && self.target == other.target
     }
 
-    /// The operation's number, if the server has said that it knows the object's operations by number.
+    /// Whether the server has said that the object's operations may be called by number.
     #[inline]
-    pub(crate) fn number(&self, operation: &Operation) -> Option<NonZeroU64> {
-        NonZeroU64::new(operation.number).filter(|_| self.by_number.load(Ordering::Relaxed))
+    pub(crate) fn knows_numbers(&self) -> bool {
+        self.by_number.load(Ordering::Relaxed)
     }
 
     /// The server has said so, or no longer does.
     #[inline]
     pub(crate) fn note_by_number(&self, by_number: bool) {
-        if self.by_number.load(Ordering::Relaxed) != by_number {
+        if self.knows_numbers() != by_number {
             self.by_number.store(by_number, Ordering::Relaxed);
         }
     }
