@@ -24,6 +24,18 @@ pub(super) enum Way {
     Spins,
     /// After giving the processor away.
     GivesAway,
+    /// The same where a look is a system call, and what counts is how fast the exchange goes.
+    TakesTurns,
+}
+
+impl Way {
+    /// What a trial begins with.
+    fn trial(self) -> u32 {
+        match self {
+            Self::Spins | Self::GivesAway => TRIAL,
+            Self::TakesTurns => 2 * TRIAL,
+        }
+    }
 }
 
 /// Short waits before the first trial, and before the next one where the last trial went well.
@@ -31,7 +43,10 @@ const PAUSE: u32 = 8;
 /// Short waits from one trial to the next, at the most. Two processes on one core make a call in some 14 µs; spins of 50 µs and
 /// 20 µs in as many calls are a quarter of a hundredth.
 const LONGEST_PAUSE: u32 = 2048;
-/// What a trial begins with: one miss ends it.
+/// Trials of the first way alone, after the second one gave the processor to a third party who kept it, for some 3 ms: half a percent of
+/// the waits until it does so again.
+const PASSED_OVER: u32 = 32;
+/// What a trial begins with: one miss ends it, or two where many waits are measured together.
 const TRIAL: u32 = MISS;
 /// A wait in which spinning might have helped: two wake-ups, of some 20 µs each between the processors of a virtual machine, and as
 /// much again twice for noise and work.
@@ -54,6 +69,8 @@ pub(super) struct Learner {
     left: AtomicU32,
     /// How long the pause is.
     pause: AtomicU32,
+    /// Trials in which all ways but the first are passed over.
+    passed_over: AtomicU32,
     /// How long short waits that slept took of late, in nanoseconds; 0: not known.
     usual: AtomicU32,
 }
@@ -67,6 +84,7 @@ impl Learner {
             score: number(0),
             left: number(PAUSE),
             pause: number(PAUSE),
+            passed_over: number(0),
             usual: number(0),
         }
     }
@@ -102,7 +120,7 @@ impl Learner {
             self.usual.store(usual, Relaxed);
         }
         match left {
-            0 | 1 => self.score.store(TRIAL, Relaxed),
+            0 | 1 => self.begins(),
             _ => self.left.store(left - 1, Relaxed),
         }
     }
@@ -124,6 +142,18 @@ impl Learner {
         }
     }
 
+    /// What was tried pays, as it was measured over many waits.
+    pub(super) fn pays(&self) {
+        self.score.store(MOST, Relaxed);
+        self.pause.store(PAUSE, Relaxed);
+    }
+
+    /// Whether it has paid of late.
+    #[inline]
+    pub(super) fn is_sure(&self) -> bool {
+        self.score.load(Relaxed) > 2 * TRIAL
+    }
+
     /// By a quarter, than to who sleeps.
     fn is_earlier(&self, after: Duration) -> bool {
         match u64::from(self.usual.load(Relaxed)) {
@@ -136,18 +166,49 @@ impl Learner {
     #[cold]
     pub(super) fn missed(&self) {
         let score = self.score.load(Relaxed).saturating_sub(MISS);
-        self.score.store(score, Relaxed);
         if score > 0 {
-            return;
+            return self.score.store(score, Relaxed);
         }
+        self.fails();
+    }
+
+    /// Giving the processor away gave it to a third party who keeps it: a trial costs a hundred times what a turn may save.
+    #[cold]
+    pub(super) fn meets_another(&self) {
+        self.passed_over.store(PASSED_OVER, Relaxed);
+        self.sleeps();
+    }
+
+    /// This way does not pay: the next one is tried, or none for a while.
+    #[cold]
+    pub(super) fn fails(&self) {
         let next = self.at.load(Relaxed) + 1;
-        if (next as usize) < self.ways.len() {
-            self.at.store(next, Relaxed);
-            self.score.store(TRIAL, Relaxed);
-            return;
+        let Some(way) = self.ways.get(next as usize) else { return self.sleeps() };
+        let passed_over = self.passed_over.load(Relaxed);
+        if passed_over > 0 {
+            self.passed_over.store(passed_over - 1, Relaxed);
+            return self.sleeps();
         }
-        self.at.store(0, Relaxed);
+        self.at.store(next, Relaxed);
+        self.score.store(way.trial(), Relaxed);
+    }
+
+    /// The way that its turn is.
+    fn begins(&self) {
+        let way = self.ways.get(self.at.load(Relaxed) as usize);
+        self.score.store(way.map_or(0, |way| way.trial()), Relaxed);
+    }
+
+    /// It sleeps for a few waits, to see how long they take, and goes on in the same way.
+    pub(super) fn doubts(&self) {
+        self.score.store(0, Relaxed);
+        self.left.store(PAUSE, Relaxed);
+    }
+
+    fn sleeps(&self) {
         let pause = LONGEST_PAUSE.min(self.pause.load(Relaxed) * 4);
+        self.score.store(0, Relaxed);
+        self.at.store(0, Relaxed);
         self.pause.store(pause, Relaxed);
         self.left.store(pause, Relaxed);
     }
@@ -303,6 +364,31 @@ mod tests {
     }
 
     #[test]
+    fn who_met_a_third_party_tries_the_first_way_alone_for_long() {
+        let learner = Learner::new(&[Way::Spins, Way::TakesTurns]);
+        waits(&learner);
+        learner.missed();
+        assert_eq!(learner.way(), Some(Way::TakesTurns));
+        learner.meets_another();
+        for _ in 0..PASSED_OVER {
+            assert_eq!(learner.way(), None);
+            waits(&learner);
+            assert_eq!(learner.way(), Some(Way::Spins));
+            learner.missed();
+        }
+        waits(&learner);
+        learner.missed();
+        assert_eq!(learner.way(), Some(Way::TakesTurns));
+        learner.missed();
+        assert_eq!(learner.way(), Some(Way::TakesTurns), "two stretches are measured");
+        learner.missed();
+        assert_eq!(learner.way(), None);
+        waits(&learner);
+        learner.pays();
+        assert!(learner.is_sure());
+    }
+
+    #[test]
     fn what_comes_no_earlier_than_to_who_sleeps_is_no_hit() {
         let learner = spins();
         let micros = Duration::from_micros;
@@ -329,6 +415,19 @@ mod tests {
         });
         assert_eq!(measured.count() as u32, PAUSE);
         assert!(learner.way().is_some());
+    }
+
+    #[test]
+    fn who_doubts_sleeps_a_little_and_goes_on() {
+        let learner = Learner::new(&[Way::Spins, Way::TakesTurns]);
+        waits(&learner);
+        learner.missed();
+        learner.pays();
+        learner.doubts();
+        assert_eq!(learner.way(), None);
+        assert!(learner.wants_time(true), "each of them is measured");
+        assert_eq!(waits(&learner), PAUSE);
+        assert_eq!(learner.way(), Some(Way::TakesTurns));
     }
 
     #[test]

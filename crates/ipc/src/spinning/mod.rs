@@ -3,11 +3,12 @@
 //!
 //! There are two ways to look again. Where the other side has a processor of its own: at once, again and again
 //! (spinning). Where both share one: after giving it away once (sched_yield(2)), which costs one system call a turn where
-//! sleeping and being woken costs two, and one that sets a timer; of memory alone, since a look into a socket is a system
-//! call besides. Which way pays, and whether any, is learned (`learner.rs`).
+//! sleeping and being woken costs two, and one that sets a timer. Which way pays, and whether any, is learned (`learner.rs`); of
+//! sockets, into which a look is a system call besides, also by how fast the exchange goes (`tempo.rs`).
 
 mod learner;
 mod policy;
+mod tempo;
 
 use std::hint;
 use std::sync::Arc;
@@ -18,6 +19,7 @@ use std::time::{Duration, Instant};
 use crate::{allowed_cores, counts};
 use learner::{Learner, Way};
 use policy::How;
+use tempo::{Tempo, Verdict};
 
 pub use policy::Spinning;
 
@@ -76,7 +78,7 @@ impl Spinners {
     /// For a channel on which a look is a system call. To be asked for by a thread that may run where the channel's waits
     /// will.
     pub fn spinner(&self) -> Spinner {
-        self.with(1, &[Way::Spins])
+        self.with(1, &[Way::Spins, Way::TakesTurns])
     }
 
     /// The same for a channel in memory.
@@ -86,7 +88,8 @@ impl Spinners {
 
     fn with(&self, rounds: u32, ways: &'static [Way]) -> Spinner {
         let is_confined = allowed_cores().is_ok_and(|cores| cores.len() == 1);
-        Spinner { spinners: self.clone(), rounds, is_confined, learner: Learner::new(ways) }
+        let tempo = ways.contains(&Way::TakesTurns).then(Tempo::new);
+        Spinner { spinners: self.clone(), rounds, is_confined, learner: Learner::new(ways), tempo }
     }
 }
 
@@ -119,6 +122,8 @@ pub struct Spinner {
     /// To one processor, perhaps together with the other side: then a call is so short that reading the clock shows.
     is_confined: bool,
     learner: Learner,
+    /// Where a look is a system call.
+    tempo: Option<Tempo>,
 }
 
 /// What [`Spinner::look`] brought.
@@ -162,6 +167,7 @@ impl Spinner {
                 None => Looked::InVain(self.sleeps()),
                 Some(Way::Spins) => self.spin_and_learn(most, look),
                 Some(Way::GivesAway) => self.give_away_and_learn(look),
+                Some(Way::TakesTurns) => self.take_turns(look),
             },
         }
     }
@@ -170,7 +176,11 @@ impl Spinner {
     #[inline]
     pub fn slept(&self, asleep: Asleep) {
         if let Some(since) = asleep.since {
-            self.learner.slept(Some(since.elapsed()));
+            let now = Instant::now();
+            self.learner.slept(Some(now.saturating_duration_since(since)));
+            if let Some(tempo) = &self.tempo {
+                tempo.slept(Some(now));
+            }
         }
     }
 
@@ -180,6 +190,9 @@ impl Spinner {
             return Asleep { spent: Duration::ZERO, since: Some(Instant::now()) };
         }
         self.learner.slept(None);
+        if let Some(tempo) = &self.tempo {
+            tempo.slept(None);
+        }
         Asleep::AT_ONCE
     }
 
@@ -192,10 +205,20 @@ impl Spinner {
         match self.spin(self.spinners.longest, most, look) {
             Spun::Came(it, after) => {
                 self.learner.came(after);
+                if let Some(tempo) = &self.tempo
+                    && let Some(verdict) = tempo.looked(Instant::now)
+                {
+                    self.heed(tempo, verdict);
+                }
                 Looked::Came(it)
             }
             Spun::Missed(spent) => {
                 self.learner.missed();
+                if let Some(tempo) = &self.tempo
+                    && self.learner.way() != Some(Way::Spins)
+                {
+                    tempo.begins();
+                }
                 Looked::InVain(Asleep { spent, since: None })
             }
             Spun::NoPlace => Looked::InVain(Asleep::AT_ONCE),
@@ -216,6 +239,49 @@ impl Spinner {
                 self.learner.missed();
                 Looked::InVain(Asleep::AT_ONCE)
             }
+        }
+    }
+
+    /// Gives the processor away and looks, where that is a system call. A wait in vain is none where it is being tried: the other side may
+    /// not yet have begun.
+    #[inline]
+    fn take_turns<T>(&self, mut look: impl FnMut() -> Option<T>) -> Looked<T> {
+        let Some(tempo) = &self.tempo else { return self.give_away_and_learn(look) };
+        let begun = tempo.looks_at_clock().then(Instant::now);
+        let it = (0..TURNS).find_map(|_| {
+            counts::enter();
+            thread::yield_now();
+            look()
+        });
+        let is_sure = self.learner.is_sure();
+        let late = begun.is_some_and(|begun| begun.elapsed() > LONGEST_TURN);
+        match tempo.looked(Instant::now) {
+            _ if late && !is_sure => self.learner.meets_another(),
+            Some(verdict) => self.heed(tempo, verdict),
+            None if is_sure && (late || it.is_none()) => self.learner.missed(),
+            None => {}
+        }
+        match it {
+            Some(it) => Looked::Came(it),
+            None => Looked::InVain(Asleep::AT_ONCE),
+        }
+    }
+
+    #[cold]
+    fn heed(&self, tempo: &Tempo, verdict: Verdict) {
+        let way = self.learner.way();
+        match verdict {
+            Verdict::Faster => self.learner.pays(),
+            Verdict::InDoubt => {
+                self.learner.doubts();
+                tempo.doubts();
+            }
+            // Spinning is faster by far, or not at all.
+            Verdict::Slower if way == Some(Way::Spins) => self.learner.fails(),
+            Verdict::Slower => self.learner.missed(),
+        }
+        if self.learner.way() != way {
+            tempo.begins();
         }
     }
 
@@ -309,7 +375,7 @@ mod tests {
 
     fn with(how: Spinning, places: usize) -> Spinner {
         let spinners = Spinners::at_most(how, places);
-        Spinner { spinners, rounds: 1, is_confined: false, learner: Learner::new(&[Way::Spins]) }
+        Spinner { spinners, rounds: 1, is_confined: false, learner: Learner::new(&[Way::Spins]), tempo: None }
     }
 
     /// How often it looks in a wait.

@@ -27,9 +27,10 @@ impl Spinning {
         Self(How::Bounded(longest))
     }
 
-    /// Learns what pays. After eight waits that were short it tries to spin; while most of its spins bring what was waited for
-    /// it goes on. Otherwise it sleeps at once, and tries again after a number of short waits that grows each time, to some
-    /// hundred. Long waits lead to no trial, so that a channel with a call now and then never spins.
+    /// Learns what pays. After eight waits that were short it tries to spin, and if that fails to give the processor away, which pays where
+    /// the other side shares it and does the same; while most of that brings what was waited for it goes on. Otherwise it sleeps at
+    /// once, and tries again after a number of short waits that grows each time, to two thousand. Long waits lead to no trial,
+    /// so that a channel with a call now and then never spins.
     pub const fn adaptive() -> Self {
         Self(How::Adaptive)
     }
