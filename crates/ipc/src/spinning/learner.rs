@@ -46,6 +46,8 @@ const LONGEST_PAUSE: u32 = 2048;
 /// Trials of the first way alone, after the second one gave the processor to a third party who kept it, for some 3 ms: half a percent of
 /// the waits until it does so again.
 const PASSED_OVER: u32 = 32;
+/// A pause is shorter by up to this part of it, as the last nanoseconds of a wait have it.
+const VARIES: u32 = 8;
 /// What a trial begins with: one miss ends it, or two where many waits are measured together.
 const TRIAL: u32 = MISS;
 /// A wait in which spinning might have helped: two wake-ups, of some 20 µs each between the processors of a virtual machine, and as
@@ -172,9 +174,13 @@ impl Learner {
         self.fails();
     }
 
-    /// Giving the processor away gave it to a third party who keeps it: a trial costs a hundred times what a turn may save.
+    /// Giving the processor away in a trial gave it to a third party: one who keeps it takes a hundred times what a turn may save, so that twice
+    /// is enough.
     #[cold]
     pub(super) fn meets_another(&self) {
+        if self.score.load(Relaxed) > TRIAL {
+            return self.missed();
+        }
         self.passed_over.store(PASSED_OVER, Relaxed);
         self.sleeps();
     }
@@ -210,7 +216,8 @@ impl Learner {
         self.score.store(0, Relaxed);
         self.at.store(0, Relaxed);
         self.pause.store(pause, Relaxed);
-        self.left.store(pause, Relaxed);
+        // Not always as many, so that both sides come to try at the same time if they did not.
+        self.left.store(pause - self.usual.load(Relaxed) % (pause / VARIES), Relaxed);
     }
 }
 
@@ -369,6 +376,8 @@ mod tests {
         waits(&learner);
         learner.missed();
         assert_eq!(learner.way(), Some(Way::TakesTurns));
+        learner.meets_another();
+        assert_eq!(learner.way(), Some(Way::TakesTurns), "once may be chance");
         learner.meets_another();
         for _ in 0..PASSED_OVER {
             assert_eq!(learner.way(), None);

@@ -1,7 +1,7 @@
 //! Whether looking again pays on a channel whose looks are system calls: by how fast the exchange goes, asleep and so.
 //!
 //! ```text
-//!  asleep            │ looking: 16 waits │ eight times every fourth … │ eight times every fourth …
+//!  asleep            │ looking: 32 waits │ eight times every fourth … │ eight times every fourth …
 //!  … the last eight  │                   │                            │
 //!  time from one end │ the other side    │ faster?                    │ faster?
 //!  of a wait to next │ may join in       │                            │
@@ -17,8 +17,8 @@
 use std::sync::atomic::{AtomicU32, AtomicU64, Ordering::Relaxed};
 use std::time::Instant;
 
-/// Waits in which the other side may join in. 16: both count the same waits, but for some that were long for one of them.
-const JOINING: u32 = 16;
+/// Waits in which the other side may join in. 32: both count the same waits, but for some that were long for one of them.
+const JOINING: u32 = 32;
 /// Of so many waits one is timed, between two ends: the clock's share is then a tenth of a percent.
 const OF: u32 = 4;
 /// Times that are judged together, so that an interruption in one of them does not decide.
@@ -229,7 +229,7 @@ mod tests {
         tempo.slept(Some(clock.after(150_000)));
         asleep(&tempo, &mut clock, 10_000);
         assert!(tempo.asleep.load(Relaxed) < 10_100);
-        let interrupted = |wait| if wait == JOINING + 3 { 150_000 } else { 9_000 };
+        let interrupted = |wait| if wait == JOINING + OF - 1 { 150_000 } else { 9_000 };
         assert_eq!(looks(&tempo, &mut clock, interrupted).0, Some(Verdict::Faster));
     }
 
