@@ -4,6 +4,7 @@
 use std::io::{ErrorKind, Write};
 use std::time::Duration;
 
+use zorb::Orb;
 use zorb::giop::Message;
 use zorb_tests::wire::{Order, Wire, kind};
 
@@ -119,5 +120,49 @@ fn requests_and_octets_beyond_a_connections_share_are_refused() {
         // 2: a system exception, here TRANSIENT.
         assert!(statuses.contains(&2) && statuses.contains(&0), "{limit}: {statuses:?}");
         healthy.finish();
+    }
+}
+
+/// The octets of a message that is never to come whole, as many as are said.
+fn announcing(octets: usize) -> Vec<u8> {
+    let mut message = Wire::new(NATIVE, kind::REQUEST).announcing(1 << 20);
+    message.resize(octets, 7);
+    message
+}
+
+#[test]
+fn who_only_announces_large_messages_keeps_nothing_made_for_them_from_others() {
+    // Nothing else is there for what is large, and no time runs out within this test.
+    let server = Server::start(&["message_memory=0", "message_buffers=2x1048576", "receive_time=600000"]);
+    let orb = Orb::builder().build();
+    let large = vec![7; 1_000_000];
+    let mut silent: Vec<_> = (0..8).map(|_| server.connect()).collect();
+    for stream in &mut silent {
+        stream.write_all(&announcing(4096)).expect("it reads");
+    }
+    for _ in 0..3 {
+        std::thread::sleep(Duration::from_millis(100));
+        assert!(server.probe(&orb).echo(&large).expect("there are two buffers")[..] == large[..]);
+    }
+}
+
+#[test]
+fn who_falls_silent_in_a_large_message_gives_what_was_made_for_it_back() {
+    let server =
+        Server::start(&["message_memory=524288", "message_buffers=1x1048576", "receive_time=600000"]);
+    let orb = Orb::builder().build();
+    let large = vec![7; 1_000_000];
+    let mut silent: Vec<_> = (0..4).map(|_| server.connect()).collect();
+    for stream in &mut silent {
+        // More than the ordinary memory holds.
+        stream.write_all(&announcing(20_000)).expect("it reads");
+    }
+    until("the buffer is free", || {
+        server.probe(&orb).echo(&large).is_ok_and(|echoed| echoed[..] == large[..])
+    });
+    // And stay so: what is looked at each second is not moved from one to the next.
+    for _ in 0..12 {
+        std::thread::sleep(Duration::from_millis(250));
+        assert!(server.probe(&orb).echo(&large).expect("there is a buffer")[..] == large[..]);
     }
 }

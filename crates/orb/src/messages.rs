@@ -1,8 +1,9 @@
 //! The memory of large messages, which all connections of an ORB share: bounded, and some of it made beforehand.
 //!
 //! Large is what the ordinary receive buffer of a connection does not hold (16 KiB). Memory counts from the time that a message is granted it until
-//! nothing refers to it any more: an upcall that has not returned, a value that was read in place. The fragments of a message count
-//! until it is whole.
+//! nothing refers to it any more: an upcall that has not returned, a value that was read in place. So do the fragments of a message. What was
+//! made beforehand is granted to messages of which 8 KiB have come; where the sender then falls silent it is taken back within two seconds
+//! and what has come is kept in memory of its own.
 
 use std::sync::Arc;
 use std::sync::atomic::{AtomicUsize, Ordering};
@@ -52,6 +53,10 @@ impl Storage for MessageMemory {
         {
             return Some(Memory::of_home(buffer, self.reserve.clone()));
         }
+        self.take_apart(octets)
+    }
+
+    fn take_apart(&self, octets: usize) -> Option<Memory> {
         self.claim(octets).then(|| Memory::of_home(vec![0; octets], self.held.clone()))
     }
 

@@ -33,6 +33,12 @@ fn main() {
             "pool" => builder = builder.server_threads(ThreadModel::pool(number())),
             "reactor" => builder = builder.server_threads(ThreadModel::Reactor),
             "largest_message" => builder = builder.largest_message(number()),
+            "message_memory" => builder = builder.message_memory(number()),
+            // COUNTxOCTETS
+            "message_buffers" => {
+                let (count, octets) = value.split_once('x').expect(name);
+                builder = builder.message_buffers(count.parse().expect(name), octets.parse().expect(name));
+            }
             "connections" => limits.connections = number(),
             "requests_per_connection" => limits.requests_per_connection = number(),
             "octets_per_connection" => limits.octets_per_connection = number(),

@@ -184,7 +184,7 @@ impl ReceiveBuffer {
             *self = Self { expected, storage, ..Self::new(self.ordinary, self.first_grant) };
         } else if pending.saturating_mul(2) < self.capacity() {
             // Where there is no memory to move to, the message stays where it is.
-            let _ = self.replace(pending);
+            let _ = self.replace(pending, |storage, octets| storage.take_apart(octets));
         }
     }
 
@@ -226,10 +226,10 @@ impl ReceiveBuffer {
         // has only been announced.
         let again = if self.small_reads == 0 { self.capacity().min(self.first_grant) } else { 0 };
         let needed = self.ordinary.max(self.end - self.start);
-        if again > needed && self.replace(again).is_ok() {
+        if again > needed && self.replace(again, |storage, octets| storage.take(octets)).is_ok() {
             return Ok(());
         }
-        self.replace(needed)
+        self.replace(needed, |storage, octets| storage.take(octets))
     }
 
     /// Grows (or shrinks) to what the message needs and its sender has so far earned.
@@ -239,22 +239,31 @@ impl ReceiveBuffer {
         let granted = if capacity < self.first_grant { 0 } else { pending };
         let earned = self.first_grant.max(granted.saturating_mul(EARNED_BY_EACH_OCTET));
         let size = self.ordinary.max(message.min(earned));
-        // Not yet filled what it was granted before.
-        let has_room = granted > 0 && pending < capacity;
+        // Not yet filled what it was granted before. Others share what a storage has, so it is asked for nothing before the sender
+        // has filled half of the ordinary memory.
+        let has_room = match &self.storage {
+            Some(_) if granted == 0 => pending.saturating_mul(2) < capacity,
+            _ => granted > 0 && pending < capacity,
+        };
         if !shrinks && (size <= capacity || has_room) {
             if self.start != self.base {
                 self.move_to_front();
             }
             return Ok(());
         }
-        self.replace(size)
+        self.replace(size, |storage, octets| storage.take(octets))
     }
 
-    /// New memory that begins with what is unparsed, which it has room for. An error: so many octets are not to be had.
+    /// New memory that begins with what is unparsed, which it has room for, taken from the storage so if it is large. An error: so many
+    /// octets are not to be had.
     #[cold]
-    fn replace(&mut self, size: usize) -> Result<(), usize> {
+    fn replace(
+        &mut self,
+        size: usize,
+        take: impl Fn(&dyn Storage, usize) -> Option<Memory>,
+    ) -> Result<(), usize> {
         if let Some(storage) = self.storage.as_ref().filter(|_| size > self.ordinary) {
-            let memory = storage.take(size + ALIGNMENT);
+            let memory = take(&**storage, size + ALIGNMENT);
             let memory = memory.filter(|memory| memory.len() >= size + ALIGNMENT && !memory.is_shared());
             let memory = memory.ok_or(size)?;
             self.replace_with(memory);

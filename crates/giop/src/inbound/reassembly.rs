@@ -15,7 +15,7 @@ use alloc::sync::Arc;
 use alloc::vec::Vec;
 
 use zorb_cdr::copies::copied;
-use zorb_cdr::{Body, ByteOrder, Octets, Segment, Version};
+use zorb_cdr::{Body, ByteOrder, Segment, Version};
 
 use super::storage::{Charged, Storage};
 use crate::header::{HEADER_SIZE, Header};
@@ -33,9 +33,16 @@ pub(super) struct Reassembly {
     /// GIOP 1.2: few at a time, so a list.
     by_id: Vec<(u32, Assembly<Vec<u8>>)>,
     /// GIOP 1.1: one at a time.
-    without_id: Option<Assembly<Vec<Segment>>>,
+    without_id: Option<Assembly<Vec<Part>>>,
     /// What all of them are charged.
     charged: Charged,
+}
+
+/// A fragment's octets.
+struct Part {
+    octets: Vec<u8>,
+    /// As in [`Segment::phase`].
+    phase: usize,
 }
 
 struct Assembly<T> {
@@ -124,7 +131,8 @@ impl Reassembly {
             }
             let mut assembly = Assembly { header, parts: Vec::new(), octets: 0, charged: 0 };
             assembly.charge(message.len(), &mut self.charged, limits)?;
-            assembly.parts.push(Segment { octets: Octets::from(message), phase: 0 });
+            copied(message.len());
+            assembly.parts.push(Part { octets: message.to_vec(), phase: 0 });
             self.without_id = Some(assembly);
             return Ok(());
         }
@@ -153,14 +161,22 @@ impl Reassembly {
         let data = &fragment[HEADER_SIZE..];
         assembly.charge(data.len(), &mut self.charged, limits)?;
         if !data.is_empty() {
-            assembly.parts.push(Segment { octets: Octets::from(data), phase: HEADER_SIZE % 8 });
+            copied(data.len());
+            assembly.parts.push(Part { octets: data.to_vec(), phase: HEADER_SIZE % 8 });
         }
         if header.more_fragments {
             return Ok(None);
         }
-        Ok(self.without_id.take().map(|assembly| {
-            self.charged.subtract(assembly.charged);
-            (assembly.header, Body::many(assembly.parts, assembly.header.order))
+        Ok(self.without_id.take().map(|Assembly { header, parts, charged, .. }| {
+            let mut left = charged;
+            let segments = parts.into_iter().map(|Part { octets, phase }| {
+                let charge = octets.len().saturating_add(FRAGMENT_CHARGE);
+                left = left.saturating_sub(charge);
+                Segment { octets: self.charged.hand_out(octets, charge), phase }
+            });
+            let body = Body::many(segments.collect(), header.order);
+            self.charged.subtract(left);
+            (header, body)
         }))
     }
 
@@ -184,8 +200,8 @@ impl Reassembly {
             return Ok(None);
         }
         let (_, Assembly { header, parts, charged, .. }) = self.by_id.swap_remove(index);
-        self.charged.subtract(charged);
-        Ok(Some((header, Body::one(Segment { octets: parts.into(), phase: 0 }, header.order))))
+        let octets = self.charged.hand_out(parts, charged);
+        Ok(Some((header, Body::one(Segment { octets, phase: 0 }, header.order))))
     }
 
     /// Drops what has come of a request that its sender will not complete.
