@@ -83,7 +83,7 @@ fn what_has_no_mapping_is_named_with_its_place() {
     }
     let error = generate("struct Holder { ValueBase thing; };").unwrap_err().render(false);
     assert!(
-        error.contains("test.idl:1:21") && error.contains("`ValueBase` has no mapping to Rust yet"),
+        error.contains("test.idl:1:27") && error.contains("`ValueBase` has no mapping to Rust yet"),
         "{error}"
     );
 }
