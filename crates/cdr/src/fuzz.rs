@@ -4,9 +4,9 @@
 //! target is one line.
 
 use crate::{
-    Any, Body, ByteOrder, Char, CodeSet, CodeSets, Decode, DecodeError, Decoder, Encode, EncodeError, Encoder,
-    Fixed, Format, LongDouble, Octets, Padding, Segment, Sequence, TypeCode, Version, WChar, bitmask, enumeration,
-    tiling_struct,
+    Any, Body, ByteOrder, Char, CodeSet, CodeSets, Decode, DecodeError, Decoder, Encode, EncodeError,
+    Encoder, Fixed, Format, LongDouble, Octets, Padding, Segment, Sequence, TypeCode, Version, WChar,
+    bitmask, enumeration, tiling_struct,
 };
 use alloc::string::String;
 use alloc::vec::Vec;

@@ -205,3 +205,44 @@ fn every_cut_and_every_changed_octet_ends() {
         }
     }
 }
+
+/// Anys and TypeCodes with octets changed, dropped and doubled, the same at every run.
+#[test]
+fn damaged_anys_are_values_or_errors() {
+    let seeds = [
+        sent(&mixed(), 0, Format::default()),
+        sent(
+            &Any::new(&vec![mixed(), Any::new(&mixed_type()).expect("an any")]).expect("an any"),
+            0,
+            Format::default(),
+        ),
+    ];
+    let mut state = 0x9e37_79b9_7f4a_7c15_u64;
+    let mut next = move |below: usize| {
+        state ^= state << 13;
+        state ^= state >> 7;
+        state ^= state << 17;
+        (state >> 8) as usize % below
+    };
+    for _ in 0..20_000 {
+        let seed = &seeds[next(2)];
+        let mut data = vec![(next(128) as u8 & 0x7e) | u8::from(next(8) == 0)];
+        data.extend(seed);
+        for _ in 0..1 + next(4) {
+            let at = 1 + next(data.len() - 1);
+            match next(4) {
+                0 => data[at] = next(256) as u8,
+                1 => data[at] = next(37) as u8,
+                2 => data.truncate(at.max(8)),
+                _ => {
+                    // An indirection somewhere.
+                    let octets = [u32::MAX, (next(128) as u32).wrapping_neg()].map(u32::to_ne_bytes).concat();
+                    let at = 1 + (at - 1) / 4 * 4;
+                    let end = (at + 8).min(data.len());
+                    data[at..end].copy_from_slice(&octets[..end - at]);
+                }
+            }
+        }
+        zorb_cdr::fuzz::anys(&data);
+    }
+}
