@@ -1,7 +1,7 @@
 //! [`Any`]: a value with the description of its type (CORBA 3.4 part 2, §9.3.5.2).
 
 use crate::copies::copied;
-use crate::walk::{WalkError, walk};
+use crate::walk::{WalkError, read_exception_id, walk};
 use crate::{
     ByteOrder, CodeSets, Decode, DecodeError, DecodeErrorKind, Decoder, Described, Encode, EncodeError,
     Encoder, Format, TCKind, TypeCode, Version,
@@ -142,7 +142,7 @@ impl Any {
             return Err(AnyError::OtherType { is: self.ty.clone(), asked: ty.clone() });
         }
         if self.ty.kind() == TCKind::Except {
-            from.read_raw_string()?;
+            read_exception_id(self.ty.id().unwrap_or_default(), &mut from)?;
         }
         Ok(T::decode(&mut from)?)
     }

@@ -63,6 +63,19 @@ pub(crate) fn walk(ty: &TypeCode, from: &mut Decoder<'_>, to: Option<&mut Encode
     Walk { nodes: ty.nodes(), to, steps }.value(ty.edge(), from)
 }
 
+/// Reads the repository id that an exception begins with (§9.3.5.4). omniORB leaves it out in an any: what follows then is
+/// no such string, and nothing is read.
+pub(crate) fn read_exception_id(id: &str, from: &mut Decoder<'_>) -> Result<(), DecodeError> {
+    let left_out = match from.of_segment().read_raw_string() {
+        Ok(found) => !id.is_empty() && found != id.as_bytes(),
+        Err(_) => from.is_last_segment(),
+    };
+    if !left_out {
+        from.read_raw_string()?;
+    }
+    Ok(())
+}
+
 struct Walk<'t, 'o, 'e> {
     nodes: &'t [Node],
     to: Option<&'o mut Encoder<'e>>,
@@ -214,8 +227,8 @@ impl Walk<'_, '_, '_> {
         match node.kind {
             TCKind::Struct => self.members(node, from),
             TCKind::Except => {
-                let id = from.read_raw_string()?;
-                self.write(|to| to.write_raw_string(&id))?;
+                read_exception_id(&node.id, from)?;
+                self.write(|to| to.write_raw_string(node.id.as_bytes()))?;
                 self.members(node, from)
             }
             TCKind::Enum => {
