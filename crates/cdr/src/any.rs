@@ -3,8 +3,8 @@
 use crate::copies::copied;
 use crate::walk::{WalkError, read_exception_id, walk};
 use crate::{
-    ByteOrder, CodeSets, Decode, DecodeError, DecodeErrorKind, Decoder, Described, Encode, EncodeError,
-    Encoder, Format, TCKind, TypeCode, Version,
+    ByteOrder, CodeSets, Decode, DecodeError, Decoder, Described, Encode, EncodeError, Encoder, Format,
+    TCKind, TypeCode, Version,
 };
 use alloc::string::String;
 use bytes::Bytes;
@@ -223,27 +223,24 @@ impl Decode for Any {
         let start = from.position();
         let mut ahead = from.of_segment();
         let (phase, order, format) = (ahead.phase() as u8, from.order(), from.format());
-        match walk(&ty, &mut ahead, None) {
-            Ok(()) => {
-                let length = ahead.position();
-                let octets = from.read_bytes(length)?;
-                Ok(Self { ty, octets, phase, order, format })
-            }
-            // It may go on in the next segment, whose alignment may be another.
-            Err(WalkError::Decode(error)) if !from.is_last_segment() && is_end(error.kind) => {
-                let mut to = Encoder::new(KEPT);
-                walk(&ty, from, Some(&mut to)).map_err(|error| error.reading(from))?;
-                copied(to.len());
-                Ok(Self { ty, octets: to.to_bytes(), ..Self::EMPTY })
-            }
-            Err(error) => {
-                let error = error.reading(from);
-                Err(DecodeError { at: error.at.saturating_add(start), ..error })
-            }
+        let walked = walk(&ty, &mut ahead, None);
+        // It may go on in the next segment, whose alignment may be another. What is kept of an exception has its id, for
+        // peers that need it where this one left it out.
+        let anew = match &walked {
+            Ok(()) => ty.kind() == TCKind::Except,
+            Err(error) => !from.is_last_segment() && error.is_end(),
+        };
+        if anew {
+            let mut to = Encoder::new(KEPT);
+            walk(&ty, from, Some(&mut to)).map_err(|error| error.reading(from))?;
+            copied(to.len());
+            return Ok(Self { ty, octets: to.to_bytes(), ..Self::EMPTY });
         }
+        if let Err(error) = walked {
+            let error = error.reading(from);
+            return Err(DecodeError { at: error.at.saturating_add(start), ..error });
+        }
+        let octets = from.read_bytes(ahead.position())?;
+        Ok(Self { ty, octets, phase, order, format })
     }
-}
-
-fn is_end(kind: DecodeErrorKind) -> bool {
-    matches!(kind, DecodeErrorKind::Truncated | DecodeErrorKind::LengthBeyondEnd { .. })
 }

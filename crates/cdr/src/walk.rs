@@ -32,6 +32,15 @@ impl From<EncodeError> for WalkError {
 }
 
 impl WalkError {
+    /// The octets ended within the value.
+    pub(crate) fn is_end(&self) -> bool {
+        let kind = match self {
+            Self::Decode(error) => error.kind,
+            Self::Encode(_) => return false,
+        };
+        matches!(kind, DecodeErrorKind::Truncated | DecodeErrorKind::LengthBeyondEnd { .. })
+    }
+
     /// As an error of reading.
     pub(crate) fn reading(self, from: &Decoder<'_>) -> DecodeError {
         match self {
