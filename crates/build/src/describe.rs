@@ -33,18 +33,7 @@ pub(crate) fn described(scope: &Scope<'_>, of: &Definition) -> TokenStream {
         _ => return TokenStream::new(),
     };
     let name = ident(&scope.plan.place_of(of.id).name);
-    quote! {
-        impl #rt::Described for #name {
-            fn describe(to: &mut #rt::Describer) -> #rt::TypeRef {
-                #description
-            }
-
-            fn type_code() -> #rt::TypeCode {
-                static KEPT: #rt::describe::Kept = #rt::describe::Kept::new();
-                KEPT.of::<Self>()
-            }
-        }
-    }
+    quote!(#rt::described!(#name, to => #description);)
 }
 
 fn members(scope: &Scope<'_>, members: &[Member]) -> TokenStream {

@@ -91,3 +91,21 @@ pub fn map(to: &mut Describer, key: Part, value: Part, bound: u32) -> TypeRef {
     let pair = to.structure("", "", |to| vec![("key", key(to)), ("value", value(to))]);
     to.sequence(pair, bound)
 }
+
+/// Says how a generated type describes itself.
+#[doc(hidden)]
+#[macro_export]
+macro_rules! described {
+    ($name:ident, $to:ident => $description:expr) => {
+        impl $crate::rt::Described for $name {
+            fn describe($to: &mut $crate::rt::Describer) -> $crate::rt::TypeRef {
+                $description
+            }
+
+            fn type_code() -> $crate::rt::TypeCode {
+                static KEPT: $crate::rt::describe::Kept = $crate::rt::describe::Kept::new();
+                KEPT.of::<Self>()
+            }
+        }
+    };
+}

@@ -20,6 +20,7 @@ pub use zorb_cdr::{
     Fixed, LongDouble, Sequence, TypeCode, TypeRef, WChar,
 };
 
+pub use crate::described;
 pub use crate::exception::{
     Completion, Exception, IntoException, Kind, Minor, SystemException, UserException,
 };
