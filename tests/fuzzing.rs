@@ -7,7 +7,7 @@
 use std::fs;
 use std::num::NonZeroU64;
 
-use zorb::cdr::{Encoder, Version};
+use zorb::cdr::{Any, Encode, EncodeError, Encoder, Format, TypeCode, Version};
 use zorb::giop::{
     Addressing, FRAME_HEAD, FlowNumbers, Frames, GiopLite, Messaging, ReplyHead, ReplyStatus, RequestHead,
     ResponseFlags, ServiceContexts, operation_number,
@@ -196,6 +196,47 @@ fn values() {
     drive(&value_seeds(), 4 * CASES, zorb::cdr::fuzz::values);
 }
 
+/// A recursive struct, a union and a list, as anys and as TypeCodes, in either byte order by what follows the settings.
+fn any_seeds() -> Vec<Vec<u8>> {
+    let tree = TypeCode::build(|to| {
+        to.structure("IDL:Tree:1.0", "Tree", |to| {
+            let itself = to.structure("IDL:Tree:1.0", "Tree", |_| Vec::new());
+            vec![("name", to.string(0)), ("size", to.fixed(5, 2)), ("children", to.sequence(itself, 0))]
+        })
+    })
+    .expect("it can be described");
+    let choice = TypeCode::build(|to| {
+        to.union("IDL:Choice:1.0", "Choice", Some(1), |to| {
+            let arms = vec![(1, "a", to.basic::<i32>()), (0, "b", to.type_code(&tree))];
+            (to.basic::<i16>(), arms)
+        })
+    })
+    .expect("it can be described");
+    let (name, size, none) = (String::from("a"), [0x12u8, 0x34, 0x5c], Vec::<u8>::new());
+    let fields = (name.clone(), size, vec![(name.clone(), size, none.clone())]);
+    let anys = [
+        Any::with_type_code(tree.clone(), &fields),
+        Any::with_type_code(choice.clone(), &(1i16, 7i32)),
+        Any::new(&vec![1.5f64, 2.5]),
+    ]
+    .map(|any| any.expect("it is a value of its type"));
+    let seed = |settings: u8, value: &dyn Fn(&mut Encoder<'static>) -> Result<(), EncodeError>| {
+        let mut to = Encoder::new(Format::default());
+        value(&mut to).expect("it can be written");
+        [&[settings][..], &to.to_bytes()].concat()
+    };
+    let all = anys.to_vec();
+    let mut seeds: Vec<Vec<u8>> = anys.iter().map(|it| seed(0, &|to| it.clone().encode_owned(to))).collect();
+    seeds.push(seed(0x32, &|to| Any::new(&all)?.encode_owned(to)));
+    seeds.extend([tree, choice].map(|it| seed(0x14, &|to| it.clone().encode_owned(to))));
+    seeds
+}
+
+#[test]
+fn anys() {
+    drive(&any_seeds(), 4 * CASES, zorb::cdr::fuzz::anys);
+}
+
 #[test]
 fn idl() {
     // A case costs a hundred times what those above do: it compiles the text, and includes it in itself.
@@ -213,6 +254,7 @@ fn corpus() {
         ("datagrams", seeds::datagrams()),
         ("frames", frame_seeds()),
         ("values", value_seeds()),
+        ("anys", any_seeds()),
         ("idl", idl_seeds()),
     ] {
         let directory = root().join("fuzz/corpus").join(target);

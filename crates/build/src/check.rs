@@ -169,8 +169,6 @@ impl Checker<'_> {
 
     fn ty(&mut self, ty: &Type, span: Span) {
         let name = match ty {
-            Type::Any => "any",
-            Type::TypeCode => "CORBA::TypeCode",
             Type::ValueBase => "ValueBase",
             Type::AbstractBase => "CORBA::AbstractBase",
             Type::Map { key, value, .. } => {

@@ -14,7 +14,7 @@ use crate::merge::merge;
 use crate::names::ident;
 use crate::plan::{Constants, Plan};
 use crate::scope::Scope;
-use crate::{bits, check, items, union};
+use crate::{bits, check, describe, items, union};
 
 /// The Rust of several models in one file.
 pub(crate) fn generate(
@@ -71,6 +71,7 @@ fn add(plan: &Plan<'_>, of: &Definition, tree: &mut Tree) {
         _ => return,
     };
     tree.at(&scope.module).item(item);
+    tree.at(&scope.module).item(describe::described(&scope, of));
     if let Some(inner) = &plan.place_of(of.id).inner {
         let name = &plan.place_of(of.id).name;
         tree.at(&scope.inner(inner).module).doc = doc("", &format!("Types nested in `{name}`."), &[]);

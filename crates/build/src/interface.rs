@@ -196,7 +196,7 @@ enum Passing {
     List,
     /// Object references: `Option<&Account>` to a stub, `Option<Account>` to a servant.
     Reference,
-    /// Structs, unions, arrays, maps: `&T`.
+    /// Structs, unions, arrays, maps, anys, TypeCodes: `&T`.
     Borrowed,
 }
 
@@ -205,7 +205,7 @@ fn passing(scope: &Scope<'_>, ty: &Type) -> Passing {
         Type::String { .. } | Type::WString { .. } => Passing::Text,
         Type::Sequence { element, .. } if scope.plan.layouts.is_element(element) => Passing::Run,
         Type::Sequence { .. } => Passing::List,
-        Type::Array { .. } | Type::Map { .. } => Passing::Borrowed,
+        Type::Array { .. } | Type::Map { .. } | Type::Any | Type::TypeCode => Passing::Borrowed,
         _ if scope.is_reference(ty) => Passing::Reference,
         Type::Named(id) => match scope.plan.model.definition(*id).kind {
             DefinitionKind::Enum(_) | DefinitionKind::Bitmask(_) | DefinitionKind::Bitset(_) => {

@@ -383,11 +383,11 @@ fn member_doc(scope: &Scope<'_>, it: &Member) -> TokenStream {
     doc(&it.doc, &format!("`{}`, in IDL `{}`.", it.name, type_text(scope.plan.model, &it.ty)), &[])
 }
 
-/// The Rust type implements `Eq` and `Hash`: there is no floating point in it, no reference and no union.
+/// The Rust type implements `Eq` and `Hash`: there is no floating point in it, no reference, any, TypeCode or union.
 /// `within` holds the structs on the way, so that recursion ends.
 fn has_total_equality(plan: &Plan<'_>, ty: &Type, within: &mut Vec<DefinitionId>) -> bool {
     match plan.model.resolve_alias(ty) {
-        Type::Float | Type::Double | Type::Object => false,
+        Type::Float | Type::Double | Type::Object | Type::Any | Type::TypeCode => false,
         Type::Sequence { element, .. } | Type::Array { element, .. } => {
             has_total_equality(plan, element, within)
         }

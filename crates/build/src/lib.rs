@@ -33,6 +33,7 @@
 mod bits;
 mod check;
 mod config;
+mod describe;
 mod disk;
 mod docs;
 mod generate;

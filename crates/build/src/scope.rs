@@ -113,6 +113,8 @@ impl<'p> Scope<'p> {
             Type::Char => quote!(#rt::Char),
             Type::WChar => quote!(#rt::WChar),
             Type::Fixed { .. } => quote!(#rt::Fixed),
+            Type::Any => quote!(#rt::Any),
+            Type::TypeCode => quote!(#rt::TypeCode),
             Type::String { .. } | Type::WString { .. } => self.std("String"),
             Type::Sequence { element, .. } => {
                 let of = self.ty(element);

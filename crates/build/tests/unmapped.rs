@@ -28,7 +28,7 @@ fn what_has_no_mapping_is_named() {
     for (text, construct) in [
         ("struct S { map<double, long> m; };", "a `map` whose keys are `double`, which have no order,"),
         ("struct K { long a; }; typedef map<K, long> M;", "a `map` whose keys are `K`, which have no order,"),
-        ("struct S { map<string, any> m; };", "`any`"),
+        ("struct S { map<string, ValueBase> m; };", "`ValueBase`"),
         ("#include <orb.idl>\nstruct S { CORBA::Policy p; };", "interface `CORBA::Policy`"),
         (
             "#include <orb.idl>\ninterface I : CORBA::Current {};",
@@ -54,6 +54,8 @@ fn what_is_mapped_needs_no_word() {
         "union U switch (int8) { case -1: long a; }; union V switch (wchar) { case L'a': long a; };",
         "bitmask M { first }; struct S { M flags; }; bitset B { bitfield<3> a; };",
         "enum E { a }; struct S { map<string, long> m; map<E, sequence<map<long, S>>, 3> n; };",
+        "#include <orb.idl>\nstruct S { any a; CORBA::TypeCode t; sequence<any> all; map<string, any> m; };",
+        "interface I { any echo(in any a, out any b); };",
         "const fixed RATE = 1.5d; struct S { fixed<5, 2> a; };",
         "struct Sized { int16 a; uint16 b; int32 c; uint32 d; int64 e; uint64 f; };",
         "union U switch (octet) { case 1: long a; default: string b; };",

@@ -408,6 +408,37 @@ impl<'a> Decoder<'a> {
         Ok(())
     }
 
+    /// A decoder for what is left of this segment alone, as this one would read it.
+    pub(crate) fn of_segment(&mut self) -> Decoder<'a> {
+        if self.left_here() == 0 {
+            self.next_segment();
+        }
+        let phase = self.at.wrapping_add(self.phase) & 7;
+        Decoder {
+            phase,
+            limits: self.limits,
+            depth: self.depth,
+            context: self.context,
+            ..Self::build(&self.octets[self.at..], Owner::None, self.order, self.format)
+        }
+    }
+
+    /// Reads with alignment counted from `phase` octets before the first.
+    pub(crate) fn with_phase(mut self, phase: usize) -> Self {
+        self.phase = phase & 7;
+        self
+    }
+
+    /// How far the next octet is from the alignment origin, modulo 8.
+    pub(crate) fn phase(&self) -> usize {
+        self.at.wrapping_add(self.phase) & 7
+    }
+
+    /// Whether nothing comes after this segment.
+    pub(crate) fn is_last_segment(&self) -> bool {
+        self.later.is_empty()
+    }
+
     /// The next `count` octets if they lie in this segment.
     #[inline]
     pub(crate) fn here(&self, count: usize) -> Option<&'a [u8]> {

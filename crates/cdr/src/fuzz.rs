@@ -4,9 +4,9 @@
 //! target is one line.
 
 use crate::{
-    Body, ByteOrder, Char, CodeSet, CodeSets, Decode, DecodeError, Decoder, Encode, EncodeError, Encoder,
-    Fixed, Format, LongDouble, Octets, Padding, Segment, Sequence, Version, WChar, bitmask, enumeration,
-    tiling_struct,
+    Any, Body, ByteOrder, Char, CodeSet, CodeSets, Decode, DecodeError, Decoder, Encode, EncodeError,
+    Encoder, Fixed, Format, LongDouble, Octets, Padding, Segment, Sequence, TypeCode, Version, WChar,
+    bitmask, enumeration, tiling_struct,
 };
 use alloc::string::String;
 use alloc::vec::Vec;
@@ -190,6 +190,58 @@ pub fn values(data: &[u8]) {
             return;
         }
     }
+}
+
+/// Reads anys and TypeCodes from arbitrary bytes. What reads and can be written reads again as the same, wherever it is
+/// written: a type whose parts nest deeper than they may on the wire reads, by indirections, and is not written.
+///
+/// ```text
+/// octet 0   bit 0 byte order, 1 GIOP version, 2 TypeCode in place of any, 4..6 how many octets precede what is written
+/// rest      the body
+/// ```
+///
+/// # Panics
+/// Where that does not hold: a fault of this crate.
+pub fn anys(data: &[u8]) {
+    let [settings, body @ ..] = data else { return };
+    let order = if settings & 1 == 0 { ByteOrder::NATIVE } else { ByteOrder::FOREIGN };
+    let version = if settings & 2 == 0 { Version::V1_2 } else { Version::V1_1 };
+    let format = Format { version, code_sets: CodeSets::UNICODE };
+    let before = usize::from(settings >> 4 & 7);
+    let mut from = Decoder::from_slice(body, order, format);
+    if settings & 4 == 0 {
+        let Ok(any) = Any::decode(&mut from) else { return };
+        if let Some(again) = moved(&any, before, format) {
+            assert_eq!(again.type_code(), any.type_code(), "an any keeps its type");
+            assert!(again == any, "an any survives being written and read");
+        }
+        let _ = any.get::<Vec<Any>>();
+        let _ = any.get::<String>();
+    } else {
+        let Ok(ty) = TypeCode::decode(&mut from) else { return };
+        if let Some(again) = moved(&ty, before, format) {
+            assert!(again.equal(&ty) && ty.equivalent(&again), "a TypeCode survives being written and read");
+        }
+        for index in 0..ty.member_count().unwrap_or(0).min(8) {
+            let Some(member) = ty.member_type(index) else { continue };
+            if let Some(again) = moved(&member, before, format) {
+                assert!(again.equal(&member), "a part survives being written alone");
+            }
+        }
+    }
+}
+
+/// The value behind so many octets, written and read, if it can be written.
+fn moved<T: Encode + Decode>(value: &T, before: usize, format: Format) -> Option<T> {
+    let mut to = Encoder::new(format);
+    to.write_octets(&[0; 8][..before]);
+    value.encode(&mut to).ok()?;
+    let octets = to.to_bytes();
+    let mut from = Decoder::new(&octets, ByteOrder::NATIVE, format);
+    from.read_octets(before).expect("it was written");
+    let value = T::decode(&mut from).expect("what was written can be read");
+    assert_eq!(from.remaining(), 0, "a value is read to its end");
+    Some(value)
 }
 
 /// Reads a value, writes it, reads that and writes it again.

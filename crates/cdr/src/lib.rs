@@ -15,6 +15,7 @@
 //! * [`Encode`] and [`Decode`] are what a value of an IDL type implements;
 //! * [`Element`] and [`Sequence`] are the types whose layout in memory is their layout on the wire, and the
 //!   sequences of them, sent and received without a copy.
+//! * [`TypeCode`] describes a type, and [`Any`] is a value with its description, encoded until it is asked for.
 //!
 //! What it leaves to others: messages and references (`zorb_giop`), sockets, threads, clocks. It never does I/O and
 //! holds no `unsafe` code.
@@ -42,6 +43,7 @@
 #[doc(hidden)]
 pub extern crate alloc;
 
+mod any;
 pub mod bits;
 mod body;
 pub mod copies;
@@ -58,8 +60,11 @@ mod sequence;
 mod text;
 mod tiling;
 mod tuple;
+mod type_code;
 mod value;
+mod walk;
 
+pub use any::{Any, AnyError};
 pub use body::{Body, Segment};
 pub use decoder::{Decoder, Limits};
 pub use element::Element;
@@ -71,6 +76,7 @@ pub use memory::{Home, Memory, Octets};
 pub use scalar::{Char, LongDouble, WChar};
 pub use sequence::{Sequence, VIEW_FROM};
 pub use tiling::Padding;
+pub use type_code::{Described, Describer, TCKind, TypeCode, TypeCodeError, TypeRef};
 pub use value::{Bounded, Decode, Encode};
 
 pub use text::{check_string_bound, check_wstring_bound};

@@ -19,7 +19,10 @@
 #![forbid(unsafe_code)]
 
 pub use zorb_cdr as cdr;
-pub use zorb_cdr::{Char, Fixed, FixedError, LongDouble, Sequence, WChar};
+pub use zorb_cdr::{
+    Any, AnyError, Char, Described, Describer, Fixed, FixedError, LongDouble, Sequence, TCKind, TypeCode,
+    TypeCodeError, TypeRef, WChar,
+};
 #[cfg(feature = "config")]
 pub use zorb_config as config;
 pub use zorb_giop as giop;

@@ -35,3 +35,8 @@ pub mod decimals {
 pub mod newer {
     zorb::include_idl!("newer");
 }
+
+/// Values with their types.
+pub mod anys {
+    zorb::include_idl!("anys");
+}

@@ -7,6 +7,7 @@
 //! code spells out, so that it stays short.
 
 pub mod arguments;
+pub mod describe;
 pub mod operations;
 mod served;
 pub mod wire;
@@ -15,10 +16,11 @@ pub use bytes;
 pub use zorb_cdr as cdr;
 pub use zorb_cdr::bytemuck;
 pub use zorb_cdr::{
-    Char, Decode, DecodeError, Decoder, Element, Encode, EncodeError, Encoder, Fixed, LongDouble, Sequence,
-    WChar,
+    Any, Char, Decode, DecodeError, Decoder, Described, Describer, Element, Encode, EncodeError, Encoder,
+    Fixed, LongDouble, Sequence, TypeCode, TypeRef, WChar,
 };
 
+pub use crate::described;
 pub use crate::exception::{
     Completion, Exception, IntoException, Kind, Minor, SystemException, UserException,
 };

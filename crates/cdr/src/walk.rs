@@ -1,0 +1,341 @@
+//! Values walked by their [`TypeCode`]: passed over, or written anew in another alignment, byte order or code set.
+//!
+//! What a peer describes is not believed. Values nest no deeper than the decoder's limit, a count is checked against the
+//! octets that follow, and the steps of one walk are bounded by the octets there are, since a type of few octets may
+//! describe values of none that are endless to visit.
+
+use crate::type_code::{Edge, Node, read_label, unaliased, write_label};
+use crate::{Decode, Encode};
+use crate::{DecodeError, DecodeErrorKind, Decoder, EncodeError, EncodeErrorKind, Encoder, TCKind, TypeCode};
+
+/// Steps that any value may take, and how many more for each octet.
+const STEPS: usize = 65_536;
+const STEPS_PER_OCTET: usize = 16;
+
+/// Why a walk ended early.
+#[derive(Debug)]
+pub(crate) enum WalkError {
+    Decode(DecodeError),
+    Encode(EncodeError),
+}
+
+impl From<DecodeError> for WalkError {
+    fn from(error: DecodeError) -> Self {
+        Self::Decode(error)
+    }
+}
+
+impl From<EncodeError> for WalkError {
+    fn from(error: EncodeError) -> Self {
+        Self::Encode(error)
+    }
+}
+
+impl WalkError {
+    /// The octets ended within the value.
+    pub(crate) fn is_end(&self) -> bool {
+        let kind = match self {
+            Self::Decode(error) => error.kind,
+            Self::Encode(_) => return false,
+        };
+        matches!(kind, DecodeErrorKind::Truncated | DecodeErrorKind::LengthBeyondEnd { .. })
+    }
+
+    /// As an error of reading.
+    pub(crate) fn reading(self, from: &Decoder<'_>) -> DecodeError {
+        match self {
+            Self::Decode(error) => error,
+            Self::Encode(error) => match error.kind {
+                EncodeErrorKind::Invalid(why) => from.error(DecodeErrorKind::Invalid(why), "any"),
+                _ => from.error(DecodeErrorKind::Invalid("its text cannot be kept"), "any"),
+            },
+        }
+    }
+
+    /// As an error of writing.
+    pub(crate) fn writing(self) -> EncodeError {
+        match self {
+            Self::Encode(error) => error,
+            Self::Decode(error) => match error.kind {
+                DecodeErrorKind::Invalid(why) => EncodeError::new(EncodeErrorKind::Invalid(why), "any"),
+                _ => EncodeError::new(EncodeErrorKind::Invalid("its octets are no value of its type"), "any"),
+            },
+        }
+    }
+}
+
+type Walked = Result<(), WalkError>;
+
+/// Reads a value of the type, and writes it if there is where to.
+pub(crate) fn walk(ty: &TypeCode, from: &mut Decoder<'_>, to: Option<&mut Encoder<'_>>) -> Walked {
+    let steps = STEPS.saturating_add(from.remaining().saturating_mul(STEPS_PER_OCTET));
+    Walk { nodes: ty.nodes(), to, steps }.value(ty.edge(), from)
+}
+
+/// Reads the repository id that an exception begins with (§9.3.5.4). omniORB leaves it out in an any: what follows then is
+/// no such string, and nothing is read.
+pub(crate) fn read_exception_id(id: &str, from: &mut Decoder<'_>) -> Result<(), DecodeError> {
+    let left_out = match from.of_segment().read_raw_string() {
+        Ok(found) => !id.is_empty() && found != id.as_bytes(),
+        Err(_) => from.is_last_segment(),
+    };
+    if !left_out {
+        from.read_raw_string()?;
+    }
+    Ok(())
+}
+
+struct Walk<'t, 'o, 'e> {
+    nodes: &'t [Node],
+    to: Option<&'o mut Encoder<'e>>,
+    steps: usize,
+}
+
+macro_rules! copy {
+    ($walk:ident $from:ident $read:ident $write:ident) => {{
+        let value = $from.$read()?;
+        if let Some(to) = &mut $walk.to {
+            to.$write(value);
+        }
+    }};
+}
+
+impl Walk<'_, '_, '_> {
+    fn value(&mut self, at: Edge, from: &mut Decoder<'_>) -> Walked {
+        let error = |why| DecodeErrorKind::Invalid(why);
+        self.steps = match self.steps.checked_sub(1) {
+            Some(steps) => steps,
+            None => {
+                return Err(from.error(error("its type describes more values than octets"), "any").into());
+            }
+        };
+        match unaliased(self.nodes, at) {
+            Edge::Simple(kind, number, scale) => self.simple(kind, number, scale, from),
+            Edge::Node(index) => {
+                let nodes = self.nodes;
+                let Some(node) = nodes.get(index as usize) else {
+                    return Err(from.error(error("a part is missing"), "TypeCode").into());
+                };
+                self.nested(from, |walk, from| walk.node(node, from))
+            }
+        }
+    }
+
+    fn nested(
+        &mut self,
+        from: &mut Decoder<'_>,
+        inside: impl FnOnce(&mut Self, &mut Decoder<'_>) -> Walked,
+    ) -> Walked {
+        let mut result = Ok(());
+        from.nested(|from| {
+            result = inside(self, from);
+            Ok(())
+        })?;
+        result
+    }
+
+    fn simple(&mut self, kind: TCKind, number: u32, scale: i16, from: &mut Decoder<'_>) -> Walked {
+        match kind {
+            TCKind::Null | TCKind::Void => {}
+            TCKind::Short => copy!(self from read_i16 write_i16),
+            TCKind::Long => copy!(self from read_i32 write_i32),
+            TCKind::UShort => copy!(self from read_u16 write_u16),
+            TCKind::ULong => copy!(self from read_u32 write_u32),
+            TCKind::Float => copy!(self from read_f32 write_f32),
+            TCKind::Double => copy!(self from read_f64 write_f64),
+            TCKind::Boolean => copy!(self from read_bool write_bool),
+            TCKind::Char => copy!(self from read_char write_char),
+            TCKind::Octet => copy!(self from read_u8 write_u8),
+            TCKind::LongLong => copy!(self from read_i64 write_i64),
+            TCKind::ULongLong => copy!(self from read_u64 write_u64),
+            TCKind::LongDouble => copy!(self from read_long_double write_long_double),
+            TCKind::WChar => {
+                let value = from.read_wchar()?;
+                self.write(|to| to.write_wchar(value))?;
+            }
+            TCKind::String => {
+                let value = match number {
+                    0 => from.read_string()?,
+                    bound => from.read_bounded_string(bound)?,
+                };
+                self.write(|to| to.write_string(&value))?;
+            }
+            TCKind::WString => {
+                let value = match number {
+                    0 => from.read_wstring()?,
+                    bound => from.read_bounded_wstring(bound)?,
+                };
+                self.write(|to| to.write_wstring(&value))?;
+            }
+            TCKind::Fixed => {
+                let value = from.read_fixed(number as u8, scale as u8)?;
+                self.write(|to| to.write_fixed(value, number as u8, scale as u8))?;
+            }
+            TCKind::TypeCode => {
+                let value = TypeCode::decode(from)?;
+                self.write_static(|to| value.encode_owned(to))?;
+            }
+            TCKind::Any => {
+                let ty = TypeCode::decode(from)?;
+                self.write_static(|to| ty.clone().encode_owned(to))?;
+                self.nested(from, |walk, from| {
+                    let mut inner = Walk { nodes: ty.nodes(), to: walk.to.as_deref_mut(), steps: walk.steps };
+                    let result = inner.value(ty.edge(), from);
+                    walk.steps = inner.steps;
+                    result
+                })?;
+            }
+            TCKind::Principal => self.octets(from)?,
+            // All others have parameters.
+            _ => {
+                return Err(from
+                    .error(DecodeErrorKind::Invalid("its kind lacks parameters"), "TypeCode")
+                    .into());
+            }
+        }
+        Ok(())
+    }
+
+    fn write(&mut self, write: impl FnOnce(&mut Encoder<'_>) -> Result<(), EncodeError>) -> Walked {
+        match &mut self.to {
+            Some(to) => Ok(write(to)?),
+            None => Ok(()),
+        }
+    }
+
+    /// Writes what outlives the value, through a message of its own: TypeCodes align to 4 only.
+    fn write_static(
+        &mut self,
+        write: impl FnOnce(&mut Encoder<'static>) -> Result<(), EncodeError>,
+    ) -> Walked {
+        self.write(|to| {
+            let mut own = Encoder::new(to.format());
+            write(&mut own)?;
+            to.align(4);
+            own.slices().for_each(|slice| to.write_octets(slice));
+            Ok(())
+        })
+    }
+
+    fn octets(&mut self, from: &mut Decoder<'_>) -> Walked {
+        let count = from.read_count(1)?;
+        let octets = from.read_octets(count)?;
+        self.write(|to| {
+            to.write_length(count)?;
+            to.write_octets(&octets);
+            Ok(())
+        })
+    }
+
+    fn members(&mut self, node: &Node, from: &mut Decoder<'_>) -> Walked {
+        node.members.iter().try_for_each(|member| self.value(member.ty, from))
+    }
+
+    fn node(&mut self, node: &Node, from: &mut Decoder<'_>) -> Walked {
+        let refused = |from: &Decoder<'_>, why| Err(from.error(DecodeErrorKind::Invalid(why), "any").into());
+        match node.kind {
+            TCKind::Struct => self.members(node, from),
+            TCKind::Except => {
+                read_exception_id(&node.id, from)?;
+                self.write(|to| to.write_raw_string(node.id.as_bytes()))?;
+                self.members(node, from)
+            }
+            TCKind::Enum => {
+                let value = from.read_u32()?;
+                if value as usize >= node.members.len() {
+                    return Err(from.error(DecodeErrorKind::BadEnumerator(value), "enum").into());
+                }
+                self.write(|to| {
+                    to.write_u32(value);
+                    Ok(())
+                })
+            }
+            TCKind::Sequence => {
+                let count = from.read_count(1)?;
+                if node.number != 0 {
+                    from.check_bound(count, node.number as u32, "sequence")?;
+                }
+                self.write(|to| to.write_length(count))?;
+                self.run(node.content, count, from)
+            }
+            TCKind::Array => self.run(node.content, node.number as usize, from),
+            TCKind::Union => self.union(node, from),
+            TCKind::ObjRef | TCKind::Component | TCKind::Home => self.reference(from),
+            TCKind::AbstractInterface => {
+                let is_reference = from.read_bool()?;
+                self.write(|to| {
+                    to.write_bool(is_reference);
+                    Ok(())
+                })?;
+                if is_reference { self.reference(from) } else { self.null_value(from) }
+            }
+            TCKind::Value | TCKind::ValueBox | TCKind::Event => self.null_value(from),
+            _ => refused(from, "values of its kind cannot be sent"),
+        }
+    }
+
+    fn run(&mut self, element: Edge, count: usize, from: &mut Decoder<'_>) -> Walked {
+        if let (Edge::Simple(kind, ..), true) = (unaliased(self.nodes, element), count > 0)
+            && let Some(size) = kind.run_size()
+            && (self.to.is_none() || size == 1)
+        {
+            let truncated = from.error(DecodeErrorKind::Truncated, "sequence");
+            from.align(size).map_err(|_| truncated)?;
+            let octets =
+                count.checked_mul(size).filter(|octets| *octets <= from.remaining()).ok_or(truncated)?;
+            // GIOP 1.1 aligns in each fragment anew, so that only a run in one piece can be passed over.
+            if from.left_here() >= octets || size == 1 {
+                let octets = from.read_octets(octets)?;
+                return self.write(|to| {
+                    to.write_octets(&octets);
+                    Ok(())
+                });
+            }
+        }
+        (0..count).try_for_each(|_| self.value(element, from))
+    }
+
+    fn union(&mut self, node: &Node, from: &mut Decoder<'_>) -> Walked {
+        let kind = match unaliased(self.nodes, node.content) {
+            Edge::Simple(kind, ..) => kind,
+            Edge::Node(index) => self.nodes.get(index as usize).map_or(TCKind::Null, |node| node.kind),
+        };
+        let label = read_label(kind, from)?;
+        self.write(|to| write_label(kind, label, to))?;
+        let default = usize::try_from(node.number).ok();
+        let members = node.members.iter().enumerate();
+        let mut labelled = members.filter(|(index, _)| Some(*index) != default).map(|(_, member)| member);
+        let member = labelled.find(|member| member.number == label);
+        match member.or_else(|| node.members.get(default?)) {
+            Some(member) => self.value(member.ty, from),
+            None => Ok(()),
+        }
+    }
+
+    fn reference(&mut self, from: &mut Decoder<'_>) -> Walked {
+        let id = from.read_raw_string()?;
+        // A profile takes a tag and a length.
+        let count = from.read_count(8)?;
+        self.write(|to| {
+            to.write_raw_string(&id)?;
+            to.write_length(count)
+        })?;
+        for _ in 0..count {
+            copy!(self from read_u32 write_u32);
+            self.octets(from)?;
+        }
+        Ok(())
+    }
+
+    fn null_value(&mut self, from: &mut Decoder<'_>) -> Walked {
+        let tag = from.read_u32()?;
+        if tag != 0 {
+            let kind = DecodeErrorKind::Invalid("values of valuetypes in an any are not read");
+            return Err(from.error(kind, "any").into());
+        }
+        self.write(|to| {
+            to.write_u32(0);
+            Ok(())
+        })
+    }
+}
