@@ -74,6 +74,12 @@ enum By<'p> {
 }
 
 impl Writer<'_> {
+    /// Whether it writes GIOP, in which operations have no numbers.
+    #[inline(always)]
+    pub fn is_giop(self) -> bool {
+        matches!(self.0, By::Giop)
+    }
+
     /// [`Messaging::begin_request`].
     ///
     /// # Errors
