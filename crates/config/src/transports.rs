@@ -1,20 +1,22 @@
 //! The settings of transports. Text changes what the program registered and registers none: a program decides whether oneways may
-//! be lost. A transport is made anew of what it was told, which it says itself
+//! be lost. A setting makes a copy of the transport that is registered, tells it what the text says, and puts it in the other's place: all else
+//! stays as the program chose it, also what no text can say. What it was told before it says itself
 //! ([`properties`](zorb_orb::transport::Transport::properties)).
 
+use std::any::Any;
 use std::collections::BTreeMap;
 use std::sync::Arc;
 use std::time::Duration;
 
 use zorb_orb::OrbBuilder;
 use zorb_orb::orb::Chosen;
-use zorb_orb::transport::Spinning;
 use zorb_orb::transport::datagram::DatagramLimits;
 use zorb_orb::transport::miop::{Miop, MiopLimits};
 use zorb_orb::transport::shm::Shm;
 use zorb_orb::transport::tcp::Tcp;
 use zorb_orb::transport::udp::Udp;
 use zorb_orb::transport::unix::{Unix, Users};
+use zorb_orb::transport::{Spinning, Transport};
 
 use crate::value::{Kind, Value, slabs};
 
@@ -50,8 +52,7 @@ impl Told {
         }
     }
 
-    fn tcp(&self) -> Tcp {
-        let mut tcp = Tcp::new();
+    fn tcp(&self, mut tcp: Tcp) -> Tcp {
         if let Some(octets) = self.told("queues") {
             tcp = tcp.queues(octets);
         }
@@ -70,20 +71,20 @@ impl Told {
         tcp
     }
 
-    fn unix(&self) -> Unix {
-        let unix = Unix::new().users(self.users());
+    fn unix(&self, unix: Unix) -> Unix {
+        let unix = unix.users(self.users());
         match self.told("queues") {
             Some(octets) => unix.queues(octets),
             None => unix,
         }
     }
 
-    fn shm(&self) -> Shm {
+    fn shm(&self, shm: Shm) -> Shm {
         // Numbers that shared memory does not take were refused when they were read.
         let shm = match self.0.get("slabs").map(|text| slabs(text)) {
-            None => Shm::new(),
-            Some(None) => Shm::new().without_slabs(),
-            Some(Some((count, octets))) => Shm::new().slabs(count, octets).unwrap_or_default(),
+            None => shm,
+            Some(None) => shm.without_slabs(),
+            Some(Some((count, octets))) => shm.slabs(count, octets).unwrap_or_default(),
         };
         let mut shm = match self.told("ring") {
             Some(octets) => shm.ring(octets).unwrap_or_default(),
@@ -105,9 +106,11 @@ impl Told {
         limits
     }
 
-    fn udp(&self) -> Udp {
-        let mut udp =
-            Udp::new().largest_message(self.number("largest_message", usize::MAX)).limits(self.limits());
+    fn udp(&self, udp: Udp) -> Udp {
+        let mut udp = udp.limits(self.limits());
+        if let Some(octets) = self.told("largest_message") {
+            udp = udp.largest_message(octets);
+        }
         if let Some(octets) = self.told("queues") {
             udp = udp.queues(octets);
         }
@@ -120,7 +123,7 @@ impl Told {
         udp
     }
 
-    fn miop(&self) -> Miop {
+    fn miop(&self, miop: Miop) -> Miop {
         let mut limits = MiopLimits::default();
         limits.max_message = self.number("max_message", limits.max_message);
         limits.max_packets = self.number("max_packets", limits.max_packets);
@@ -131,16 +134,14 @@ impl Told {
         if let Some(age) = self.time("max_age") {
             limits.max_age = age;
         }
-        let mut miop = Miop::new().limits(self.limits()).reassembly_limits(limits);
+        let mut miop = miop.limits(self.limits()).reassembly_limits(limits);
         if let Some(interface) = self.0.get("interface") {
             miop = miop.interface(interface);
         }
         if self.0.contains_key("hops") {
             miop = miop.hops(self.number("hops", 1));
         }
-        if self.0.contains_key("loopback") {
-            miop = miop.loopback(false);
-        }
+        miop = miop.loopback(!self.0.contains_key("loopback"));
         if self.0.contains_key("packet_size") {
             miop = miop.packet_size(self.number("packet_size", 1472));
         }
@@ -162,11 +163,8 @@ pub(crate) fn told(chosen: &Chosen, transport: &str, name: &str, kind: &Kind) ->
 
 /// The builder with the transport told so, where it has that transport.
 pub(crate) fn tell(builder: OrbBuilder, transport: &str, name: &'static str, value: &Value) -> OrbBuilder {
-    let chosen = builder.chosen();
-    if !chosen.transports.iter().any(|it| it.name == transport) {
-        return builder;
-    }
-    let mut told = Told::of(&chosen, transport);
+    let Some(registered) = builder.registered_transport(transport).cloned() else { return builder };
+    let mut told = Told::of(&builder.chosen(), transport);
     let text = match value {
         Value::Octets(number) | Value::Count(number) => number.to_string(),
         Value::Time(time) => format!("{}ns", time.as_nanos()),
@@ -177,11 +175,20 @@ pub(crate) fn tell(builder: OrbBuilder, transport: &str, name: &'static str, val
         ("loopback", "yes") | ("users", "own") => told.0.remove(name),
         _ => told.0.insert(name, text),
     };
-    builder.replace_transport(match transport {
-        "tcp" => Arc::new(told.tcp()),
-        "unix" => Arc::new(told.unix()),
-        "shm" => Arc::new(told.shm()),
-        "udp" => Arc::new(told.udp()),
-        _ => Arc::new(told.miop()),
-    })
+    let it = &*registered as &dyn Any;
+    let again: Arc<dyn Transport> = if let Some(tcp) = it.downcast_ref::<Tcp>() {
+        Arc::new(told.tcp(tcp.clone()))
+    } else if let Some(unix) = it.downcast_ref::<Unix>() {
+        Arc::new(told.unix(unix.clone()))
+    } else if let Some(shm) = it.downcast_ref::<Shm>() {
+        Arc::new(told.shm(shm.clone()))
+    } else if let Some(udp) = it.downcast_ref::<Udp>() {
+        Arc::new(told.udp(udp.clone()))
+    } else if let Some(miop) = it.downcast_ref::<Miop>() {
+        Arc::new(told.miop(miop.clone()))
+    } else {
+        // One of the program's own under that name.
+        return builder;
+    };
+    builder.replace_transport(again)
 }

@@ -2,11 +2,13 @@
 
 use std::ffi::OsString;
 use std::sync::Arc;
-use std::time::Duration;
+use std::time::{Duration, Instant};
 
 use zorb_config::{Config, Kind, Origin, SETTINGS, Setting};
 use zorb_orb::transport::miop::Miop;
+use zorb_orb::transport::tcp::Tcp;
 use zorb_orb::transport::udp::Udp;
+use zorb_orb::transport::{Endpoint, Resolver, ResolverOptions};
 use zorb_orb::{Orb, OrbBuilder};
 
 /// A value other than the default, as options and variables take it.
@@ -209,6 +211,26 @@ fn what_datagrams_are_told_needs_their_transport() {
         let Err(error) = config.apply(Orb::builder()) else { panic!("nobody registered {name}") };
         assert!(error.to_string().contains(option) && error.to_string().contains(name), "{error}");
     }
+}
+
+#[test]
+fn what_no_text_can_say_stays_as_the_program_chose_it() {
+    use std::net::{SocketAddr, TcpListener};
+
+    let listener = TcpListener::bind("127.0.0.1:0").unwrap();
+    let here = listener.local_addr().unwrap();
+    let lookup = |host: &str| match host {
+        "only.this.program.knows" => Ok(vec![SocketAddr::from(([127, 0, 0, 1], 0))]),
+        other => Err(std::io::Error::other(format!("{other} is not looked up"))),
+    };
+    let resolver = Resolver::with_lookup(ResolverOptions::default(), lookup);
+    let builder = builder().replace_transport(Arc::new(Tcp::with_resolver(resolver)));
+    let builder = read(&["-ORBtcpQueues=64KiB", "-ORBtcpNoDelay=no"], &[]).apply(builder).unwrap();
+    let tcp = builder.registered_transport("tcp").expect("as before");
+    assert_eq!(tcp.properties().len(), 2, "{:?}", tcp.properties());
+    let address = format!("only.this.program.knows:{}", here.port());
+    let to = Endpoint { transport: "tcp".into(), address: address.into() };
+    tcp.connect(&to, Instant::now() + Duration::from_secs(30)).expect("by the program's own lookup");
 }
 
 #[test]

@@ -321,6 +321,12 @@ impl OrbBuilder {
         self
     }
 
+    /// The transport that is registered under a name: for who makes a copy of it to change something, and
+    /// [puts that in its place](Self::replace_transport).
+    pub fn registered_transport(&self, name: &str) -> Option<&Arc<dyn Transport>> {
+        self.transports.iter().find(|transport| transport.name() == name)
+    }
+
     /// Puts a transport in the place of the one with the same name, which keeps its rank; where there is none it is added
     /// before the others.
     pub fn replace_transport(mut self, transport: Arc<dyn Transport>) -> Self {

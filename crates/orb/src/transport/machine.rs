@@ -72,6 +72,7 @@ impl Users {
 }
 
 /// This machine, as one transport sees it.
+#[derive(Clone)]
 pub(super) struct Machine {
     transport: Arc<str>,
     /// The same.

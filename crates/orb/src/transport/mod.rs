@@ -28,6 +28,7 @@ pub mod unix;
 
 pub use reference::{InProfile, ProfileForm, Published, Ways};
 
+use std::any::Any;
 use std::fmt;
 use std::io::{self, IoSlice};
 use std::os::fd::BorrowedFd;
@@ -35,7 +36,7 @@ use std::sync::Arc;
 use std::time::{Duration, Instant};
 
 use zorb_giop::{Ior, TaggedProfile};
-pub use zorb_ipc::{Spinners, Spinning};
+pub use zorb_ipc::{Resolver, ResolverOptions, Spinners, Spinning};
 
 /// Where a channel leads or a listener listens, as text says it: `tcp:host:port`.
 #[derive(Clone, Debug, PartialEq, Eq, Hash)]
@@ -65,8 +66,8 @@ pub enum Carries {
     },
 }
 
-/// A way to move bytes between processes.
-pub trait Transport: Send + Sync {
+/// A way to move bytes between processes. It is [`Any`] so that who knows its type can make another one of it.
+pub trait Transport: Any + Send + Sync {
     /// The first word of its endpoints, such as `tcp`.
     fn name(&self) -> &'static str;
     /// Whether clients use it only where a list of [protocols](crate::protocols::Protocols) names it, for which `*` does not count. So

@@ -32,6 +32,7 @@ use super::{Acceptor, Armed, Channel, Declined, Endpoint, Idle, Received, Transp
 const NAME: &str = "shm";
 
 /// Shared memory between processes of this machine.
+#[derive(Clone)]
 pub struct Shm {
     machine: Machine,
     options: ShmOptions,

@@ -28,8 +28,9 @@ const NAME: &str = "tcp";
 const LISTEN_LOOKUP: Duration = Duration::from_secs(10);
 
 /// TCP over IPv4 and IPv6.
+#[derive(Clone)]
 pub struct Tcp {
-    resolver: Resolver,
+    resolver: Arc<Resolver>,
     name: &'static str,
     /// The same, as endpoints have it.
     transport: Arc<str>,
@@ -46,7 +47,7 @@ impl Tcp {
     /// With another way to turn names into addresses.
     pub fn with_resolver(resolver: Resolver) -> Tcp {
         Tcp {
-            resolver,
+            resolver: Arc::new(resolver),
             name: NAME,
             transport: Arc::from(NAME),
             queues: QueueSizes::default(),

@@ -52,8 +52,9 @@ const BATCH: usize = 64;
 const QUEUE: usize = 4 << 20;
 
 /// Oneways as datagrams, over IPv4 and IPv6.
+#[derive(Clone)]
 pub struct Udp {
-    resolver: Resolver,
+    resolver: Arc<Resolver>,
     name: &'static str,
     /// The same, as endpoints have it.
     transport: Arc<str>,
@@ -70,7 +71,7 @@ impl Udp {
     /// Messages up to what a datagram holds.
     pub fn new() -> Udp {
         Udp {
-            resolver: Resolver::new(ResolverOptions::default()),
+            resolver: Arc::new(Resolver::new(ResolverOptions::default())),
             name: NAME,
             transport: Arc::from(NAME),
             largest: LARGEST_DATAGRAM,

@@ -27,6 +27,7 @@ use super::{Acceptor, Channel, Declined, Endpoint, InProfile, Transport, Ways};
 const NAME: &str = "unix";
 
 /// Stream sockets within this machine.
+#[derive(Clone)]
 pub struct Unix {
     machine: Machine,
     queues: QueueSizes,

@@ -62,6 +62,7 @@ const LARGEST_MESSAGE: usize = 64 << 10;
 const QUEUE: usize = 4 << 20;
 
 /// Oneways to groups of objects, by multicast.
+#[derive(Clone)]
 pub struct Miop {
     name: Arc<str>,
     interface: Option<String>,
