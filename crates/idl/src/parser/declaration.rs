@@ -21,7 +21,18 @@ impl Parser<'_> {
             if doc.is_empty() {
                 doc = self.doc();
             }
-            return self.plain_item(place, doc).map(|it| Item::Annotated(annotations, Box::new(it)));
+            let item = self.plain_item(place, doc)?;
+            let defines_nothing = match &item {
+                Item::TypeId { .. } => Some("typeid"),
+                Item::TypePrefix { .. } => Some("typeprefix"),
+                Item::Import(_) => Some("import"),
+                _ => None,
+            };
+            if let Some(what) = defines_nothing {
+                let label = format!("`{what}` defines nothing that it could hold for");
+                self.report(error(format!("`{what}` takes no annotation"), annotations[0].span, label));
+            }
+            return Ok(Item::Annotated(annotations, Box::new(item)));
         }
         self.plain_item(place, doc)
     }

@@ -1,5 +1,6 @@
 //! The end of a connection: in order, by a deadline, or at once.
 
+use std::cell::Cell;
 use std::io::IoSlice;
 use std::sync::Arc;
 use std::sync::atomic::Ordering;
@@ -11,9 +12,18 @@ use crate::transport::{Armed, Received, Wanted};
 /// Octets thrown away at a time from a connection that is being closed.
 const DRAIN: usize = 4096;
 
-/// How long the keeper throws away what one peer goes on sending. 20 ms: the largest message by memory takes less, and nobody else
-/// waits longer.
+/// How long a thread throws away what peers go on sending before it looks after others. 20 ms: the largest message by memory takes less.
 const DRAINS_IN_A_ROW: Duration = Duration::from_millis(20);
+
+thread_local! {
+    /// Until when the keeper may, however many connections drain; each is drained once at the least.
+    static DRAINS_UNTIL: Cell<Option<Instant>> = const { Cell::new(None) };
+}
+
+/// The keeper has waited, and now looks after all connections.
+pub(in crate::server) fn begin_round() {
+    DRAINS_UNTIL.set(Some(Instant::now() + DRAINS_IN_A_ROW));
+}
 
 /// A connection that has been parked for so long gives its receive buffer back, and its transport what that can do without. A second: allocating it costs as much as
 /// a call, so that only connections that are really idle do.
@@ -72,7 +82,7 @@ impl Connection {
     /// The same of what no descriptor tells of. False: the descriptor has nothing to tell of yet, since the connection has ended, or its peer
     /// goes on sending; the next look at the clock goes on.
     pub(super) fn drain_what_is_there(&self) -> bool {
-        let enough = Instant::now() + DRAINS_IN_A_ROW;
+        let enough = DRAINS_UNTIL.get().unwrap_or_else(|| Instant::now() + DRAINS_IN_A_ROW);
         loop {
             self.drain();
             if self.stage() == ENDED {

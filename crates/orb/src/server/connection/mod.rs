@@ -32,6 +32,7 @@ use super::order::Order;
 use super::request::ServerRequest;
 use super::writing::{Sent, Writing};
 use crate::transport::{Armed, Channel, Endpoint, Wanted};
+pub(super) use closing::begin_round;
 
 const OPEN: u8 = 0;
 const CLOSING: u8 = 1;

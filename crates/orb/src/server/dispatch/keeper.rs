@@ -15,7 +15,7 @@ use std::{io, mem};
 
 use zorb_ipc::{Events, Interest, Trigger};
 
-use super::super::connection::Connection;
+use super::super::connection::{Connection, begin_round};
 use super::super::turn::Look;
 use super::queue::Task;
 use super::waits::ReactorWait;
@@ -118,6 +118,7 @@ impl Keeper {
             std::thread::sleep(ACCEPT_PAUSE);
         }
         self.engine.asleep.store(false, Ordering::SeqCst);
+        begin_round();
         let tokens: Vec<u64> = events.iter().map(|event| event.token).collect();
         for token in tokens {
             self.on_event(token);
