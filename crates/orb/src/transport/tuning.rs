@@ -30,22 +30,26 @@ macro_rules! tell {
     };
 }
 
+/// The same for what TCP's sockets are told, connected or listening.
+macro_rules! tell_tcp {
+    ($socket:ident, $tuning:ident) => {
+        tell!($socket, &$tuning.no_delay, "no_delay", NoDelay);
+        tell!($socket, &$tuning.congestion_control, "congestion_control", congestion);
+        tell!($socket, &$tuning.busy_poll.map(Micros), "busy_poll", poll);
+        tell!($socket, &$tuning.peak_rate, "peak_rate", rate);
+    };
+}
+
 impl Tuning {
     /// Of a connection that this side opened.
     pub(super) fn stream(&self, socket: &TcpStream) -> io::Result<()> {
-        tell!(socket, &self.no_delay, "no_delay", NoDelay);
-        tell!(socket, &self.congestion_control, "congestion_control", congestion);
-        tell!(socket, &self.busy_poll.map(Micros), "busy_poll", poll);
-        tell!(socket, &self.peak_rate, "peak_rate", rate);
+        tell_tcp!(socket, self);
         Ok(())
     }
 
     /// Of a listener, whose connections are born with them.
     pub(super) fn acceptor(&self, socket: &TcpAcceptor) -> io::Result<()> {
-        tell!(socket, &self.no_delay, "no_delay", NoDelay);
-        tell!(socket, &self.congestion_control, "congestion_control", congestion);
-        tell!(socket, &self.busy_poll.map(Micros), "busy_poll", poll);
-        tell!(socket, &self.peak_rate, "peak_rate", rate);
+        tell_tcp!(socket, self);
         Ok(())
     }
 

@@ -84,9 +84,7 @@ impl Udp {
         }
     }
 
-    /// A second transport of this kind, under a name of its own: `listen` takes it as the first word of endpoints, and clients use it where
-    /// a list of [protocols](crate::protocols::Protocols) names it. What was chosen of it (queues and the like) so holds for a
-    /// thread's calls, those on one reference, or the references of one adapter. References and other ORBs know nothing of the name.
+    /// A second transport of this kind, under a name of its own: as [`Tcp::named`](super::tcp::Tcp::named).
     #[must_use]
     pub fn named(mut self, name: &'static str) -> Udp {
         self.name = name;
