@@ -167,6 +167,20 @@ pub(crate) fn receive_passed<const N: usize>(
     }
 }
 
+/// The same, of what is there now.
+pub(crate) fn receive_passed_now<const N: usize>(
+    fd: BorrowedFd<'_>,
+    into: &mut [u8],
+    descriptors: &mut Vec<OwnedFd>,
+) -> Result<Message, Errno> {
+    receive::<N>(fd, into, RecvFlags::DONTWAIT, |rider| match (rider.level, rider.kind) {
+        (libc::SOL_SOCKET, libc::SCM_RIGHTS) => {
+            owned(rider).for_each(|descriptor| descriptors.push(descriptor));
+        }
+        _ => close_passed(rider),
+    })
+}
+
 /// Closes descriptors, if that is what has come.
 #[inline]
 pub(crate) fn close_passed(rider: &Rider<'_>) {

@@ -272,7 +272,10 @@ pub use resolve::{resolve, resolve_address};
 pub use resolver::{Resolver, ResolverOptions};
 pub use sent::Sent;
 #[cfg(target_os = "linux")]
-pub use shm::{Armed, RingSize, Shm, ShmAcceptor, ShmConnector, ShmOptions, ShmRole, ShmStream, Slabs};
+pub use shm::{
+    Armed, LentBytes, Loan, Loaned, Loans, RingSize, Shm, ShmAcceptor, ShmConnector, ShmOptions, ShmRole, ShmStream,
+    Slabs, TrustedPeers,
+};
 #[cfg(target_os = "linux")]
 pub use spinning::{Asleep, Looked, Spinner, Spinners, Spinning};
 pub use stream::{

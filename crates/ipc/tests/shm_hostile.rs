@@ -14,7 +14,7 @@ use std::thread;
 use std::time::{Duration, Instant};
 
 use rustix::event::{PollFd, PollFlags, Timespec, poll};
-use zorb_ipc::{AcceptorOptions, Armed, Error, ShmAcceptor, ShmRole, ShmStream, UnixAddress, UnixStream};
+use zorb_ipc::{AcceptorOptions, Armed, Error, Loans, ShmAcceptor, ShmRole, ShmStream, UnixAddress, UnixStream};
 
 use hostile::{Aim, Random, Reached, options, soon};
 
@@ -37,8 +37,19 @@ struct Met {
     reset: AtomicU64,
     transferred: AtomicU64,
     out_of_time: AtomicU64,
+    loans: OurLoans,
     /// Of who sends and who receives: a call, and since when.
     calls: [Mutex<Option<(Instant, &'static str)>>; 2],
+}
+
+/// What the honest end lends: so much that no hostile one can keep all of it.
+#[derive(Debug)]
+struct OurLoans(Loans);
+
+impl Default for OurLoans {
+    fn default() -> Self {
+        Self(Loans::new(1 << 20))
+    }
 }
 
 /// Says stop when it is dropped, so that nobody goes on for a test that has failed.
@@ -138,6 +149,15 @@ impl Met {
             0 => made("send_now", &mut || stream.send_now(slices).map(|sent| sent.count())),
             1 => made("send_by", &mut || stream.send_by(slices, by).map(|sent| sent.count())),
             2 => made("arm_to_send", &mut || waited(stream, stream.arm_to_send()?)),
+            5 => {
+                let mut loan = self.loans.0.loan(octets.len()).unwrap();
+                loan.copy_from_slice(octets);
+                let loan = loan.freeze();
+                let slices = &[IoSlice::new(b"head"), IoSlice::new(&loan)];
+                self.made(1, "sending a loan", octets.len() + 4, || {
+                    stream.send_by(slices, by).map(|sent| sent.count())
+                })
+            }
             3 => made("idle", &mut || {
                 let _ = stream.idle();
                 Ok(0)
@@ -219,12 +239,12 @@ fn for_a_while(seed: u64, aims: &[Aim], role: ShmRole) -> Met {
         let (honest, hostile) = (UnixStream::adopt(one).unwrap(), UnixStream::adopt(other).unwrap());
         let (stream, reached) = match role {
             ShmRole::Initiator => {
-                let stream = ShmStream::over(honest, role, &options(), soon()).unwrap();
+                let stream = ShmStream::over(honest, role, &options().loans(&met.loans.0), soon()).unwrap();
                 (stream, Reached::respond(hostile))
             }
             ShmRole::Responder => {
                 let reached = Reached::initiate(hostile);
-                (ShmStream::over(honest, role, &options(), soon()).unwrap(), reached)
+                (ShmStream::over(honest, role, &options().loans(&met.loans.0), soon()).unwrap(), reached)
             }
         };
         let aim = aims[random.below(aims.len())];

@@ -21,6 +21,9 @@
 //! (`vm.overcommit_memory` 2). In that mode alone a hostile peer that can write may punch a new hole into a
 //! [`Segment`] and so kill who touches it while memory is exhausted; into a [`SealedMemfd`] nobody can.
 //!
+//! Memory that is lent ([`Loans`](crate::Loans)) is a fourth kind: sealed against being written anew, so that who made and mapped
+//! it is the only one who writes.
+//!
 //! Left out, since no seal makes it safe:
 //!
 //! * memory of explicit huge pages (`MFD_HUGETLB`): a peer that punches a hole gives its reserved page back,
@@ -32,6 +35,7 @@
 mod copy;
 mod mapping;
 mod memfd;
+mod own;
 mod sealed;
 mod segment;
 mod sized;
@@ -39,6 +43,7 @@ mod words;
 
 pub(crate) use mapping::Mapping;
 pub use memfd::Memfd;
+pub(crate) use own::{OthersMemory, OwnMemory};
 pub use sealed::{SealedBytes, SealedMemfd};
 pub use segment::{Segment, SegmentOptions};
 pub use sized::SizedMemfd;

@@ -12,16 +12,14 @@
 //!
 //! Any thread may arm; who waits, and nobody else, makes it quiet: then no report that another armed for is lost.
 
-use rustix::io::Errno;
-use rustix::net::{RecvFlags, recv};
 use std::os::fd::{AsFd, BorrowedFd};
 use std::sync::atomic::Ordering::SeqCst;
 
 use super::ShmStream;
 use super::doorbell;
+use super::loans::Heard;
 use super::stream::{HUNG, Taken};
 use crate::Error;
-use crate::ready::resumed;
 
 /// What arming found.
 #[must_use = "if it is `Ready` nothing is armed, and a wait would be for nothing"]
@@ -32,10 +30,6 @@ pub enum Armed {
     /// There is nothing to do yet. The descriptor becomes readable when there is.
     Waiting,
 }
-
-/// What is read of the socket at once, and how often: a peer that sends on and on there keeps nobody.
-const DRAINED: usize = 256;
-const DRAINS: usize = 8;
 
 impl ShmStream {
     /// Arms the descriptor for octets to receive, or their end. It stays armed until it was reported, or this is called
@@ -96,16 +90,8 @@ impl ShmStream {
     /// Forgets that the descriptor was reported; for who waits for it, before looking at what it was reported for. Until
     /// then it is reported again and again.
     pub fn quiet(&self) {
-        let mut octets = [0; DRAINED];
-        for _ in 0..DRAINS {
-            match resumed(|| recv(&self.socket, &mut octets, RecvFlags::DONTWAIT)) {
-                Ok((DRAINED, _)) => {}
-                Err(Errno::NOMEM | Errno::NOBUFS) | Ok((1.., _)) | Err(Errno::AGAIN) => return,
-                Ok((0, _)) | Err(_) => {
-                    self.state.fetch_or(HUNG, SeqCst);
-                    return;
-                }
-            }
+        if self.hear() == Heard::End {
+            self.state.fetch_or(HUNG, SeqCst);
         }
     }
 }

@@ -9,6 +9,10 @@
 //!    640  lane from responder to initiator
 //!   2048  references to slabs from the initiator: 64 of two words, position, and slab and length: initiator
 //!   2560  references to slabs from the responder: responder
+//!   3072  records of loans from the initiator: 16 of four words (`loans/mod.rs`): initiator
+//!   3328  records of loans from the responder: responder
+//!   3584  how many loans of each of 64 places came back from the responder: responder
+//!   3840  how many of each came back from the initiator: initiator
 //!   4096  ring from initiator to responder
 //!   4096 + ring     ring from responder to initiator
 //!
@@ -16,7 +20,9 @@
 //!      0  head      producer: position behind the last octet put in
 //!      4  ended     producer: 1 when there will be no more
 //!      8  posted    producer: how many slabs it has handed over
+//!     12  lent      producer: how many loans it has handed over
 //!    128  tail      consumer: position behind the last octet taken out
+//!    132  takes     consumer: how many MiB of loans it maps at the most
 //!    256  data      consumer sets its bits, producer clears them: doorbell for octets
 //!    260  gone      consumer: 1 when it takes no more
 //!    384  room      producer sets its bits, consumer clears them: doorbell for room
@@ -25,6 +31,7 @@
 use std::sync::atomic::AtomicU32;
 
 use super::RingSize;
+use super::loans::{PLACES, RECORDS};
 use crate::{Error, Segment, SegmentOptions, SharedFutex};
 
 pub(super) const MAGIC: u32 = u32::from_ne_bytes(*b"zrbS");
@@ -41,12 +48,23 @@ const REFERENCES: usize = 512;
 const REFERENCE: usize = 8;
 /// How many slabs one direction has at the most.
 pub(super) const MOST_SLABS: usize = REFERENCES / REFERENCE;
+/// Where the records of loans are, octets of those of one direction, and of one of them.
+const RECORDS_AT: usize = 3072;
+const RECORDS_OF_ONE: usize = RECORDS * RECORD;
+const RECORD: usize = 16;
+/// Where is counted what came back of them, and octets of one direction.
+const RETURNED_AT: usize = RECORDS_AT + 2 * RECORDS_OF_ONE;
+const RETURNED_OF_ONE: usize = PLACES * 4;
 const RINGS_AT: usize = 4096;
+
+const _: () = assert!(RETURNED_AT + 2 * RETURNED_OF_ONE == RINGS_AT);
 
 const HEAD: usize = 0;
 const ENDED: usize = 4;
 const POSTED: usize = 8;
+const LENT: usize = 12;
 const TAIL: usize = 128;
+const TAKES: usize = 132;
 const DATA: usize = 256;
 const GONE: usize = 260;
 const ROOM: usize = 384;
@@ -81,13 +99,22 @@ pub(super) fn is_inscribed(segment: &Segment, ring: RingSize) -> bool {
 pub(super) struct Lane {
     words: usize,
     references: usize,
+    records: usize,
+    returned: usize,
     ring: usize,
     capacity: usize,
 }
 
 impl Lane {
     pub(super) fn from_initiator(ring: RingSize) -> Self {
-        Self { words: LANES_AT, references: REFERENCES_AT, ring: RINGS_AT, capacity: ring.octets() }
+        Self {
+            words: LANES_AT,
+            references: REFERENCES_AT,
+            records: RECORDS_AT,
+            returned: RETURNED_AT,
+            ring: RINGS_AT,
+            capacity: ring.octets(),
+        }
     }
 
     pub(super) fn from_responder(ring: RingSize) -> Self {
@@ -95,6 +122,8 @@ impl Lane {
         Self {
             words: LANES_AT + LANE,
             references: REFERENCES_AT + REFERENCES,
+            records: RECORDS_AT + RECORDS_OF_ONE,
+            returned: RETURNED_AT + RETURNED_OF_ONE,
             ring: RINGS_AT + capacity,
             capacity,
         }
@@ -119,6 +148,27 @@ impl Lane {
     #[inline]
     pub(super) fn posted(self, segment: &Segment) -> &AtomicU32 {
         word(segment, self.words + POSTED)
+    }
+
+    #[inline]
+    pub(super) fn lent(self, segment: &Segment) -> &AtomicU32 {
+        word(segment, self.words + LENT)
+    }
+
+    #[inline]
+    pub(super) fn takes(self, segment: &Segment) -> &AtomicU32 {
+        word(segment, self.words + TAKES)
+    }
+
+    /// The words of a loan's record.
+    pub(super) fn record(self, segment: &Segment, number: usize) -> [&AtomicU32; 4] {
+        let at = self.records + number % RECORDS * RECORD;
+        [0, 4, 8, 12].map(|offset| word(segment, at + offset))
+    }
+
+    /// How many loans of a place came back.
+    pub(super) fn returned(self, segment: &Segment, place: usize) -> &AtomicU32 {
+        word(segment, self.returned + place % PLACES * 4)
     }
 
     /// Where the words of a reference to a slab are: position, slab and length.

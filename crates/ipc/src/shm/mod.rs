@@ -17,7 +17,7 @@
 //! | words of a lane | written by | read by |
 //! |---|---|---|
 //! | `head`, `ended` | who sends | who receives |
-//! | `tail`, `gone` | who receives | who sends |
+//! | `tail`, `gone`, and what came back of loans | who receives | who sends |
 //! | `data` | who receives sets, who sends clears | both |
 //! | `room` | who sends sets, who receives clears | both |
 //!
@@ -31,7 +31,7 @@
 //! modulo 2³²; rings are no larger than 2³⁰, so that full and empty, true and impossible are told apart.
 //!
 //! Much data goes through slabs beside the ring, if there are any, in each of whose places stands one octet of the ring:
-//! `slabs.rs`.
+//! `slabs.rs`. What lies in memory that was made to be lent goes without a copy: `loans/mod.rs`.
 //!
 //! # Doorbells
 //!
@@ -55,6 +55,9 @@
 //!   places that follow from one's own positions alone. No reference to them exists.
 //! * How many slabs were handed over each side counts for itself; what is said of one, which it is, where its octet stands
 //!   and how much it holds, is read once and checked. A slab that is kept for ever leaves the ring to its own connection, and nobody else has it.
+//! * What is said of a loan is read once and checked: a place that has no such memory, or octets that it has not got, end the
+//!   channel. Memory that is no memfd, whose size may change, or that is more than is accepted is not mapped. It is read in place only of who is
+//!   [trusted](TrustedPeers).
 //! * Ends that it says, unsays or lies about end its own channel sooner or later; doorbells that it rings for nothing cost
 //!   some wake-ups, after which waiters rest a millisecond in between; doorbells that it silences cost one sleep of 100 ms
 //!   at the most, as who wakes looks at the positions, and so on until the deadline.
@@ -73,6 +76,7 @@ mod closing;
 mod doorbell;
 mod ends;
 mod layout;
+mod loans;
 #[cfg(all(test, zorb_loom))]
 mod models;
 mod options;
@@ -86,6 +90,7 @@ mod word;
 
 pub use arming::Armed;
 pub use ends::{Shm, ShmAcceptor, ShmConnector};
+pub use loans::{LentBytes, Loan, Loaned, Loans, TrustedPeers};
 pub use options::{RingSize, ShmOptions, Slabs};
 pub use stream::ShmStream;
 

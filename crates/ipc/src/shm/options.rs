@@ -1,7 +1,7 @@
 //! How a channel is set up.
 
 use super::layout::MOST_SLABS;
-use crate::{Error, Spinning};
+use crate::{Error, Loans, Spinning, TrustedPeers};
 
 /// How many octets one direction holds: a power of two, 4 KiB to 1 GiB.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
@@ -98,6 +98,19 @@ pub struct ShmOptions {
     pub(super) slabs: Option<Slabs>,
     pub(super) most_slabs: MostSlabs,
     pub(super) spinning: Option<Spinning>,
+    pub(super) loans: Option<Loans>,
+    pub(super) most_lent: MostLent,
+    pub(super) trust: Option<TrustedPeers>,
+}
+
+/// Octets that are mapped of a peer's loans: 256 MiB unless said otherwise.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(super) struct MostLent(pub(super) usize);
+
+impl Default for MostLent {
+    fn default() -> Self {
+        Self(256 << 20)
+    }
 }
 
 /// 16 MiB unless said otherwise.
@@ -149,6 +162,25 @@ impl ShmOptions {
     /// Default: 16 MiB.
     pub fn largest_slabs(mut self, octets: usize) -> Self {
         self.most_slabs = MostSlabs(octets);
+        self
+    }
+
+    /// What is sent of these loans goes without a copy. Default: none.
+    pub fn loans(mut self, loans: &Loans) -> Self {
+        self.loans = Some(loans.clone());
+        self
+    }
+
+    /// How many octets of its loans a peer may have mapped here at a time, in whole MiB; 0: none, so that all is copied. Who lends knows, and copies what is
+    /// beyond. Default: 256 MiB.
+    pub fn largest_loans(mut self, octets: usize) -> Self {
+        self.most_lent = MostLent(octets);
+        self
+    }
+
+    /// What peers lend is read in place ([`ShmStream::receive_lent`](crate::ShmStream::receive_lent)), not copied. Default: no.
+    pub fn trusting(mut self, peers: TrustedPeers) -> Self {
+        self.trust = Some(peers);
         self
     }
 

@@ -4,17 +4,18 @@ use std::fmt;
 use std::io::{IoSlice, IoSliceMut};
 use std::sync::atomic::AtomicU32;
 use std::sync::atomic::Ordering::{Acquire, Relaxed};
-use std::sync::{Mutex, MutexGuard, OnceLock, PoisonError};
+use std::sync::{Arc, Mutex, MutexGuard, OnceLock, PoisonError};
 use std::time::Instant;
 
 use rustix::io::Errno;
 
 use super::closing::renamed;
 use super::layout::Lane;
+use super::loans::{Borrowing, Candidate, Heard, LENT_FROM, Lending};
 use super::ring::{Consumer, Producer};
 use super::setup::{self, Hello, Memory};
 use super::slabs::Bulk;
-use super::{ShmOptions, ShmRole, Slabs};
+use super::{LentBytes, ShmOptions, ShmRole, Slabs, TrustedPeers};
 use crate::{
     Credentials, Error, Refused, Segment, Spinner, Spinners, Spinning, Step, UnixAddress, UnixStream,
 };
@@ -57,7 +58,7 @@ pub(super) const ENDED_HERE: u32 = 8;
 /// ```
 pub struct ShmStream {
     pub(super) socket: UnixStream,
-    pub(super) segment: Segment,
+    pub(super) segment: Arc<Segment>,
     pub(super) outgoing: Lane,
     pub(super) incoming: Lane,
     pub(super) sending: Mutex<Producer>,
@@ -65,6 +66,12 @@ pub struct ShmStream {
     bulk: Option<Bulk>,
     /// From how many octets on slabs are used.
     much: u32,
+    /// What is sent of loans, if any were made known.
+    lending: Option<Lending>,
+    borrowing: Mutex<Borrowing>,
+    /// How many of the peer's loans were taken, as its books say, for a look without the lock.
+    borrowed: AtomicU32,
+    trust: Option<TrustedPeers>,
     /// [`SHUT`], [`HUNG`], [`BROKEN`], [`ENDED_HERE`].
     pub(super) state: AtomicU32,
     /// How many threads sleep for octets, and for room.
@@ -157,6 +164,13 @@ impl ShmStream {
         };
         let capacity = ring.octets() as u32;
         let bulk = slabs.map(|(memory, slabs)| Bulk::new(memory, slabs, role));
+        let segment = Arc::new(segment);
+        // Whose user is not known is lent nothing.
+        let user = options.loans.as_ref().and_then(|_| socket.peer_credentials().ok());
+        let lending = options.loans.clone().zip(user);
+        let lending =
+            lending.map(|(loans, user)| Lending::new(loans, user.user, Arc::clone(&segment), outgoing));
+        let borrowing = Borrowing::new(Arc::clone(&segment), incoming, options.most_lent.0);
         Self {
             socket,
             segment,
@@ -166,6 +180,10 @@ impl ShmStream {
             receiving: Mutex::new(Consumer::new(capacity)),
             much: bulk.as_ref().map_or(u32::MAX, Bulk::threshold),
             bulk,
+            lending,
+            borrowing: Mutex::new(borrowing),
+            borrowed: AtomicU32::new(0),
+            trust: options.trust,
             state: AtomicU32::new(0),
             receivers: AtomicU32::new(0),
             senders: AtomicU32::new(0),
@@ -232,6 +250,11 @@ impl ShmStream {
             }
         }
         let mut most = available.min(wanted) as usize;
+        match self.loan_ahead(&consumer)? {
+            Some(0) => return Ok(Taken::Octets(self.take_loan(&mut consumer, into, keep))),
+            Some(ahead) => most = most.min(ahead as usize),
+            None => {}
+        }
         if let Some(bulk) = &self.bulk {
             let (posted, capacity) = (self.incoming.posted(&self.segment), self.incoming.capacity() as u32);
             let words = |place| self.incoming.reference(place);
@@ -259,6 +282,58 @@ impl ShmStream {
             self.ring(self.incoming.room(&self.segment));
         }
         Ok(Taken::Octets(taken))
+    }
+
+    /// How many octets of the ring come before those that stand for a loan, if there is one.
+    #[inline]
+    pub(super) fn loan_ahead(&self, consumer: &Consumer) -> Result<Option<u32>, Error> {
+        let lent = self.incoming.lent(&self.segment).load(Acquire);
+        if lent == self.borrowed.load(Relaxed) {
+            return Ok(None);
+        }
+        let ahead = lock(&self.borrowing).ahead(lent, consumer.position(), &self.socket);
+        ahead.map_err(|_| self.broken_by(Step::Receive, "a loan that cannot be"))
+    }
+
+    /// Copies of a loan, whose octet is the next of the ring.
+    fn take_loan(&self, consumer: &mut Consumer, into: &mut [IoSliceMut<'_>], keep: bool) -> usize {
+        let mut borrowing = lock(&self.borrowing);
+        let (taken, all) = borrowing.copy(into, keep);
+        if all {
+            self.borrowed.store(borrowing.taken(), Relaxed);
+            drop(borrowing);
+            consumer.consume(self.incoming.tail(&self.segment), 1);
+            self.ring(self.incoming.room(&self.segment));
+        }
+        taken
+    }
+
+    /// What comes next, in place, if a [trusted](ShmOptions::trusting) peer has lent it, nothing of it was received yet, and it is at most so many
+    /// octets; `None` in all other cases, in which [`receive_now`](Self::receive_now) tells more. Never waits.
+    ///
+    /// # Errors
+    /// [`Error::is_broken_by_peer`].
+    pub fn receive_lent(&self, most: usize) -> Result<Option<LentBytes>, Error> {
+        let Some(trust) = self.trust else { return Ok(None) };
+        let mut consumer = lock(&self.receiving);
+        let head = self.incoming.head(&self.segment);
+        let available = consumer.available(head, 1).map_err(|_| self.broken(Step::Receive))?;
+        if available == 0 || self.loan_ahead(&consumer)? != Some(0) {
+            return Ok(None);
+        }
+        let mut borrowing = lock(&self.borrowing);
+        let Some(lent) = borrowing.lend(most, trust) else { return Ok(None) };
+        self.borrowed.store(borrowing.taken(), Relaxed);
+        drop(borrowing);
+        consumer.consume(self.incoming.tail(&self.segment), 1);
+        drop(consumer);
+        self.ring(self.incoming.room(&self.segment));
+        Ok(Some(lent))
+    }
+
+    /// Takes what the socket holds.
+    pub(super) fn hear(&self) -> Heard {
+        lock(&self.borrowing).hear(&self.socket)
     }
 
     /// Takes of a slab, whose octet is the next of the ring.
@@ -348,6 +423,23 @@ impl ShmStream {
             drop(producer);
             return Err(self.cannot_send());
         }
+        let mut slices = slices;
+        if wanted >= LENT_FROM as u32
+            && let Some(lending) = &self.lending
+            && let Some((at, loan)) = lending.first(slices.iter().map(|slice| &**slice))
+        {
+            // What comes before it goes first.
+            let before = slices.get(..at).unwrap_or_default();
+            if before.iter().any(|slice| !slice.is_empty()) {
+                slices = before;
+            } else if self.lend(lending, &loan, &mut producer)? {
+                drop(producer);
+                self.ring(self.outgoing.data(&self.segment));
+                return Ok(Put::Octets(loan.octets));
+            }
+        }
+        let wanted = slices.iter().map(|slice| slice.len()).sum::<usize>();
+        let wanted = u32::try_from(wanted).unwrap_or(u32::MAX);
         if wanted >= self.much
             && let Some(bulk) = &self.bulk
             && let Some(put) = self.put_slab(bulk, &mut producer, slices, wanted)?
@@ -377,6 +469,20 @@ impl ShmStream {
         drop(producer);
         self.ring(self.outgoing.data(&self.segment));
         Ok(Put::Octets(put))
+    }
+
+    /// Lends what is a loan, if its octet fits the ring.
+    fn lend(&self, lending: &Lending, loan: &Candidate, producer: &mut Producer) -> Result<bool, Error> {
+        // As much as there can be, so that it looks what was taken.
+        let room = producer.room(self.outgoing.tail(&self.segment), u32::MAX);
+        if room.map_err(|_| self.broken(Step::Send))? == 0 {
+            return Ok(false);
+        }
+        if !lending.lend(loan, (producer.position(), producer.seen()), &self.socket) {
+            return Ok(false);
+        }
+        producer.publish(self.outgoing.head(&self.segment), 1);
+        Ok(true)
     }
 
     /// Puts octets into a slab, if one is free and its octet fits the ring.
@@ -414,11 +520,15 @@ impl ShmStream {
     }
 
     /// Gives the memory of slabs that nothing lies in back to the system, of those that this end fills; how many octets. The next
-    /// large message takes memory again, a system call for each slab: for a connection that is idle.
+    /// large message takes memory again, a system call for each slab: for a connection that is idle. Of loans the peer is told to unmap those that it has
+    /// given back, and [those that nobody uses](crate::Loans::rest) go.
     ///
     /// # Errors
     /// At [`Step::Send`] if the peer broke the rules, at [`Step::Access`] what the system says.
     pub fn give_back_memory(&self) -> Result<usize, Error> {
+        if let Some(lending) = &self.lending {
+            lending.rest(&self.socket);
+        }
         let Some(bulk) = &self.bulk else { return Ok(0) };
         let mut producer = lock(&self.sending);
         // As much as there can be, so that it looks what was taken.

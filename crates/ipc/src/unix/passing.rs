@@ -140,4 +140,19 @@ impl UnixStream {
         let credentials = credentials.filter(|_| message.octets > 0);
         Ok(Passed { octets: message.octets, descriptors, credentials })
     }
+
+    /// Sends one octet, and a descriptor that rides on it, if there is room for it now.
+    pub(crate) fn pass_now(&self, octet: u8, descriptor: BorrowedFd<'_>) -> bool {
+        control::send_riding(self.as_fd(), &[IoSlice::new(&[octet])], &[descriptor], AT_ONE_GO).is_ok()
+    }
+
+    /// Takes octets that are there now, and the descriptors that ride on them; 0: the peer has ended its direction.
+    pub(crate) fn take_passed(
+        &self,
+        into: &mut [u8],
+        descriptors: &mut Vec<OwnedFd>,
+    ) -> Result<usize, Errno> {
+        let message = control::receive_passed_now::<BESIDE>(self.as_fd(), into, descriptors)?;
+        Ok(message.octets)
+    }
 }

@@ -1,12 +1,12 @@
 //! The end of a channel that is in bad faith: it has the memory as its peer has, and the socket, and no manners.
 
 use std::io::{IoSlice, IoSliceMut};
-use std::os::fd::AsFd;
-use std::sync::atomic::{AtomicBool, Ordering::Relaxed};
+use std::os::fd::{AsFd, OwnedFd};
+use std::sync::atomic::{AtomicBool, AtomicU32, Ordering::Relaxed};
 use std::time::{Duration, Instant};
 
 use rustix::fs::{SealFlags, fcntl_add_seals};
-use zorb_ipc::{RingSize, Segment, SegmentOptions, ShmOptions, Slabs, UnixStream};
+use zorb_ipc::{Memfd, RingSize, Segment, SegmentOptions, ShmOptions, Slabs, UnixStream};
 
 pub(crate) const RING: usize = 4096;
 const OCTETS: usize = 4096 + 2 * RING;
@@ -18,6 +18,11 @@ const SLABS_OCTETS: usize = 2 * SLABS * 4096;
 pub(crate) fn options() -> ShmOptions {
     ShmOptions::new().ring(RingSize::SMALLEST).slabs(Some(Slabs::new(SLABS, 4096).unwrap()))
 }
+
+/// Octets of the memory that it lends.
+const LENT_OCTETS: usize = 3 * 4096;
+/// Places that it uses for it.
+const PLACES: usize = 3;
 
 pub(crate) fn soon() -> Instant {
     Instant::now() + Duration::from_secs(30)
@@ -59,6 +64,7 @@ const LANES: usize = 128;
 const HEAD: usize = 0;
 const ENDED: usize = 4;
 const POSTED: usize = 8;
+const LENT: usize = 12;
 const TAIL: usize = 128;
 const DATA: usize = 256;
 const GONE: usize = 260;
@@ -70,10 +76,20 @@ const SLAB_SHIFT: u32 = 25;
 pub(crate) struct Reached {
     memory: Segment,
     slabs: Segment,
+    /// What it lends, and how often it was passed on in each place.
+    lent: OwnedFd,
+    editions: [AtomicU32; PLACES],
     pub(crate) socket: UnixStream,
     /// Its lanes: the one that it fills, and the one that it empties.
     outgoing: usize,
     incoming: usize,
+}
+
+/// Memory as it is lent, but that nobody has anything in it.
+fn lent() -> OwnedFd {
+    let memory = Memfd::create("hostile loan", LENT_OCTETS as u64).unwrap().fix_size().unwrap();
+    fcntl_add_seals(&memory, SealFlags::FUTURE_WRITE | SealFlags::SEAL).unwrap();
+    memory.into()
 }
 
 impl Reached {
@@ -93,7 +109,15 @@ impl Reached {
         }
         let hello: Vec<u8> = words.iter().flat_map(|word| word.to_ne_bytes()).collect();
         socket.send_passing(&hello, &[memory.memory().as_fd(), slabs.memory().as_fd()], soon()).unwrap();
-        Self { memory, slabs, socket, outgoing: LANES, incoming: LANES + 512 }
+        Self {
+            memory,
+            slabs,
+            lent: lent(),
+            editions: Default::default(),
+            socket,
+            outgoing: LANES,
+            incoming: LANES + 512,
+        }
     }
 
     /// As the responder.
@@ -103,7 +127,15 @@ impl Reached {
         let slabs = Segment::adopt(slabs, SLABS_OCTETS..=SLABS_OCTETS, &SegmentOptions::new()).unwrap();
         let memory = passed.descriptors.pop().unwrap();
         let memory = Segment::adopt(memory, OCTETS..=OCTETS, &Self::options()).unwrap();
-        Self { memory, slabs, socket, outgoing: LANES + 512, incoming: LANES }
+        Self {
+            memory,
+            slabs,
+            lent: lent(),
+            editions: Default::default(),
+            socket,
+            outgoing: LANES + 512,
+            incoming: LANES,
+        }
     }
 
     /// As fast as it can, until told to stop.
@@ -123,7 +155,7 @@ impl Reached {
             (5, _) if random.below(64) == 0 => self.disturb(random, aim),
             (_, Aim::Doorbells) => self.change(lane + [DATA, ROOM][random.below(2)], random),
             (6..12, Aim::Everything) => {
-                let words = [HEAD, ENDED, POSTED, TAIL, GONE];
+                let words = [HEAD, ENDED, POSTED, LENT, TAIL, GONE];
                 self.change(lane + words[random.below(words.len())], random);
             }
             (12..14, Aim::Everything) => {
@@ -171,8 +203,23 @@ impl Reached {
                 let unread = head.wrapping_sub(tail).min(RING as u32) as usize;
                 write(back + TAIL, tail.wrapping_add(random.below(unread + 1) as u32 + too_much));
             }
+            // A loan, one at a time, of memory that was mostly passed on.
+            4 if room == RING as u32 => {
+                let place = random.below(PLACES);
+                let edition = self.editions[place].load(Relaxed);
+                let edition = if edition == 0 || random.below(4) == 0 { self.pass(place) } else { edition };
+                let lent = read(out + LENT);
+                let record = 3072 + (out - LANES) / 2 + 16 * (lent as usize % 16);
+                let (offset, length) = (random.below(LENT_OCTETS / 2), 1 + random.below(LENT_OCTETS / 2));
+                write(record, head);
+                write(record + 4, edition << 16 | place as u32 + too_much * random.next() as u32);
+                write(record + 8, offset as u32);
+                write(record + 12, length as u32 + too_much * random.next() as u32);
+                write(out + LENT, lent.wrapping_add(1));
+                write(out + HEAD, head.wrapping_add(1));
+            }
             // A slab that nothing was put into, one at a time.
-            4..7 if room == RING as u32 => {
+            5..7 if room == RING as u32 => {
                 let posted = read(out + POSTED);
                 let reference = 2048 + (out - LANES) + 8 * (posted as usize % SLABS);
                 write(reference, head);
@@ -192,6 +239,14 @@ impl Reached {
         }
     }
 
+    /// Passes the memory on that it lends; how often it has.
+    fn pass(&self, place: usize) -> u32 {
+        match self.socket.send_passing(&[0x80 | place as u8], &[self.lent.as_fd()], Instant::now()) {
+            Ok(()) => (self.editions[place].fetch_add(1, Relaxed) + 1) & 0xffff,
+            Err(_) => self.editions[place].load(Relaxed),
+        }
+    }
+
     /// Octets that wait to be received.
     fn overwrite(&self, random: &mut Random) {
         let piece = [random.next() as u8; 1000];
@@ -204,6 +259,11 @@ impl Reached {
     fn disturb(&self, random: &mut Random, aim: Aim) {
         let _ = match random.below(16) {
             0..6 => self.socket.send_now(&[IoSlice::new(&[0; 300][..1 + random.below(299)])]).map(drop),
+            6 if aim == Aim::Everything => {
+                // Memory that is not fit for it, in some place or other, and places that are empty.
+                let octet = [0x80 | random.next() as u8, 0xc0 | random.next() as u8];
+                self.socket.send_passing(&octet, &[self.memory.memory().as_fd()], Instant::now()).map(drop)
+            }
             6..8 => self.socket.send_passing(b"x", &[self.memory.memory().as_fd()], Instant::now()).map(drop),
             8..15 => self.socket.receive_slices_now(&mut [IoSliceMut::new(&mut [0; 300])]).map(drop),
             _ if aim != Aim::Doorbells && random.below(64) == 0 => self.socket.shutdown_both(),
