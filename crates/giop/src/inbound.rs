@@ -26,6 +26,7 @@ mod buffer;
 mod cursor;
 mod giop;
 mod heads;
+mod pieces;
 mod reassembly;
 mod storage;
 mod usual;
@@ -37,7 +38,8 @@ pub use storage::Storage;
 use alloc::boxed::Box;
 use alloc::sync::Arc;
 
-use zorb_cdr::Version;
+use pieces::Pieces;
+use zorb_cdr::{Octets, Version};
 
 use crate::header::Header;
 use crate::lite;
@@ -62,6 +64,8 @@ enum Reading {
     Other(Box<dyn Parser>),
     /// Nothing yet: the first octets will tell which of these protocols the peer speaks.
     Undecided(Arc<[Protocol]>),
+    /// A message of GIOP's of which some is not in the buffer, and what reads the next one.
+    Pieces(Box<Pieces>, GiopParser),
     /// Nothing any more.
     Failed(ProtocolError),
 }
@@ -200,6 +204,13 @@ impl Inbound {
             Reading::Giop(parser) => parser.next(&mut self.buffer, &self.limits),
             Reading::Lite => lite::next(&mut self.buffer, &self.limits),
             Reading::Other(parser) => parser.next(&mut self.buffer, &self.limits),
+            Reading::Pieces(pieces, parser) => match pieces.finish(&mut self.buffer, &self.limits) {
+                Ok(Some(message)) => {
+                    self.reading = Reading::Giop(core::mem::take(parser));
+                    Ok(Some(message))
+                }
+                other => other,
+            },
             Reading::Undecided(_) => return self.decide(),
             Reading::Failed(error) => return Err(*error),
         };
@@ -210,6 +221,42 @@ impl Inbound {
             self.buffer.part_with_storage();
         }
         message
+    }
+
+    /// How many octets are missing of the message that has begun to come, as far as is known: they may be [deposited](Self::deposit). 0 between
+    /// messages. Call [`next`](Self::next) until it gives `None` first.
+    #[inline]
+    #[must_use]
+    pub fn missing(&self) -> usize {
+        match &self.reading {
+            Reading::Pieces(pieces, _) => pieces.missing().saturating_sub(self.buffer.unparsed().len()),
+            Reading::Failed(_) => 0,
+            _ => self.buffer.missing(),
+        }
+    }
+
+    /// Takes octets that come next and lie elsewhere, such as in memory that the peer has lent: they are not copied, and become a segment of
+    /// the message's body.
+    ///
+    /// # Errors
+    /// The octets, where they are not all of one message that has begun to come and is none in fragments, or no message of GIOP: they then have to
+    /// go the usual way.
+    pub fn deposit(&mut self, octets: Octets) -> Result<(), Octets> {
+        if octets.len() > self.missing() || octets.is_empty() {
+            return Err(octets);
+        }
+        if let Reading::Giop(parser) = &mut self.reading {
+            let Some(pieces) = Pieces::begin(&mut self.buffer, &self.limits) else { return Err(octets) };
+            self.reading = Reading::Pieces(Box::new(pieces), core::mem::take(parser));
+        }
+        match &mut self.reading {
+            Reading::Pieces(pieces, _) => {
+                pieces.take(&mut self.buffer);
+                pieces.add(octets);
+                Ok(())
+            }
+            _ => Err(octets),
+        }
     }
 
     /// Looks which protocol the first octets are of.
@@ -233,6 +280,9 @@ impl Inbound {
     #[must_use]
     pub fn has_buffered(&self) -> bool {
         let octets = self.buffer.unparsed();
+        if let Reading::Pieces(pieces, _) = &self.reading {
+            return octets.len() >= pieces.missing();
+        }
         if octets.is_empty() {
             return false;
         }
@@ -241,7 +291,7 @@ impl Inbound {
             Reading::Lite => lite::size(octets),
             Reading::Other(parser) => parser.size(octets),
             Reading::Undecided(_) => Some(TELLING),
-            Reading::Failed(_) => None,
+            Reading::Pieces(..) | Reading::Failed(_) => None,
         };
         size.is_some_and(|size| octets.len() >= size)
     }
@@ -254,6 +304,7 @@ impl Inbound {
             || match &self.reading {
                 Reading::Giop(parser) => parser.is_incomplete(),
                 Reading::Other(parser) => parser.is_incomplete(),
+                Reading::Pieces(..) => true,
                 Reading::Lite | Reading::Undecided(_) | Reading::Failed(_) => false,
             }
     }
@@ -265,6 +316,7 @@ impl Inbound {
         match &self.reading {
             Reading::Giop(parser) => parser.has_part_of_reply(id),
             Reading::Other(parser) => parser.has_part_of_reply(id),
+            Reading::Pieces(pieces, parser) => pieces.is_reply_to(id) || parser.has_part_of_reply(id),
             Reading::Lite | Reading::Undecided(_) | Reading::Failed(_) => false,
         }
     }

@@ -126,6 +126,12 @@ impl ReceiveBuffer {
         self.expected = message;
     }
 
+    /// How many octets are missing of the message that is unparsed, as far as is known.
+    #[inline]
+    pub(super) fn missing(&self) -> usize {
+        if self.start == self.end { 0 } else { self.expected.saturating_sub(self.end - self.start) }
+    }
+
     /// Where the next octets go; never empty. For those that have no storage.
     #[cfg(test)]
     pub(crate) fn space(&mut self) -> &mut [u8] {

@@ -1,0 +1,228 @@
+//! A message of which some octets are not in the receive buffer: they lie where somebody else has put them, and are taken as
+//! they are.
+//!
+//! ```text
+//! receive buffer   │ header │ head │ … │            │ tail │ next message
+//! deposited                            │ 16 MiB     │
+//!                  └── segment 0 ──────┘└ segment 1 ┘└  2  ┘    of one body
+//! ```
+//!
+//! The head is to come in one piece: who puts octets elsewhere does that to bulk data.
+
+use alloc::vec::Vec;
+
+use zorb_cdr::{Body, Octets, Segment, Version};
+
+use super::buffer::ReceiveBuffer;
+use super::cursor::Cursor;
+use super::heads;
+use crate::header::{HEADER_SIZE, Header};
+use crate::{Limits, Message, MessageType, ProtocolError};
+
+/// What has come of it.
+pub(super) struct Pieces {
+    header: Header,
+    segments: Vec<Segment>,
+    /// Octets in them.
+    octets: usize,
+}
+
+impl Pieces {
+    /// Of the message that the buffer begins with, if its beginning is there, and something of it is missing. Not of one in
+    /// fragments.
+    pub(super) fn begin(buffer: &mut ReceiveBuffer, limits: &Limits) -> Option<Self> {
+        let header = Header::parse(buffer.unparsed().first_chunk()?).ok()?;
+        let is_whole = !header.more_fragments && header.message != MessageType::FRAGMENT;
+        let there = buffer.unparsed().len();
+        if !is_whole || header.total() > limits.max_message || there >= header.total() {
+            return None;
+        }
+        let mut pieces = Self { header, segments: Vec::with_capacity(3), octets: 0 };
+        pieces.take(buffer);
+        Some(pieces)
+    }
+
+    /// How many octets are missing.
+    pub(super) fn missing(&self) -> usize {
+        self.header.total() - self.octets
+    }
+
+    /// Adds octets that come next, no more than are missing.
+    pub(super) fn add(&mut self, octets: Octets) {
+        let phase = self.octets & 7;
+        self.octets += octets.len();
+        self.segments.push(Segment { octets, phase });
+    }
+
+    /// Takes what the buffer has of it.
+    pub(super) fn take(&mut self, buffer: &mut ReceiveBuffer) {
+        let octets = buffer.unparsed().len().min(self.missing());
+        if octets > 0 {
+            let part = buffer.part(0, octets);
+            buffer.take(octets);
+            self.add(part);
+        }
+    }
+
+    /// The message, if all of it has come.
+    pub(super) fn finish(
+        &mut self,
+        buffer: &mut ReceiveBuffer,
+        limits: &Limits,
+    ) -> Result<Option<Message>, ProtocolError> {
+        if self.missing() > buffer.unparsed().len() {
+            buffer.expect(self.missing());
+            return Ok(None);
+        }
+        self.take(buffer);
+        let whole = Body::many(core::mem::take(&mut self.segments), self.header.order);
+        heads::decode(Cursor::over(&self.header, &whole), limits)
+    }
+
+    /// Whether it is a reply to request `id`. Before GIOP 1.2 any reply may be.
+    pub(super) fn is_reply_to(&self, id: u32) -> bool {
+        let first = self.segments.first().and_then(|first| first.octets.get(HEADER_SIZE..)?.first_chunk::<4>());
+        let said = first.map(|octets| match self.header.order {
+            zorb_cdr::ByteOrder::Little => u32::from_le_bytes(*octets),
+            zorb_cdr::ByteOrder::Big => u32::from_be_bytes(*octets),
+        });
+        self.header.message == MessageType::REPLY && (self.header.version < Version::V1_2 || said == Some(id))
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::{Addressing, Inbound, RequestHead, ResponseFlags, ServiceContexts, begin_request, finish};
+    use alloc::vec;
+    use zorb_cdr::{Decode, Decoder, Encoder, Format, Sequence};
+
+    const MUCH: usize = 100_000;
+
+    /// A request with a text, much, and a text behind it; and where the much begins in it.
+    fn request(id: u32) -> (Vec<u8>, usize) {
+        let mut to = Encoder::new(Format::new(Version::V1_2));
+        let head = RequestHead {
+            id,
+            response: ResponseFlags::WITH_TARGET,
+            target: Addressing::ObjectKey(b"key"),
+            operation: "show",
+            by_number: None,
+            contexts: &ServiceContexts::new(),
+        };
+        begin_request(&mut to, &head).unwrap();
+        let much: Vec<f64> = (0..MUCH / 8).map(|number| number as f64).collect();
+        to.write_string("before").unwrap();
+        to.write_length(much.len()).unwrap();
+        to.align(8);
+        let at = to.position();
+        much.iter().for_each(|number| to.write_f64(*number));
+        to.write_string("behind").unwrap();
+        finish(&mut to).unwrap();
+        (to.into_buffer(), at)
+    }
+
+    fn receive(inbound: &mut Inbound, octets: &[u8]) {
+        let space = inbound.space();
+        space[..octets.len()].copy_from_slice(octets);
+        inbound.received(octets.len());
+    }
+
+    /// Memory whose first octet lies at a multiple of 8.
+    fn aligned(octets: &[u8]) -> Octets {
+        let mut memory = vec![0; octets.len() + 8];
+        let at = memory.as_ptr().align_offset(8);
+        memory[at..at + octets.len()].copy_from_slice(octets);
+        Octets::from(memory).slice(at..at + octets.len())
+    }
+
+    fn check(message: Message, id: u32, lies_at: Option<*const u8>) {
+        let Message::Request(request) = message else { panic!("{message:?}") };
+        assert_eq!((request.id, &request.operation[..]), (id, &b"show"[..]));
+        let mut from = Decoder::over(&request.body, Format::new(Version::V1_2));
+        assert_eq!(from.read_string().unwrap(), "before");
+        let much = Sequence::<f64>::decode(&mut from).unwrap();
+        assert!(much.len() == MUCH / 8 && much.iter().zip(0..).all(|(number, at)| *number == f64::from(at)));
+        if let Some(lies_at) = lies_at {
+            assert_eq!(much.as_ptr().cast(), lies_at, "it is not copied");
+        }
+        assert_eq!(from.read_string().unwrap(), "behind");
+        assert_eq!(from.remaining(), 0);
+    }
+
+    #[test]
+    fn what_is_deposited_is_read_where_it_lies_and_the_next_message_follows() {
+        let mut inbound = Inbound::new(Limits::default());
+        for id in 1..4 {
+            let (message, at) = request(id);
+            assert_eq!(inbound.missing(), 0);
+            receive(&mut inbound, &message[..at]);
+            assert!(inbound.next().unwrap().is_none() && inbound.is_incomplete());
+            assert_eq!(inbound.missing(), message.len() - at);
+            let much = aligned(&message[at..at + MUCH]);
+            let lies_at = much.as_ptr();
+            inbound.deposit(much).unwrap();
+            assert!(inbound.next().unwrap().is_none() && !inbound.has_buffered());
+            assert_eq!(inbound.missing(), message.len() - at - MUCH);
+            // With the rest comes all of a small one.
+            let (small, _) = request(77);
+            let mut rest = message[at + MUCH..].to_vec();
+            rest.extend_from_slice(&small[..20]);
+            receive(&mut inbound, &rest);
+            assert!(inbound.has_buffered());
+            check(inbound.next().unwrap().unwrap(), id, Some(lies_at));
+            assert!(inbound.next().unwrap().is_none());
+            receive(&mut inbound, &small[20..]);
+            check(inbound.next().unwrap().unwrap(), 77, None);
+            assert!(!inbound.is_incomplete());
+        }
+    }
+
+    #[test]
+    fn the_body_may_come_in_any_pieces() {
+        let (message, at) = request(5);
+        for cuts in [[at, 50_000, 100_001], [at - 7, at - 3, at + 2], [90, 60_000, 60_001]] {
+            let mut inbound = Inbound::new(Limits::default());
+            let [head, first, second] = cuts;
+            receive(&mut inbound, &message[..head]);
+            assert!(inbound.next().unwrap().is_none());
+            inbound.deposit(message[head..first].into()).unwrap();
+            inbound.deposit(message[first..second].into()).unwrap();
+            assert!(inbound.next().unwrap().is_none());
+            inbound.deposit(message[second..].into()).unwrap();
+            check(inbound.next().unwrap().unwrap(), 5, None);
+            assert!(inbound.next().unwrap().is_none() && !inbound.is_incomplete());
+        }
+    }
+
+    #[test]
+    fn what_does_not_belong_to_a_message_is_not_taken() {
+        let (message, at) = request(5);
+        let mut inbound = Inbound::new(Limits::default());
+        assert!(inbound.deposit(message[..].into()).is_err(), "no message has begun");
+        receive(&mut inbound, &message[..at]);
+        assert!(inbound.next().unwrap().is_none());
+        assert!(inbound.deposit(vec![0; message.len()].into()).is_err(), "it is more than is missing");
+        inbound.deposit(message[at..].into()).unwrap();
+        assert!(inbound.deposit(vec![0; 1].into()).is_err(), "nothing is missing");
+        check(inbound.next().unwrap().unwrap(), 5, None);
+        let small = Limits { max_message: 1000, ..Limits::default() };
+        let mut inbound = Inbound::new(small);
+        receive(&mut inbound, &message[..at]);
+        assert!(inbound.next().is_err() && inbound.deposit(message[at..].into()).is_err());
+    }
+
+    #[test]
+    fn octets_that_are_no_head_are_an_error_and_end_it() {
+        let (mut message, at) = request(5);
+        // The length of the object key.
+        message[24..28].fill(0xff);
+        let mut inbound = Inbound::new(Limits::default());
+        receive(&mut inbound, &message[..at]);
+        assert!(inbound.next().unwrap().is_none());
+        inbound.deposit(message[at..].into()).unwrap();
+        let error = inbound.next().unwrap_err();
+        assert_eq!(inbound.next().unwrap_err(), error);
+        assert!(inbound.deposit(vec![0; 1].into()).is_err() && inbound.missing() == 0);
+    }
+}
