@@ -15,7 +15,7 @@ use zorb_tests::testing::{Probe, ProbeServant};
 use crate::fixture::{Place, probe, serve};
 
 /// An executor of a dozen lines: what any executor has.
-fn block_on<F: Future>(future: F) -> F::Output {
+pub(crate) fn block_on<F: Future>(future: F) -> F::Output {
     struct Unpark(Thread);
     impl Wake for Unpark {
         fn wake(self: Arc<Self>) {

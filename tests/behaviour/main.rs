@@ -56,6 +56,7 @@ mod frames;
 mod frames_to_groups;
 mod futures;
 mod groups;
+mod loans;
 mod message_memory;
 mod messaging;
 mod nesting;

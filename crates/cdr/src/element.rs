@@ -47,6 +47,13 @@ pub trait Element: Encode + Decode + Copy + Send + Sync + 'static {
     /// for types where not any bits are a value, `None`.
     fn view(octets: &[u8]) -> Option<&[Self]>;
 
+    /// As [`view`](Self::view), to be written.
+    #[inline]
+    fn view_mut(octets: &mut [u8]) -> Option<&mut [Self]> {
+        let _ = octets;
+        None
+    }
+
     /// Whether all padding is zero.
     #[inline]
     fn is_clean(&self) -> bool {
@@ -83,6 +90,13 @@ pub fn octets<T: Element + NoUninit>(elements: &[T]) -> Option<&[u8]> {
 #[inline]
 pub fn view<T: Element + Pod>(octets: &[u8]) -> Option<&[T]> {
     bytemuck::try_cast_slice(octets).ok()
+}
+
+/// [`Element::view_mut`] of a type of which any bits are a value.
+#[doc(hidden)]
+#[inline]
+pub fn view_mut<T: Element + Pod>(octets: &mut [u8]) -> Option<&mut [T]> {
+    bytemuck::try_cast_slice_mut(octets).ok()
 }
 
 /// [`Element::load_all`] for a type of `N` octets, which lets the compiler vectorise the loop: one for each byte order.
@@ -355,6 +369,11 @@ macro_rules! scalar_elements {
                 view(octets)
             }
 
+            #[inline]
+            fn view_mut(octets: &mut [u8]) -> Option<&mut [Self]> {
+                view_mut(octets)
+            }
+
             fn load_all(octets: &[u8], order: ByteOrder, into: &mut Vec<Self>) -> bool {
                 load_sized::<Self, { size_of::<$type>() }>(octets, order, into)
             }
@@ -424,6 +443,14 @@ impl<T: Element, const N: usize> Element for [T; N] {
     #[inline]
     fn view(octets: &[u8]) -> Option<&[Self]> {
         match T::view(octets)?.as_chunks() {
+            (arrays, []) => Some(arrays),
+            _ => None,
+        }
+    }
+
+    #[inline]
+    fn view_mut(octets: &mut [u8]) -> Option<&mut [Self]> {
+        match T::view_mut(octets)?.as_chunks_mut() {
             (arrays, []) => Some(arrays),
             _ => None,
         }

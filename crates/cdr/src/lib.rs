@@ -82,7 +82,7 @@ pub use value::{Bounded, Decode, Encode};
 pub use text::{check_string_bound, check_wstring_bound};
 
 #[doc(hidden)]
-pub use element::{are_clean, load_sized, octets, view};
+pub use element::{are_clean, load_sized, octets, view, view_mut};
 #[doc(hidden)]
 pub use tiling::Layout;
 

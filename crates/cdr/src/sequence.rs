@@ -67,6 +67,13 @@ impl<T: Element> Sequence<T> {
         matches!(&self.0, Storage::View(octets, _) if !octets.is_empty())
     }
 
+    /// The elements that these octets are, which keep what keeps them: `None` where they are none, as of types of which not any bits are a value, or
+    /// where padding is not zero.
+    pub fn view_of(octets: Bytes) -> Option<Self> {
+        let elements = T::view(&octets)?;
+        T::are_clean(elements).then_some(Self(Storage::View(octets, PhantomData)))
+    }
+
     /// The elements as octets, laid out as in memory, sharing what holds them.
     fn into_octets(self) -> Bytes {
         match self.0 {

@@ -104,6 +104,11 @@ macro_rules! tiling_struct {
         }
 
         #[inline]
+        fn view_mut(_octets: &mut [::core::primitive::u8]) -> ::core::option::Option<&mut [Self]> {
+            $crate::view_mut(_octets)
+        }
+
+        #[inline]
         fn are_clean(_elements: &[Self]) -> ::core::primitive::bool {
             $crate::are_clean::<Self, { 4 * ::core::mem::size_of::<$name>() }, { ::core::mem::size_of::<$name>() }>(_elements)
         }

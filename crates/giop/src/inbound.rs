@@ -223,15 +223,23 @@ impl Inbound {
         message
     }
 
-    /// How many octets are missing of the message that has begun to come, as far as is known: they may be [deposited](Self::deposit). 0 between
-    /// messages. Call [`next`](Self::next) until it gives `None` first.
+    /// How many octets are missing of the message that has begun to come and may be [deposited](Self::deposit), as far as is known. 0 between messages, and
+    /// for those that take none: fragments, and messages of other protocols than GIOP. Call [`next`](Self::next) until it gives `None` first.
     #[inline]
     #[must_use]
     pub fn missing(&self) -> usize {
+        if self.buffer.missing() == 0 && !matches!(self.reading, Reading::Pieces(..)) {
+            return 0;
+        }
+        self.missing_of_message()
+    }
+
+    #[cold]
+    fn missing_of_message(&self) -> usize {
         match &self.reading {
             Reading::Pieces(pieces, _) => pieces.missing().saturating_sub(self.buffer.unparsed().len()),
-            Reading::Failed(_) => 0,
-            _ => self.buffer.missing(),
+            Reading::Giop(_) if Pieces::may_begin(&self.buffer, &self.limits) => self.buffer.missing(),
+            _ => 0,
         }
     }
 
@@ -239,8 +247,7 @@ impl Inbound {
     /// the message's body.
     ///
     /// # Errors
-    /// The octets, where they are not all of one message that has begun to come and is none in fragments, or no message of GIOP: they then have to
-    /// go the usual way.
+    /// The octets, where they are none, or more than are [missing](Self::missing): they then have to go the usual way.
     pub fn deposit(&mut self, octets: Octets) -> Result<(), Octets> {
         if octets.len() > self.missing() || octets.is_empty() {
             return Err(octets);

@@ -20,6 +20,7 @@
 
 pub mod exception;
 pub mod frames;
+pub mod loan;
 pub mod messaging;
 pub mod object;
 pub mod orb;
@@ -39,6 +40,7 @@ mod messages;
 mod upcall;
 
 pub use exception::{Completion, Exception, Kind, Minor, SystemException, UserException};
+pub use loan::Loan;
 pub use object::ObjectRef;
 pub use orb::{Orb, OrbBuilder};
 pub use server::request::Call;

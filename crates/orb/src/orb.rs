@@ -13,13 +13,14 @@ use std::thread;
 use std::time::Duration;
 
 use parking_lot::Mutex;
-use zorb_cdr::Version;
+use zorb_cdr::{Element, Version};
 use zorb_giop::{Messaging, Protocol};
 
 use crate::client::failure::{Failure, Step};
 use crate::client::reactor::Reactor;
 use crate::client::{self, Client};
 use crate::exception::{Minor, SystemException};
+use crate::loan::Loan;
 use crate::messages::MessageMemory;
 use crate::object::ObjectRef;
 use crate::object::url::{self, Initial};
@@ -184,6 +185,21 @@ impl Orb {
     /// Requests to other adapters are served whether or not a thread is in here.
     pub fn run(&self) {
         self.0.adapters.run_main_thread(self);
+    }
+
+    /// Memory for so many elements that is written in place, and then sent without a copy: over [shared
+    /// memory](crate::transport::shm::Shm::loans), to processes of this machine. The same code does over any other transport what it would with a
+    /// `Vec`, and so do loans of elements that not any bits are a value of, such as `boolean`s and enums.
+    ///
+    /// A connection's first message is copied all the same, since the other end has not said yet what it maps; so is a part of less than 16 KiB.
+    ///
+    /// What is in it is for the caller to write: all of it, since it may hold what an earlier loan did. It becomes a [`Sequence`](zorb_cdr::Sequence) by `into`; when
+    /// the last handle on that was dropped, here and where it was sent to, the memory is lent again.
+    ///
+    /// # Errors
+    /// `NO_MEMORY`: the system has not so much, or more is out than the transport's bound.
+    pub fn loan<T: Element>(&self, count: usize) -> Result<Loan<T>, SystemException> {
+        Loan::of(self, count)
     }
 
     /// Has requests to a group of objects go to `object` too, which lives in this ORB: requests to a group reach every object

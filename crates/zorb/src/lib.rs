@@ -28,7 +28,7 @@ pub use zorb_config as config;
 pub use zorb_giop as giop;
 pub use zorb_naming as naming;
 pub use zorb_orb::{
-    Call, Completion, Exception, Interface, IntoServant, Kind, Minor, ObjectRef, Orb, OrbBuilder,
+    Call, Completion, Exception, Interface, IntoServant, Kind, Loan, Minor, ObjectRef, Orb, OrbBuilder,
     SystemException, UserException, frames, messaging, poa, policy, probes, protocols, rt, server, transport,
 };
 

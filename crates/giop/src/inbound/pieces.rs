@@ -28,15 +28,22 @@ pub(super) struct Pieces {
 }
 
 impl Pieces {
-    /// Of the message that the buffer begins with, if its beginning is there, and something of it is missing. Not of one in
+    /// Whether the message that the buffer begins with may come in pieces: its header is there, something of it is missing, and it is none in
     /// fragments.
-    pub(super) fn begin(buffer: &mut ReceiveBuffer, limits: &Limits) -> Option<Self> {
+    pub(super) fn may_begin(buffer: &ReceiveBuffer, limits: &Limits) -> bool {
+        Self::header(buffer, limits).is_some()
+    }
+
+    fn header(buffer: &ReceiveBuffer, limits: &Limits) -> Option<Header> {
         let header = Header::parse(buffer.unparsed().first_chunk()?).ok()?;
         let is_whole = !header.more_fragments && header.message != MessageType::FRAGMENT;
-        let there = buffer.unparsed().len();
-        if !is_whole || header.total() > limits.max_message || there >= header.total() {
-            return None;
-        }
+        let fits = header.total() <= limits.max_message && buffer.unparsed().len() < header.total();
+        (is_whole && fits).then_some(header)
+    }
+
+    /// With what the buffer has of it.
+    pub(super) fn begin(buffer: &mut ReceiveBuffer, limits: &Limits) -> Option<Self> {
+        let header = Self::header(buffer, limits)?;
         let mut pieces = Self { header, segments: Vec::with_capacity(3), octets: 0 };
         pieces.take(buffer);
         Some(pieces)

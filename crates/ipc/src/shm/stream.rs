@@ -423,23 +423,23 @@ impl ShmStream {
             drop(producer);
             return Err(self.cannot_send());
         }
-        let mut slices = slices;
+        let (mut slices, mut wanted) = (slices, wanted);
         if wanted >= LENT_FROM as u32
             && let Some(lending) = &self.lending
             && let Some((at, loan)) = lending.first(slices.iter().map(|slice| &**slice))
         {
-            // What comes before it goes first.
+            // What comes before it goes with it, if there is room for that, or else first.
             let before = slices.get(..at).unwrap_or_default();
-            if before.iter().any(|slice| !slice.is_empty()) {
-                slices = before;
-            } else if self.lend(lending, &loan, &mut producer)? {
+            let octets: usize = before.iter().map(|slice| slice.len()).sum();
+            if self.lend(lending, &loan, &mut producer, before, octets)? {
                 drop(producer);
                 self.ring(self.outgoing.data(&self.segment));
-                return Ok(Put::Octets(loan.octets));
+                return Ok(Put::Octets(octets + loan.octets));
+            }
+            if octets > 0 {
+                (slices, wanted) = (before, u32::try_from(octets).unwrap_or(u32::MAX));
             }
         }
-        let wanted = slices.iter().map(|slice| slice.len()).sum::<usize>();
-        let wanted = u32::try_from(wanted).unwrap_or(u32::MAX);
         if wanted >= self.much
             && let Some(bulk) = &self.bulk
             && let Some(put) = self.put_slab(bulk, &mut producer, slices, wanted)?
@@ -453,9 +453,17 @@ impl ShmStream {
         if room == 0 {
             return Ok(Put::Full(producer.seen()));
         }
-        let most = room.min(wanted) as usize;
-        let (mut place, mut put) = (producer.place(), 0);
-        let round = self.outgoing.capacity() - 1;
+        let put = self.fill(producer.place(), slices, room.min(wanted) as usize)?;
+        producer.publish(self.outgoing.head(&self.segment), put as u32);
+        drop(producer);
+        self.ring(self.outgoing.data(&self.segment));
+        Ok(Put::Octets(put))
+    }
+
+    /// Copies so many octets into the ring, for which there is room.
+    #[inline]
+    fn fill(&self, mut place: usize, slices: &[IoSlice<'_>], most: usize) -> Result<usize, Error> {
+        let (mut put, round) = (0, self.outgoing.capacity() - 1);
         for slice in slices {
             let octets = slice.len().min(most - put);
             let Some(part) = slice.get(..octets) else { break };
@@ -465,23 +473,31 @@ impl ShmStream {
                 break;
             }
         }
-        producer.publish(self.outgoing.head(&self.segment), put as u32);
-        drop(producer);
-        self.ring(self.outgoing.data(&self.segment));
-        Ok(Put::Octets(put))
+        Ok(put)
     }
 
-    /// Lends what is a loan, if its octet fits the ring.
-    fn lend(&self, lending: &Lending, loan: &Candidate, producer: &mut Producer) -> Result<bool, Error> {
+    /// Lends what is a loan, behind what comes before it, of so many octets, if that and the loan's octet fit the ring. All of it is published at once, so
+    /// that who receives the head of a message finds the rest there.
+    fn lend(
+        &self,
+        lending: &Lending,
+        loan: &Candidate,
+        producer: &mut Producer,
+        before: &[IoSlice<'_>],
+        octets: usize,
+    ) -> Result<bool, Error> {
         // As much as there can be, so that it looks what was taken.
         let room = producer.room(self.outgoing.tail(&self.segment), u32::MAX);
-        if room.map_err(|_| self.broken(Step::Send))? == 0 {
+        let room = room.map_err(|_| self.broken(Step::Send))?;
+        if octets >= room as usize {
             return Ok(false);
         }
-        if !lending.lend(loan, (producer.position(), producer.seen()), &self.socket) {
+        let head = producer.position().wrapping_add(octets as u32);
+        if !lending.lend(loan, (head, producer.seen()), &self.socket) {
             return Ok(false);
         }
-        producer.publish(self.outgoing.head(&self.segment), 1);
+        self.fill(producer.place(), before, octets)?;
+        producer.publish(self.outgoing.head(&self.segment), octets as u32 + 1);
         Ok(true)
     }
 

@@ -13,6 +13,7 @@ use super::failure::{Failure, Step};
 use super::message::{Course, Form, MessageBuffer, Outgoing, Terms, send};
 use super::pool::Seat;
 use crate::probes::{Point, passed};
+use crate::transport::lent::receive_lent;
 use crate::transport::{Armed, Channel, Idle, Received, Wanted};
 use crate::upcall;
 
@@ -127,7 +128,12 @@ impl Private {
                     waiter.until_readable(self.channel.descriptor(), course.deadline);
                 }
             }
-            match self.channel.receive(self.inbound.space(), course.deadline) {
+            let lent = receive_lent(&*self.channel, &mut self.inbound).map_err(lost)?;
+            let received = match lent {
+                0 => self.channel.receive(self.inbound.space(), course.deadline),
+                _ => Ok(Received::Octets(0)),
+            };
+            match received {
                 Ok(Received::Octets(count)) => {
                     passed(Point::Received);
                     self.inbound.received(count);

@@ -21,6 +21,7 @@ use super::private::{RESTS_AFTER, TRUSTED_IDLE, closed};
 use super::reactor::Reactor;
 use super::slot::{Outcome, Slot};
 use crate::object::undecoded::UndecodedRequest;
+use crate::transport::lent::receive_lent;
 use crate::transport::{Armed, Channel, Endpoint, Received, Wanted};
 
 /// Reads of one connection before the reactor looks at the others: a flood on one must not starve the rest.
@@ -398,7 +399,11 @@ impl Shared {
         let Some(channel) = self.channel.get() else { return Reading::Waits };
         let mut inbound = self.inbound.lock();
         for _ in 0..READS_IN_A_ROW {
-            let end = match channel.receive_now(inbound.space()) {
+            let received = match receive_lent(&**channel, &mut inbound) {
+                Ok(0) => channel.receive_now(inbound.space()),
+                lent => lent.map(|_| Received::Octets(0)),
+            };
+            let end = match received {
                 Ok(Received::Octets(count)) => {
                     inbound.received(count);
                     self.deliver(&mut inbound, outcomes)

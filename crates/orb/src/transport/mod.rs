@@ -15,6 +15,7 @@
 
 pub mod datagram;
 pub(crate) mod gather;
+pub(crate) mod lent;
 mod machine;
 pub mod memory;
 pub mod miop;
@@ -26,6 +27,7 @@ mod tuning;
 pub mod udp;
 pub mod unix;
 
+pub use crate::loan::Lendable;
 pub use reference::{InProfile, ProfileForm, Published, Ways};
 
 use std::any::Any;
@@ -35,6 +37,7 @@ use std::os::fd::BorrowedFd;
 use std::sync::Arc;
 use std::time::{Duration, Instant};
 
+use bytes::Bytes;
 use zorb_giop::{Ior, TaggedProfile};
 pub use zorb_ipc::{Resolver, ResolverOptions, Spinners, Spinning};
 
@@ -95,6 +98,12 @@ pub trait Transport: Any + Send + Sync {
     fn declines(&self, profile: &TaggedProfile, reference: &Ior) -> Vec<Declined> {
         let _ = (profile, reference);
         Vec::new()
+    }
+    /// Memory for so many octets that is sent without a copy by this transport's channels, or the reason why there is none now; `None`: it has no such
+    /// memory. It begins at a multiple of 8.
+    fn loan(&self, octets: usize) -> Option<io::Result<Box<dyn Lendable>>> {
+        let _ = octets;
+        None
     }
     /// What it was told beyond its defaults, by name, such as (`queues`, `64KiB`): for people.
     fn properties(&self) -> Vec<(&'static str, String)> {
@@ -188,6 +197,12 @@ pub trait Channel: Send + Sync {
     }
     /// The same without blocking.
     fn receive_now(&self, into: &mut [u8]) -> io::Result<Received>;
+    /// Octets that come next and lie in memory that the peer has lent, which keeps them as they are until these are dropped: at most
+    /// `most`, and then they were received. `None`: what comes next, if anything, comes by the receives. Never blocks.
+    fn receive_lent(&self, most: usize) -> io::Result<Option<Bytes>> {
+        let _ = most;
+        Ok(None)
+    }
     /// Sends what it can of `parts` in order, blocking until at least one octet went or the deadline passed
     /// (`ErrorKind::TimedOut`). Returns the count.
     fn send(&self, parts: &[IoSlice<'_>], deadline: Instant) -> io::Result<usize>;

@@ -11,6 +11,9 @@
 //! sockets](super::unix). References carry it as zorb's own component ([`ComponentTag::ZORB_SHM`]) of the IIOP profile,
 //! which other ORBs pass over.
 //!
+//! What is written in memory made for it ([`Orb::loan`](crate::Orb::loan)) is sent without a copy: the peer maps it and copies it once, or reads it in
+//! place where it [trusts its peers](Shm::trusting).
+//!
 //! A message may be larger than a ring: much data goes through slabs beside it ([`Shm::slabs`]), and where they are full or
 //! too small through the ring in parts, as it is received. What the peer does to the memory harms nobody: `zorb_ipc`'s channel checks what it reads there and copies each octet out once ([`zorb_ipc::ShmStream`]
 //! says what a hostile peer can do: end its own connection).
@@ -20,14 +23,16 @@ use std::os::fd::{AsFd, BorrowedFd};
 use std::sync::Arc;
 use std::time::Instant;
 
+use bytes::Bytes;
 use zorb_giop::{ComponentTag, IiopProfile, Ior, TaggedProfile};
+pub use zorb_ipc::TrustedPeers;
 use zorb_ipc::{
-    Credentials, Error, RingSize, ShmAcceptor, ShmOptions, ShmRole, ShmStream, Slabs, Spinners, Spinning,
+    Credentials, Error, Loans, RingSize, ShmAcceptor, ShmOptions, ShmRole, ShmStream, Slabs, Spinners, Spinning,
     UnixAddress, UnixConnector,
 };
 
 use super::machine::{Arriving, Machine, Users, invalid};
-use super::{Acceptor, Armed, Channel, Declined, Endpoint, Idle, Received, Transport, Wanted, Ways};
+use super::{Acceptor, Armed, Channel, Declined, Endpoint, Idle, Lendable, Received, Transport, Wanted, Ways};
 
 const NAME: &str = "shm";
 
@@ -41,6 +46,11 @@ pub struct Shm {
     /// `None` in it: that there are none.
     slabs: Option<Option<Slabs>>,
     spinning: Option<Spinning>,
+    /// Where loans come from. Copies of this have the same, so that a connection of any of them can lend.
+    loans: Option<Loans>,
+    lent: Option<usize>,
+    borrowed: Option<usize>,
+    trusting: bool,
 }
 
 impl Shm {
@@ -48,7 +58,17 @@ impl Shm {
     pub fn new() -> Shm {
         let options = RingSize::new(RING).map(|ring| ShmOptions::new().ring(ring)).unwrap_or_default();
         let options = options.slabs(Slabs::new(SLABS, SLAB).ok());
-        Shm { machine: Machine::new(NAME), options, ring: None, slabs: None, spinning: None }
+        Shm {
+            machine: Machine::new(NAME),
+            options,
+            ring: None,
+            slabs: None,
+            spinning: None,
+            loans: Some(Loans::new(LOANS)),
+            lent: None,
+            borrowed: None,
+            trusting: false,
+        }
     }
 
     /// A second transport of this kind, under a name of its own: as [`Tcp::named`](super::tcp::Tcp::named).
@@ -106,6 +126,33 @@ impl Shm {
         self
     }
 
+    /// Octets of [loans](crate::Orb::loan) that this ORB's transport may have out or keep for the next: 256 MiB otherwise; 0: none, so that loans are
+    /// ordinary memory. Kept memory that was not used goes when a connection that lent some has been idle for a second, twice.
+    #[must_use]
+    pub fn loans(mut self, octets: usize) -> Shm {
+        self.loans = (octets > 0).then(|| Loans::new(octets));
+        self.lent = Some(octets);
+        self
+    }
+
+    /// Octets of its loans that a peer may have mapped here, for each connection, in whole MiB; 256 MiB otherwise, 0: none. Who lends knows, and copies what
+    /// is beyond.
+    #[must_use]
+    pub fn largest_loans(mut self, octets: usize) -> Shm {
+        self.options = self.options.largest_loans(octets);
+        self.borrowed = Some(octets);
+        self
+    }
+
+    /// What peers lend is read in place: sequences are views of their memory, and nothing is copied. Otherwise it is copied once, out of their
+    /// memory. What the caller vouches for says [`TrustedPeers::new`].
+    #[must_use]
+    pub fn trusting(mut self, peers: TrustedPeers) -> Shm {
+        self.options = self.options.trusting(peers);
+        self.trusting = true;
+        self
+    }
+
     /// How this side looks for what it waits for before it sleeps. Default: as the ORB was told
     /// ([`OrbBuilder::spinning`](crate::OrbBuilder::spinning)).
     #[must_use]
@@ -113,6 +160,16 @@ impl Shm {
         self.options = self.options.spinning(spinning);
         self.spinning = Some(spinning);
         self
+    }
+}
+
+impl Shm {
+    /// With the loans that there are.
+    fn options(&self) -> ShmOptions {
+        match &self.loans {
+            Some(loans) => self.options.clone().loans(loans),
+            None => self.options.clone(),
+        }
     }
 }
 
@@ -124,6 +181,9 @@ const RING: usize = 128 << 10;
 /// 16 MiB and for floods of 64 KiB (BENCHMARKING.md).
 const SLABS: usize = 32;
 const SLAB: usize = 128 << 10;
+
+/// Octets of loans.
+const LOANS: usize = 256 << 20;
 
 /// The largest rings that a server accepts by default, and as many octets of slabs each way.
 const LARGEST: usize = 16 << 20;
@@ -144,7 +204,8 @@ impl Transport for Shm {
     }
 
     fn listen(&self, address: &str) -> io::Result<Box<dyn Acceptor>> {
-        let bind = |at, options: &_| ShmAcceptor::bind(at, options, &self.options);
+        let ours = self.options();
+        let bind = |at, options: &_| ShmAcceptor::bind(at, options, &ours);
         Ok(Box::new(self.machine.listen(address, ComponentTag::ZORB_SHM, bind)?))
     }
 
@@ -153,7 +214,7 @@ impl Transport for Shm {
         let socket = UnixConnector::new().connect(address, deadline)?;
         // Before it is given any memory.
         self.machine.users.check(socket.peer_credentials()?, &format!("the server at {to}"))?;
-        let stream = ShmStream::over(socket, ShmRole::Initiator, &self.options, deadline);
+        let stream = ShmStream::over(socket, ShmRole::Initiator, &self.options(), deadline);
         Ok(ShmAcceptor::channel(stream.map_err(Error::from)?, to.clone()))
     }
 
@@ -168,6 +229,11 @@ impl Transport for Shm {
         profile.map_or_else(|_| Vec::new(), |profile| self.machine.declined(&profile, ComponentTag::ZORB_SHM))
     }
 
+    fn loan(&self, octets: usize) -> Option<io::Result<Box<dyn Lendable>>> {
+        let loan = self.loans.as_ref()?.loan(octets);
+        Some(loan.map(|loan| Box::new(OfShm(loan)) as Box<dyn Lendable>).map_err(io::Error::from))
+    }
+
     fn properties(&self) -> Vec<(&'static str, String)> {
         let ring = self.ring.map(|octets| ("ring", octets.to_string()));
         let told = |slabs: Option<Slabs>| {
@@ -175,7 +241,11 @@ impl Transport for Shm {
         };
         let slabs = self.slabs.map(|slabs| ("slabs", told(slabs)));
         let spinning = self.spinning.map(|spinning| ("spinning", spinning.to_string()));
-        ring.into_iter().chain(slabs).chain(spinning).chain(self.machine.users.property()).collect()
+        let loans = self.lent.map(|octets| ("loans", octets.to_string()));
+        let largest = self.borrowed.map(|octets| ("largest_loans", octets.to_string()));
+        let trusting = self.trusting.then(|| ("peers", "trusted".to_owned()));
+        let told = ring.into_iter().chain(slabs).chain(spinning).chain(loans).chain(largest).chain(trusting);
+        told.chain(self.machine.users.property()).collect()
     }
 }
 
@@ -196,6 +266,27 @@ impl Arriving for ShmAcceptor {
 
     fn channel(stream: ShmStream, peer: Endpoint) -> Arc<dyn Channel> {
         Arc::new(ShmChannel { stream, peer })
+    }
+}
+
+/// A loan of this transport's.
+struct OfShm(zorb_ipc::Loan);
+
+impl AsRef<[u8]> for OfShm {
+    fn as_ref(&self) -> &[u8] {
+        &self.0
+    }
+}
+
+impl AsMut<[u8]> for OfShm {
+    fn as_mut(&mut self) -> &mut [u8] {
+        &mut self.0
+    }
+}
+
+impl Lendable for OfShm {
+    fn freeze(self: Box<Self>) -> Bytes {
+        Bytes::from_owner(self.0.freeze())
     }
 }
 
@@ -223,6 +314,10 @@ impl Channel for ShmChannel {
 
     fn receive_now(&self, into: &mut [u8]) -> io::Result<Received> {
         received(self.stream.receive_now(into))
+    }
+
+    fn receive_lent(&self, most: usize) -> io::Result<Option<Bytes>> {
+        Ok(self.stream.receive_lent(most)?.map(Bytes::from_owner))
     }
 
     #[inline]

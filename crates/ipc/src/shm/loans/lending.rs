@@ -109,7 +109,7 @@ impl Lending {
         self.books.lock().unwrap_or_else(PoisonError::into_inner)
     }
 
-    /// Says that those octets stand at `head`, which must follow. False: they have to be copied, since too much is on its way, or the peer maps no
+    /// Says that those octets stand at `head`, where their octet must follow. False: they have to be copied, since too much is on its way, or the peer maps no
     /// more, or is another user's than the one who had it.
     pub(in super::super) fn lend(
         &self,

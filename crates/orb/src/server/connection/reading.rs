@@ -16,6 +16,12 @@ impl Connection {
     #[inline]
     pub(in crate::server) fn received(&self, reading: &mut Reading, count: usize) {
         reading.inbound.received(count);
+        self.came(reading, count);
+    }
+
+    /// Counts octets that have come, if a message is on its way.
+    #[inline]
+    pub(in crate::server) fn came(&self, reading: &Reading, count: usize) {
         if reading.incomplete {
             self.times.octets.fetch_add(count as u64, Ordering::Relaxed);
         }

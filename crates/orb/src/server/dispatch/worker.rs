@@ -16,6 +16,7 @@ use super::waits::ThreadWait;
 use super::{Engine, no_thread};
 use crate::probes::{Point, passed};
 use crate::transport::Received;
+use crate::transport::lent::receive_lent;
 use crate::upcall::{self, Waiter};
 
 /// Messages looked at before the first of them is run. 64: enough that a burst is spread over all threads, few enough that
@@ -125,6 +126,15 @@ fn take_turn(engine: &Arc<Engine>, turn: &Turn, patience: Patience) {
             let lingers = may_linger && engine.queue.can_spare_thread();
             if drained && !lingers {
                 return connection.stop_reading(reading);
+            }
+            match receive_lent(connection.channel(), &mut reading.inbound) {
+                Ok(0) => {}
+                Ok(count) => {
+                    connection.came(&reading, count);
+                    exhausted = false;
+                    continue;
+                }
+                Err(error) => return connection.end(&format!("receive: {error}")),
             }
             let space = reading.inbound.space();
             let room = space.len();

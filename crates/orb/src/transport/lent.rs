@@ -1,0 +1,29 @@
+//! Receiving what a peer has lent: it is not copied, and becomes a part of the message.
+
+use std::io;
+
+use zorb_giop::Inbound;
+
+use super::Channel;
+
+/// Of a message of which less is missing nothing is lent.
+const WORTH_A_LOOK: usize = 16 << 10;
+
+/// Takes what comes next, if that is a part of a message that has begun to come and lies in memory that the peer has lent; how many octets. 0: what comes
+/// next is to be received.
+#[inline]
+pub(crate) fn receive_lent(channel: &dyn Channel, inbound: &mut Inbound) -> io::Result<usize> {
+    match inbound.missing() {
+        0..WORTH_A_LOOK => Ok(0),
+        missing => look(channel, inbound, missing),
+    }
+}
+
+#[cold]
+fn look(channel: &dyn Channel, inbound: &mut Inbound, missing: usize) -> io::Result<usize> {
+    let Some(lent) = channel.receive_lent(missing)? else { return Ok(0) };
+    let count = lent.len();
+    // It takes what is missing.
+    inbound.deposit(lent.into()).map_err(|_| io::Error::other("what was lent is no part of a message"))?;
+    Ok(count)
+}
