@@ -37,7 +37,7 @@
 //! allocations; with the feature `probes` only), `tun-rs` (network interfaces whose packets a program carries, for links with a
 //! delay on kernels that cannot; to make one takes system calls that are `unsafe`).
 
-#![forbid(unsafe_code)]
+#![deny(unsafe_code)]
 
 pub mod calls;
 pub mod concurrency;

@@ -85,7 +85,10 @@ impl System for Peer {
         let port = port.map(|address| format!("port={}", address.port()));
         command
             .arg("serve")
-            .args(Setting { listen: None, spinning: None, memory: None, ..setting.clone() }.words())
+            .args(
+                Setting { listen: None, spinning: None, memory: None, loans: None, ..setting.clone() }
+                    .words(),
+            )
             .args(host)
             .args(port);
         Ok(command)
@@ -99,7 +102,7 @@ impl System for Peer {
         processor: Option<usize>,
     ) -> Result<Box<dyn Client>, BenchError> {
         let mut command = Command::new(self.program(&lab.peers)?);
-        let setting = Setting { listen: None, spinning: None, memory: None, ..setting.clone() };
+        let setting = Setting { listen: None, spinning: None, memory: None, loans: None, ..setting.clone() };
         command.args(["drive", address]).args(setting.words()).args(self.words);
         Ok(Box::new(Driver::start(self.name, command, lab, processor)?))
     }

@@ -28,8 +28,9 @@ pub struct Plan {
 }
 
 impl Plan {
-    /// What calls may carry: nothing, octets that come back, or what the cubing service cubes.
-    pub const TYPES: [&'static str; 7] = ["null", "octet", "short", "long", "struct", "octets", "longs"];
+    /// What calls may carry: nothing, octets that come back, octets that do not, or what the cubing service cubes.
+    pub const TYPES: [&'static str; 8] =
+        ["null", "octet", "given", "short", "long", "struct", "octets", "longs"];
 
     /// Octets of the sequences, unless others are asked for.
     pub const SIZES: [usize; 3] = [1 << 10, 8 << 10, 64 << 10];
@@ -49,6 +50,7 @@ impl Plan {
         match name {
             "null" => Ok(vec![Payload::Null]),
             "octet" => Ok(sizes.iter().map(|&size| Payload::Octets(size)).collect()),
+            "given" => Ok(sizes.iter().map(|&size| Payload::Given(size)).collect()),
             name if Plan::TYPES.contains(&name) => {
                 Ok(Cube::of_type(name, sizes)?.into_iter().map(Payload::Cube).collect())
             }
@@ -146,7 +148,11 @@ mod tests {
             Plan::TYPES.iter().flat_map(|name| Plan::of_type(name, &[8, 64]).unwrap()).collect();
         let texts: Vec<_> = all.iter().map(Payload::to_string).collect();
         let sequences = ["octets 8 B", "octets 64 B", "longs 8 B", "longs 64 B"];
-        assert_eq!(texts, [&["null", "8 B", "64 B", "short", "long", "struct"][..], &sequences].concat());
+        let given = ["given 8 B", "given 64 B"];
+        assert_eq!(
+            texts,
+            [&["null", "8 B", "64 B"][..], &given, &["short", "long", "struct"], &sequences].concat()
+        );
         assert!(Plan::of_type("void", &[]).unwrap_err().contains("there are null, octet, short"));
         assert!(Plan::of_type("longs", &[6]).unwrap_err().contains("6 octets"));
     }

@@ -258,6 +258,27 @@ pub struct Setting {
     pub spinning: Option<Spinning>,
     /// `shm=`: how much memory zorb's connections over shared memory have; `None`: as every program's.
     pub memory: Option<SharedMemory>,
+    /// `loans=`: zorb's clients give what they have written in memory that is lent over shared memory; `None`: what they have in memory of
+    /// their own.
+    pub loans: Option<Loans>,
+}
+
+/// What the server does with what is lent to it.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum Loans {
+    /// Copies it once, as it trusts no peer.
+    Copied,
+    /// Reads it in place.
+    Trusted,
+}
+
+impl Loans {
+    fn name(self) -> &'static str {
+        match self {
+            Loans::Copied => "copied",
+            Loans::Trusted => "trusted",
+        }
+    }
 }
 
 /// The memory of a connection over shared memory. Its text is `RING` or `RING+COUNTxSLAB`, in octets.
@@ -314,7 +335,7 @@ impl SharedMemory {
 impl Setting {
     /// Over this transport, all else as the system has it.
     pub fn over(transport: Transport) -> Setting {
-        Setting { transport, queue: None, listen: None, spinning: None, memory: None }
+        Setting { transport, queue: None, listen: None, spinning: None, memory: None, loans: None }
     }
 
     /// The words that say what differs from the defaults.
@@ -324,6 +345,7 @@ impl Setting {
         words.extend(self.listen.map(|address| format!("listen={address}")));
         words.extend(self.spinning.map(|spinning| format!("spinning={spinning}")));
         words.extend(self.memory.map(|memory| format!("shm={memory}")));
+        words.extend(self.loans.map(|loans| format!("loans={}", loans.name())));
         words
     }
 
@@ -350,9 +372,14 @@ impl Setting {
                 }
                 Some(("spinning", how)) => setting.spinning = Some(how.parse().map_err(wrong)?),
                 Some(("shm", sizes)) => setting.memory = Some(sizes.parse().map_err(wrong)?),
+                Some(("loans", how)) => {
+                    let known = [Loans::Copied, Loans::Trusted].into_iter().find(|loans| loans.name() == how);
+                    setting.loans =
+                        Some(known.ok_or_else(|| wrong("expected copied or trusted".to_owned()))?);
+                }
                 _ => {
                     return Err(wrong(
-                        "the keys are transport=, queue=, listen=, spinning= and shm=".to_owned(),
+                        "the keys are transport=, queue=, listen=, spinning=, shm= and loans=".to_owned(),
                     ));
                 }
             }
@@ -380,6 +407,8 @@ pub enum Payload {
     Octets(usize),
     /// A sequence of so many `{ short; char; long; octet; double }`, echoed: zorb's own, for counting.
     Structs(usize),
+    /// A sequence of this many octets, given away: a receipt comes back. With zorb's loans these are written in place.
+    Given(usize),
     /// A value that comes back cubed.
     Cube(Cube),
     /// An operation without arguments, among many operations or of one of many objects.
@@ -391,7 +420,7 @@ impl Payload {
     pub fn size(self) -> usize {
         match self {
             Payload::Null | Payload::Demux(_) => 0,
-            Payload::Octets(size) => size,
+            Payload::Octets(size) | Payload::Given(size) => size,
             Payload::Structs(number) => number * Element::Struct.size(),
             Payload::Cube(cube) => cube.size(),
         }
@@ -403,6 +432,7 @@ impl Payload {
             Payload::Null | Payload::Demux(_) => "null",
             Payload::Octets(_) => "octet",
             Payload::Structs(_) => Element::Struct.name(),
+            Payload::Given(_) => "given",
             // What the call without arguments is called everywhere.
             Payload::Cube(Cube::Void) => "null",
             Payload::Cube(cube) => cube.type_name(),
@@ -415,6 +445,7 @@ impl Payload {
             Payload::Null => "null 0".to_owned(),
             Payload::Octets(size) => format!("echo.octet {size}"),
             Payload::Structs(_) => format!("echo.struct {}", self.size()),
+            Payload::Given(size) => format!("give.octet {size}"),
             Payload::Cube(cube) => format!("cube.{} {}", cube.type_name(), cube.size()),
             Payload::Demux(_) => "demux 0".to_owned(),
         }
@@ -426,6 +457,7 @@ impl fmt::Display for Payload {
         match *self {
             Payload::Null | Payload::Demux(_) => f.pad("null"),
             Payload::Octets(size) => f.pad(&octets_text(size)),
+            Payload::Given(size) => f.pad(&format!("given {}", octets_text(size))),
             Payload::Structs(number) => f.pad(&format!("{number} structs")),
             Payload::Cube(cube @ (Cube::Octets(size) | Cube::Longs(size))) => {
                 f.pad(&format!("{} {}", cube.type_name(), octets_text(size)))
@@ -559,7 +591,9 @@ mod tests {
     fn settings_travel_as_words() {
         let listen = Some("[::1]:4711".parse().unwrap());
         let spinning = Some(Spinning::none());
-        let full = Setting { transport: Transport::Tcp, queue: Some(8192), listen, spinning, memory: None };
+        let loans = Some(Loans::Trusted);
+        let full =
+            Setting { transport: Transport::Tcp, queue: Some(8192), listen, spinning, memory: None, loans };
         let memory = Some(SharedMemory { ring: 4096, slabs: Some((2, 8192)) });
         let over = Setting { memory, ..Setting::over(Transport::Shm) };
         for setting in [Setting::over(Transport::Tcp), full, over] {

@@ -59,7 +59,8 @@ fn image(orb: &Orb, count: usize, from: f64) -> Result<Sequence<f64>, SystemExce
 }
 
 fn is_image(elements: &[f64], count: usize, from: f64) -> bool {
-    elements.len() == count && elements.iter().zip(0u32..).all(|(place, number)| *place == from + f64::from(number))
+    elements.len() == count
+        && elements.iter().zip(0u32..).all(|(place, number)| *place == from + f64::from(number))
 }
 
 /// Whether they lie in memory that was made to be lent, wherever it is mapped.

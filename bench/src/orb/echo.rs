@@ -1,10 +1,10 @@
 //! Round trips: an object that returns what it gets.
 
 use zorb::poa::Poa;
-use zorb::{Call as Context, ObjectRef, Sequence, SystemException};
+use zorb::{Call as Context, Loan, ObjectRef, Orb, Sequence, SystemException};
 
 use super::flood::bin_struct;
-use super::idl::bench::{BinStruct, Counts, Echo, EchoServant, ttcp_sequence};
+use super::idl::bench::{BinStruct, Counts, Echo, EchoServant, Receipt, ttcp_sequence};
 use super::service::{self, Services};
 use super::{NAME, failed};
 use crate::BenchError;
@@ -40,6 +40,10 @@ impl EchoServant for Echoing {
         Ok(payload)
     }
 
+    fn give(&self, _cx: &Context, payload: Sequence<u8>, place: u32) -> Result<Receipt, SystemException> {
+        Ok(receipt(&payload, place))
+    }
+
     fn receiver(&self, _cx: &Context) -> Result<Option<ttcp_sequence>, SystemException> {
         Ok(Some(self.receiver.clone()))
     }
@@ -67,6 +71,30 @@ impl EchoServant for Echoing {
         let tile = Echoing { receiver: self.receiver.clone(), services: self.services.clone(), poa };
         Ok(Some(service::activated::<Echo, _>(&self.poa, tile)?))
     }
+}
+
+/// What is said of a payload.
+fn receipt(payload: &[u8], place: u32) -> Receipt {
+    let eight = |at: usize| payload.get(at..at.saturating_add(8)).and_then(|octets| octets.first_chunk());
+    let eight = |at| eight(at).map_or(0, |octets| u64::from_le_bytes(*octets));
+    let last = payload.len().saturating_sub(8);
+    Receipt { length: payload.len() as u64, first: eight(0), there: eight(place as usize), last: eight(last) }
+}
+
+/// Calls that give so many octets: lent by `orb`, if there is one.
+pub(crate) fn given(echo: &Echo, size: usize, orb: Option<&Orb>) -> Box<dyn Exchange> {
+    let mut own = vec![0; if orb.is_some() { 0 } else { size }];
+    fill(&mut own);
+    let nothing = Receipt { length: 0, first: 0, there: 0, last: 0 };
+    Box::new(Given {
+        echo: echo.clone(),
+        orb: orb.cloned(),
+        own,
+        size,
+        number: 0,
+        expected: nothing,
+        receipt: nothing,
+    })
 }
 
 /// Calls of one kind.
@@ -122,6 +150,67 @@ impl Exchange for Echoes {
         stamp(&mut self.sent, self.number);
         // What a caller does with a result, sooner or later.
         self.received = Sequence::default();
+        Ok(())
+    }
+}
+
+/// One place of each payload is looked at, each time another.
+struct Given {
+    echo: Echo,
+    /// Who lends the payload; `None`: it is the exchange's own.
+    orb: Option<Orb>,
+    own: Vec<u8>,
+    size: usize,
+    number: u64,
+    expected: Receipt,
+    receipt: Receipt,
+}
+
+impl Given {
+    /// Of the call that comes next, written into its payload.
+    fn stamp(payload: &mut [u8], number: u64) -> (u32, Receipt) {
+        let place = (number.wrapping_mul(0x9e37_79b9_7f4a_7c15) % payload.len().max(1) as u64) as u32;
+        stamp(payload, number);
+        (place, receipt(payload, place))
+    }
+
+    fn lent(orb: &Orb, size: usize) -> Result<Loan<u8>, BenchError> {
+        let mut payload: Loan<u8> = orb.loan(size).map_err(failed)?;
+        // Memory that is new holds zeros; what was lent before holds the payload of another call.
+        if payload.last() == Some(&0) && size > 1 {
+            fill(&mut payload);
+            if let Some(last) = payload.last_mut() {
+                *last = 1;
+            }
+        }
+        Ok(payload)
+    }
+}
+
+impl Exchange for Given {
+    fn round_trip(&mut self) -> Result<(), BenchError> {
+        let place;
+        match &self.orb {
+            Some(orb) => {
+                let mut payload = Given::lent(orb, self.size)?;
+                (place, self.expected) = Given::stamp(&mut payload, self.number);
+                let payload = Sequence::from(payload);
+                self.receipt = self.echo.give(&payload, place).map_err(failed)?;
+            }
+            None => {
+                (place, self.expected) = Given::stamp(&mut self.own, self.number);
+                self.receipt = self.echo.give(&self.own, place).map_err(failed)?;
+            }
+        }
+        Ok(())
+    }
+
+    fn verify(&mut self) -> Result<(), BenchError> {
+        if self.receipt != self.expected {
+            let what = format!("what was given did not arrive: {:?} for {:?}", self.receipt, self.expected);
+            return Err(BenchError::Corrupt { system: NAME, what });
+        }
+        self.number += 1;
         Ok(())
     }
 }

@@ -4,7 +4,7 @@ use std::process::Command;
 
 use crate::BenchError;
 use crate::lab::Lab;
-use crate::system::{Client, Setting, SharedMemory, System, Transport};
+use crate::system::{Client, Loans, Setting, SharedMemory, System, Transport};
 
 use super::Zorb;
 
@@ -14,21 +14,30 @@ pub struct Over {
     name: &'static str,
     transport: Transport,
     memory: Option<SharedMemory>,
+    loans: Option<Loans>,
 }
 
 impl Over {
     /// By TCP, whatever the others go by.
-    pub const TCP: Over = Over { name: "zorb-tcp", transport: Transport::Tcp, memory: None };
+    pub const TCP: Over = Over { name: "zorb-tcp", transport: Transport::Tcp, memory: None, loans: None };
     /// By a Unix socket.
-    pub const UNIX: Over = Over { name: "zorb-unix", transport: Transport::Unix, memory: None };
+    pub const UNIX: Over = Over { name: "zorb-unix", transport: Transport::Unix, memory: None, loans: None };
+    /// Over shared memory, giving what was written in memory that is lent, which the server copies once.
+    pub const LOAN: Over = Over::lending("zorb-loan", Loans::Copied);
+    /// The same, read by the server in place.
+    pub const TRUSTING: Over = Over::lending("zorb-trusting", Loans::Trusted);
 
     /// Over shared memory with rings, and slabs, of these sizes.
     pub const fn memory(name: &'static str, memory: SharedMemory) -> Over {
-        Over { name, transport: Transport::Shm, memory: Some(memory) }
+        Over { name, transport: Transport::Shm, memory: Some(memory), loans: None }
+    }
+
+    const fn lending(name: &'static str, loans: Loans) -> Over {
+        Over { name, transport: Transport::Shm, memory: None, loans: Some(loans) }
     }
 
     fn setting(&self, setting: &Setting) -> Setting {
-        Setting { transport: self.transport, memory: self.memory, ..setting.clone() }
+        Setting { transport: self.transport, memory: self.memory, loans: self.loans, ..setting.clone() }
     }
 }
 

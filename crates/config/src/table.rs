@@ -491,6 +491,13 @@ pub static SETTINGS: &[Setting] = &[
     ),
     of_transport!(
         "tcp",
+        "loopback_congestion_control",
+        Kind::Text,
+        "The algorithm of connections within the machine, where the system's is one that paces what is sent (bbr); system: as \
+         elsewhere; without, reno. One that may not be used changes nothing."
+    ),
+    of_transport!(
+        "tcp",
         "busy_poll",
         POLL,
         "How long a receive asks the network card again and again; without, as net.core.busy_read says. More takes CAP_NET_ADMIN."
@@ -533,6 +540,19 @@ pub static SETTINGS: &[Setting] = &[
         "How many slabs each direction of a connection that a client opens has for much data beside its rings, and octets of \
          each: powers of two, 1 to 64 of 4KiB to 16MiB, 64MiB together; without, 32x128KiB. A server accepts up to 16MiB each \
          way, or what it has here if that is more."
+    ),
+    of_transport!(
+        "shm",
+        "loans",
+        Kind::Octets { least: 0, most: 1 << 40 },
+        "Octets of loans that the ORB's shared memory may have out or keep for the next; 0: loans are ordinary memory; without, \
+         256MiB."
+    ),
+    of_transport!(
+        "shm",
+        "largest_loans",
+        Kind::Octets { least: 0, most: 1 << 40 },
+        "Octets of a peer's loans that one connection maps, in whole MiB; what is beyond is copied; without, 256MiB."
     ),
     of_transport!(
         "shm",

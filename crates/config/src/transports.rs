@@ -62,6 +62,9 @@ impl Told {
         if let Some(name) = self.0.get("congestion_control") {
             tcp = tcp.congestion_control(name);
         }
+        if let Some(name) = self.0.get("loopback_congestion_control") {
+            tcp = tcp.loopback_congestion_control((name != "system").then(|| name.clone()));
+        }
         if let Some(time) = self.time("busy_poll") {
             tcp = tcp.busy_poll(time);
         }
@@ -91,6 +94,12 @@ impl Told {
             None => shm,
         };
         shm = shm.users(self.users());
+        if let Some(octets) = self.told("loans") {
+            shm = shm.loans(octets);
+        }
+        if let Some(octets) = self.told("largest_loans") {
+            shm = shm.largest_loans(octets);
+        }
         if let Some(spinning) = self.0.get("spinning").and_then(|text| text.parse::<Spinning>().ok()) {
             shm = shm.spinning(spinning);
         }

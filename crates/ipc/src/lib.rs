@@ -273,8 +273,8 @@ pub use resolver::{Resolver, ResolverOptions};
 pub use sent::Sent;
 #[cfg(target_os = "linux")]
 pub use shm::{
-    Armed, LentBytes, Loan, Loaned, Loans, RingSize, Shm, ShmAcceptor, ShmConnector, ShmOptions, ShmRole, ShmStream,
-    Slabs, TrustedPeers,
+    Armed, LentBytes, Loan, Loaned, Loans, RingSize, Shm, ShmAcceptor, ShmConnector, ShmOptions, ShmRole,
+    ShmStream, Slabs, TrustedPeers,
 };
 #[cfg(target_os = "linux")]
 pub use spinning::{Asleep, Looked, Spinner, Spinners, Spinning};

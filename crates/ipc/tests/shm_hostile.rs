@@ -14,7 +14,9 @@ use std::thread;
 use std::time::{Duration, Instant};
 
 use rustix::event::{PollFd, PollFlags, Timespec, poll};
-use zorb_ipc::{AcceptorOptions, Armed, Error, Loans, ShmAcceptor, ShmRole, ShmStream, UnixAddress, UnixStream};
+use zorb_ipc::{
+    AcceptorOptions, Armed, Error, Loans, ShmAcceptor, ShmRole, ShmStream, UnixAddress, UnixStream,
+};
 
 use hostile::{Aim, Random, Reached, options, soon};
 

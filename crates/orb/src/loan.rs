@@ -51,7 +51,8 @@ enum Place<T> {
 impl<T: Element> Loan<T> {
     pub(crate) fn of(orb: &Orb, count: usize) -> Result<Self, SystemException> {
         let octets = count.checked_mul(size_of::<T>()).filter(|octets| isize::try_from(*octets).is_ok());
-        let octets = octets.ok_or_else(|| SystemException::BadParam(format!("a loan of {count} elements")))?;
+        let octets =
+            octets.ok_or_else(|| SystemException::BadParam(format!("a loan of {count} elements")))?;
         let lent = match octets > 0 && is_plain::<T>() {
             true => orb.transports().iter().find_map(|transport| transport.loan(octets)),
             false => None,

@@ -47,11 +47,12 @@ pub(crate) struct Arguments {
 
     /// What to measure beside zorb: omniorb, jacorb, tirpc, tonic, capnp, sockets; ipc, the socket through typed handles;
     /// zorb-asleep, zorb without spinning; zorb-bridged, zorb by TCP through `zorb bridge`; zorb-tcp, zorb-unix, zorb-shm:RING and zorb-shm:RING+COUNTxSLAB, zorb
-    /// over another way, such as zorb-shm:128K+4x1M; spin, sockets that never sleep.
+    /// over another way, such as zorb-shm:128K+4x1M; zorb-loan, zorb over shared memory that lends what it gives, and zorb-trusting, whose server reads
+    /// that in place; spin, sockets that never sleep.
     #[arg(long, value_delimiter = ',', value_name = "NAMES")]
     peers: Vec<String>,
 
-    /// Types: null, octet (sequences, echoed); short, long, struct, octets, longs (cubed).
+    /// Types: null, octet (sequences, echoed), given (octets that are not sent back); short, long, struct, octets, longs (cubed).
     #[arg(long, value_delimiter = ',', default_value = "null,octet", value_name = "NAMES")]
     types: Vec<String>,
 

@@ -90,7 +90,8 @@ impl Pieces {
 
     /// Whether it is a reply to request `id`. Before GIOP 1.2 any reply may be.
     pub(super) fn is_reply_to(&self, id: u32) -> bool {
-        let first = self.segments.first().and_then(|first| first.octets.get(HEADER_SIZE..)?.first_chunk::<4>());
+        let first =
+            self.segments.first().and_then(|first| first.octets.get(HEADER_SIZE..)?.first_chunk::<4>());
         let said = first.map(|octets| match self.header.order {
             zorb_cdr::ByteOrder::Little => u32::from_le_bytes(*octets),
             zorb_cdr::ByteOrder::Big => u32::from_be_bytes(*octets),

@@ -16,6 +16,7 @@
 pub mod datagram;
 pub(crate) mod gather;
 pub(crate) mod lent;
+mod loopback;
 mod machine;
 pub mod memory;
 pub mod miop;

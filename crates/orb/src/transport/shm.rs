@@ -27,12 +27,14 @@ use bytes::Bytes;
 use zorb_giop::{ComponentTag, IiopProfile, Ior, TaggedProfile};
 pub use zorb_ipc::TrustedPeers;
 use zorb_ipc::{
-    Credentials, Error, Loans, RingSize, ShmAcceptor, ShmOptions, ShmRole, ShmStream, Slabs, Spinners, Spinning,
-    UnixAddress, UnixConnector,
+    Credentials, Error, Loans, RingSize, ShmAcceptor, ShmOptions, ShmRole, ShmStream, Slabs, Spinners,
+    Spinning, UnixAddress, UnixConnector,
 };
 
 use super::machine::{Arriving, Machine, Users, invalid};
-use super::{Acceptor, Armed, Channel, Declined, Endpoint, Idle, Lendable, Received, Transport, Wanted, Ways};
+use super::{
+    Acceptor, Armed, Channel, Declined, Endpoint, Idle, Lendable, Received, Transport, Wanted, Ways,
+};
 
 const NAME: &str = "shm";
 

@@ -18,6 +18,7 @@ use std::time::{Duration, Instant};
 use zorb_giop::{IiopProfile, Ior, TaggedProfile};
 use zorb_ipc::{AcceptorOptions, QueueSizes, Resolver, ResolverOptions, TcpAcceptor, TcpConnector};
 
+use super::loopback::Loopback;
 use super::stream::StreamChannel;
 use super::tuning::Tuning;
 use super::{Acceptor, Channel, Endpoint, Published, Transport, Ways};
@@ -36,6 +37,7 @@ pub struct Tcp {
     transport: Arc<str>,
     queues: QueueSizes,
     tuning: Tuning,
+    loopback: Loopback,
 }
 
 impl Tcp {
@@ -52,6 +54,7 @@ impl Tcp {
             transport: Arc::from(NAME),
             queues: QueueSizes::default(),
             tuning: Tuning::default(),
+            loopback: Loopback::default(),
         }
     }
 
@@ -82,11 +85,30 @@ impl Tcp {
     }
 
     /// Which of the kernel's algorithms decides how fast to send (`TCP_CONGESTION`), such as `cubic`, `reno` or `bbr`. Default: the
-    /// system's. Processes without privileges may use those in `net.ipv4.tcp_allowed_congestion_control`.
+    /// system's, but for [connections within this machine](Self::loopback_congestion_control). Processes without privileges may use those in
+    /// `net.ipv4.tcp_allowed_congestion_control`.
     #[must_use]
     pub fn congestion_control(mut self, name: impl Into<String>) -> Tcp {
         self.tuning.congestion_control = Some(name.into());
         self
+    }
+
+    /// The algorithm of connections whose both ends are this machine's, where the system's is one that paces what is sent (`bbr`), which
+    /// holds bulk back there; `None` leaves the system's. Default: `reno`. One that the kernel has not, or does not allow, changes nothing. Where
+    /// [`congestion_control`](Self::congestion_control) names one it holds for all.
+    #[must_use]
+    pub fn loopback_congestion_control(mut self, name: Option<String>) -> Tcp {
+        self.loopback = name.clone().map_or(Loopback::System, Loopback::instead);
+        self.tuning.loopback_congestion_control = Some(name.unwrap_or_else(|| "system".to_owned()));
+        self
+    }
+
+    /// What connections within this machine are told: nothing, where all were told something.
+    fn loopback(&self) -> Loopback {
+        match self.tuning.congestion_control {
+            Some(_) => Loopback::System,
+            None => self.loopback.clone(),
+        }
     }
 
     /// How long a receive that finds nothing asks the network card again and again (`SO_BUSY_POLL`), where the card's driver can
@@ -141,7 +163,8 @@ impl Transport for Tcp {
             match TcpAcceptor::bind_in(host, ports.clone(), &options) {
                 Ok(acceptor) => {
                     self.tuning.acceptor(&acceptor)?;
-                    return Ok(Box::new(TcpListening { acceptor, name: self.transport.clone() }));
+                    let (name, loopback) = (self.transport.clone(), self.loopback());
+                    return Ok(Box::new(TcpListening { acceptor, name, loopback }));
                 }
                 Err(error) => last = error.into(),
             }
@@ -162,6 +185,9 @@ impl Transport for Tcp {
             }
         };
         self.tuning.stream(&stream)?;
+        if self.tuning.congestion_control.is_none() {
+            self.loopback.tell(&stream);
+        }
         Ok(Arc::new(StreamChannel::new(stream, to.clone())))
     }
 
@@ -230,6 +256,7 @@ pub(super) fn malformed(address: &str, wanted: &str) -> io::Error {
 struct TcpListening {
     acceptor: TcpAcceptor,
     name: Arc<str>,
+    loopback: Loopback,
 }
 
 impl TcpListening {
@@ -242,6 +269,7 @@ impl Acceptor for TcpListening {
     fn accept_now(&self) -> io::Result<Option<Arc<dyn Channel>>> {
         match self.acceptor.accept_now() {
             Ok(stream) => {
+                self.loopback.tell(&stream);
                 let peer = self.endpoint(stream.peer_address());
                 Ok(Some(Arc::new(StreamChannel::new(stream, peer))))
             }
@@ -277,7 +305,7 @@ impl Acceptor for TcpListening {
 mod tests {
     use std::io::IoSlice;
 
-    use zorb_ipc::{NoDelay, PeakRate, TcpStream};
+    use zorb_ipc::{CongestionControl, NoDelay, PeakRate, TcpStream};
 
     use super::super::Received;
     use super::*;
@@ -358,6 +386,34 @@ mod tests {
         let chosen = (PeakRate(Some(3_000_000)), NoDelay(false));
         assert_eq!((options(&client), options(&server)), (chosen, chosen));
         assert_eq!(options(&other), (PeakRate(None), NoDelay(true)), "as before");
+    }
+
+    #[test]
+    fn connections_within_the_machine_are_not_paced_unless_that_is_chosen() {
+        let deadline = Instant::now() + Duration::from_secs(10);
+        let algorithms = |tcp: &Tcp| {
+            let acceptor = tcp.listen("127.0.0.1:0").expect("loopback");
+            let client = tcp.connect(&acceptor.local(), deadline).expect("a listener is there");
+            let server = loop {
+                if let Some(channel) = acceptor.accept_now().expect("accepts") {
+                    break channel;
+                }
+            };
+            [client, server].map(|channel| {
+                let socket = channel.descriptor().try_clone_to_owned().expect("a descriptor is free");
+                let socket = TcpStream::adopt(socket).expect("it is a connection");
+                socket.option::<CongestionControl>().expect("it has one").0.into_owned()
+            })
+        };
+        let [system, other] = algorithms(&Tcp::new().loopback_congestion_control(None));
+        assert_eq!(system, other);
+        let [client, server] = algorithms(&Tcp::new());
+        let expected = if system.starts_with("bbr") { "reno" } else { &*system };
+        assert_eq!([&*client, &*server], [expected; 2]);
+        let chosen = Tcp::new().congestion_control(&*system).loopback_congestion_control(Some("reno".into()));
+        assert_eq!(algorithms(&chosen), [&*system; 2], "what holds for all holds there");
+        let strange = Tcp::new().loopback_congestion_control(Some("nonesuch".into()));
+        assert_eq!(algorithms(&strange), [&*system; 2], "it works as it is");
     }
 
     #[test]

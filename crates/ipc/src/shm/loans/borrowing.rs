@@ -1,6 +1,9 @@
 //! The side that is lent to: whose memory has which place, what is said of the next loan, and what is read in place.
 
-#![allow(unsafe_code, reason = "trust is given by an unsafe call, and then memory that a peer has is read in place")]
+#![allow(
+    unsafe_code,
+    reason = "trust is given by an unsafe call, and then memory that a peer has is read in place"
+)]
 
 use std::fmt;
 use std::io::IoSliceMut;

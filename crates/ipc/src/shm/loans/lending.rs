@@ -208,9 +208,8 @@ impl Books {
         let mut place = self.places.iter().position(|place| place.region.is_none());
         while place.is_none() || self.octets + size > most {
             // What was used longest ago makes room.
-            let clear = (0..PLACES).filter(|place| {
-                self.places[*place].region.is_some() && self.is_clear(*place, ledger)
-            });
+            let clear = (0..PLACES)
+                .filter(|place| self.places[*place].region.is_some() && self.is_clear(*place, ledger));
             let oldest = clear.min_by_key(|place| self.places[*place].used)?;
             if !self.clear(oldest, socket) {
                 return None;

@@ -12,8 +12,8 @@ use std::sync::{Arc, Mutex, PoisonError, RwLock, Weak};
 
 use super::LENT_FROM;
 use super::lending::Owed;
-use crate::memory::OwnMemory;
 use crate::Error;
+use crate::memory::OwnMemory;
 
 /// Where loans come from, and go back to: memory that this process writes in place, and lends to peers by
 /// [channels](crate::ShmStream) whose [options](crate::ShmOptions::loans) name it. Clones are the same.
