@@ -42,6 +42,7 @@ mod ahead;
 mod bridge_messages;
 mod bridge_references;
 mod bridges;
+mod buffering;
 mod calls;
 mod connections;
 mod contexts;

@@ -10,7 +10,7 @@ use std::num::NonZeroUsize;
 use std::sync::Arc;
 use std::sync::atomic::{AtomicBool, Ordering};
 use std::thread;
-use std::time::Duration;
+use std::time::{Duration, Instant};
 
 use parking_lot::Mutex;
 use zorb_cdr::{Element, Version};
@@ -54,6 +54,9 @@ pub(crate) struct Core {
     schemes: HashMap<String, UrlScheme>,
     ended: AtomicBool,
 }
+
+/// How long an ORB that is shut down waits for oneways that were gathered to leave, if it may wait that long.
+const LAST_ONEWAYS: Duration = Duration::from_secs(1);
 
 /// The longest that a server spins adaptively for a client's next request. A reply surely comes and is waited for longer; a request
 /// may never come, and where it comes in time its client is awake: then it takes a few microseconds over loopback.
@@ -257,7 +260,15 @@ impl Orb {
         self.0.server.shutdown(wait, within);
         self.0.adapters.shutdown(wait, within);
         self.0.ended.store(true, Ordering::Release);
+        let patience = if wait { within.min(LAST_ONEWAYS) } else { Duration::ZERO };
+        self.0.client.release(Instant::now() + patience);
         self.0.client.shutdown();
+    }
+
+    /// Sends all oneways that were gathered ([`Buffering`](crate::policy::Buffering)), and returns when the transports have them or `within` has
+    /// passed. False: not all have left, or a connection has ended, and what it had not sent is lost.
+    pub fn send_buffered(&self, within: Duration) -> bool {
+        self.0.client.release(Instant::now() + within)
     }
 
     /// How many connections clients have to this ORB now.
@@ -538,6 +549,7 @@ impl OrbBuilder {
 impl Drop for Core {
     fn drop(&mut self) {
         self.server.shutdown(false, Duration::ZERO);
+        self.client.release(Instant::now());
         self.client.shutdown();
     }
 }

@@ -13,7 +13,8 @@ use crate::protocols::Protocols;
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Default)]
 #[repr(u8)]
 pub enum SyncScope {
-    /// It may return before the transport has the message. Treated as [`SyncScope::WithTransport`].
+    /// It may return before the transport has the message: with [`Buffering`] it is gathered with others, without treated as
+    /// [`SyncScope::WithTransport`].
     None = 0,
     /// The transport has the message. A server that closes the connection just then does not read it, and nobody learns of
     /// that; where the close has arrived before the call, the message goes by another connection.
@@ -23,6 +24,68 @@ pub enum SyncScope {
     WithServer = 2,
     /// The servant has returned.
     WithTarget = 3,
+}
+
+/// Until when oneways of the scope [`SyncScope::None`] are gathered, which then leave together: many in one system call. All that are gathered on a
+/// connection leave when there are so many, or so many octets, or so long after the first of them; before any other message of the connection,
+/// so that the order of calls is as ever; by [`send_buffered`](crate::ObjectRef::send_buffered); and when the ORB is shut down.
+///
+/// A oneway that was gathered is lost if its connection ends before it has left, and nobody is told, but for an event to operators (`tracing`) with the number: that is
+/// what the scope means. An error is had by the call that finds the connection ended, or no room in its queue by its deadline.
+///
+/// What is larger than the octets by itself, goes by datagrams, or has to be cut is not gathered.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct Buffering {
+    messages: u32,
+    octets: u32,
+    time: Duration,
+}
+
+impl Default for Buffering {
+    /// 64 messages, 64 KiB, a millisecond.
+    fn default() -> Self {
+        Buffering { messages: 64, octets: 64 << 10, time: Duration::from_millis(1) }
+    }
+}
+
+impl Buffering {
+    /// 64 messages, 64 KiB, a millisecond.
+    pub fn new() -> Buffering {
+        Buffering::default()
+    }
+
+    /// Until there are so many. 0 and 1: none is gathered, whatever a wider set says.
+    pub const fn messages(mut self, count: u32) -> Buffering {
+        self.messages = count;
+        self
+    }
+
+    /// Until they have so many octets together, heads included; 16 MiB at the most.
+    pub const fn octets(mut self, count: usize) -> Buffering {
+        self.octets = if count < 16 << 20 { count as u32 } else { 16 << 20 };
+        self
+    }
+
+    /// Until so long after the first, or a little longer: 10 µs to a minute.
+    pub fn time(mut self, time: Duration) -> Buffering {
+        self.time = time.clamp(Duration::from_micros(10), Duration::from_secs(60));
+        self
+    }
+
+    /// How many.
+    pub const fn most_messages(&self) -> u32 {
+        self.messages
+    }
+
+    /// How many octets.
+    pub const fn most_octets(&self) -> usize {
+        self.octets as usize
+    }
+
+    /// How long.
+    pub const fn longest_time(&self) -> Duration {
+        self.time
+    }
 }
 
 /// Where a policy was set.
@@ -58,6 +121,8 @@ pub struct Policies {
     pub call_timeout: Option<Duration>,
     /// Scope of oneway calls. Default: [`SyncScope::WithTransport`].
     pub sync_scope: Option<SyncScope>,
+    /// Whether oneways of the scope [`SyncScope::None`] are gathered, and until when. Default: they are not.
+    pub buffering: Option<Buffering>,
     /// The transports that calls may go by, best first (RTCORBA::ClientProtocolPolicy). Default: all that are registered, in
     /// the order that references have and, within a profile, that of the registrations. Direct calls of objects in this ORB
     /// go by none, and are made whatever is said here.
@@ -85,6 +150,7 @@ impl Policies {
             connect_timeout: None,
             call_timeout: None,
             sync_scope: None,
+            buffering: None,
             protocols: None,
             private_connection: None,
             fragment_size: None,
@@ -109,6 +175,12 @@ impl Policies {
         self
     }
 
+    /// The same with a way to gather oneways.
+    pub const fn buffering(mut self, buffering: Buffering) -> Policies {
+        self.buffering = Some(buffering);
+        self
+    }
+
     /// The same with a choice of transports.
     pub fn protocols(mut self, protocols: Protocols) -> Policies {
         self.protocols = Some(protocols);
@@ -127,12 +199,19 @@ impl Policies {
         self
     }
 
+    /// How oneways are gathered, if they are.
+    fn gathers(&self) -> Option<Buffering> {
+        let buffering = self.buffering.filter(|buffering| buffering.messages > 1)?;
+        (self.sync_scope == Some(SyncScope::None)).then_some(buffering)
+    }
+
     /// This set, with gaps filled from `wider`.
     pub fn or(&self, wider: &Policies) -> Policies {
         Policies {
             connect_timeout: self.connect_timeout.or(wider.connect_timeout),
             call_timeout: self.call_timeout.or(wider.call_timeout),
             sync_scope: self.sync_scope.or(wider.sync_scope),
+            buffering: self.buffering.or(wider.buffering),
             protocols: self.protocols.as_ref().or(wider.protocols.as_ref()).cloned(),
             private_connection: self.private_connection.or(wider.private_connection),
             fragment_size: self.fragment_size.or(wider.fragment_size),
@@ -208,6 +287,7 @@ pub(crate) struct Standing {
     orb: Policies,
     /// On threads that choose nothing.
     limits: CallLimits,
+    buffering: Option<Buffering>,
     /// Connections that are the reference's alone have this number.
     pub(crate) owner: Option<u64>,
 }
@@ -217,7 +297,8 @@ impl Standing {
         let both = reference.or(&orb);
         let limits = CallLimits::of(&both);
         let owner = both.private_connection.unwrap_or_default().then(next_owner);
-        Standing { reference, orb, limits, owner }
+        let buffering = both.gathers();
+        Standing { reference, orb, limits, buffering, owner }
     }
 
     /// The reference's own.
@@ -234,6 +315,14 @@ impl Standing {
     #[cold]
     fn limits_of_thread(&self) -> CallLimits {
         CallLimits::of(&self.reference.or(&of_thread()).or(&self.orb))
+    }
+
+    /// How oneways are gathered that are made now by this thread.
+    pub(crate) fn buffering(&self) -> Option<Buffering> {
+        if thread_chooses() {
+            return self.reference.or(&of_thread()).or(&self.orb).gathers();
+        }
+        self.buffering
     }
 
     /// The protocols on threads that choose none.

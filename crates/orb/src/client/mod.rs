@@ -8,10 +8,12 @@
 //!
 //! Blocking two-way calls take an idle [`private`] connection. Oneways, `_async` calls, and calls for which no
 //! private connection may be opened travel on the pool's one [`shared`] connection. What a thread has sent there without
-//! seeing what came of it is [`unsettled`]: its next call to the same object goes there too, and so arrives behind.
+//! seeing what came of it is [`unsettled`]: its next call to the same object goes there too, and so arrives behind. Oneways may be
+//! [`gathered`] there first, and leave together.
 
 mod end;
 pub(crate) mod failure;
+mod gathered;
 pub(crate) mod message;
 mod outbox;
 pub(crate) mod pool;
@@ -189,6 +191,13 @@ impl Client {
                 tracing::warn!(%error, "no reactor thread: unused connections stay open");
             }
         }
+    }
+
+    /// Sends all oneways that were gathered; false: not all of them by the deadline, or a connection has ended meanwhile.
+    pub(crate) fn release(&self, deadline: Instant) -> bool {
+        let Some(reactor) = self.reactor.get() else { return true };
+        let pools: Vec<_> = self.pools.lock().values().cloned().collect();
+        pools.iter().fold(true, |all, pool| pool.release(deadline, reactor) && all)
     }
 
     /// Ends the reactor and closes every connection that no call is using.

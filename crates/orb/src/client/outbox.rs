@@ -6,6 +6,7 @@
 //! has left is withdrawn.
 
 use std::collections::VecDeque;
+use std::fmt;
 use std::io::{self, IoSlice};
 use std::sync::Arc;
 use std::time::Instant;
@@ -47,6 +48,13 @@ pub(crate) struct Queued {
     pub(crate) announces: bool,
     /// Who waits until it has left (oneways).
     pub(crate) notify: Option<Sender>,
+}
+
+impl fmt::Debug for Queued {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        let Queued { id, sent, .. } = self;
+        f.debug_struct("Queued").field("id", id).field("sent", sent).finish_non_exhaustive()
+    }
 }
 
 /// Who waits until a message has left.
@@ -131,14 +139,14 @@ impl Outbox {
         written.map_err(Turn::Failed)
     }
 
-    /// Takes a message to be sent without blocking: now if it is its turn, by a later [`Outbox::flush`] otherwise.
-    pub(crate) fn take(&self, message: Queued) -> Result<(), Refused> {
+    /// Takes a message to be sent without blocking: now if it is its turn, by a later [`Outbox::flush`] otherwise. Refused, it comes back.
+    pub(crate) fn take(&self, message: Queued) -> Result<(), (Refused, Box<Queued>)> {
         let mut state = self.lock();
         if state.ended {
-            return Err(Refused::Ended);
+            return Err((Refused::Ended, Box::new(message)));
         }
         if state.octets.saturating_add(message.message.len()) > self.most_queued && !state.queue.is_empty() {
-            return Err(Refused::Full(state.octets));
+            return Err((Refused::Full(state.octets), Box::new(message)));
         }
         state.octets += message.message.len();
         let due = message.notify.as_ref().map(|sender| sender.deadline);
@@ -396,7 +404,7 @@ mod tests {
     fn it_holds_no_more_than_it_may_and_one_message_of_any_size() {
         let outbox = Outbox::connecting(16);
         outbox.take(queued(&[1; 100], None)).unwrap();
-        assert!(matches!(outbox.take(queued(&[2; 1], None)), Err(Refused::Full(100))));
+        assert!(matches!(outbox.take(queued(&[2; 1], None)), Err((Refused::Full(100), _))));
     }
 
     #[test]
@@ -442,7 +450,7 @@ mod tests {
         outbox.take(queued(&[7; 10], None)).unwrap();
         let left = outbox.end();
         assert_eq!(left.iter().map(|queued| (queued.id, queued.sent)).collect::<Vec<_>>(), [(Some(7), 0)]);
-        assert!(matches!(outbox.take(queued(&[8; 1], None)), Err(Refused::Ended)));
+        assert!(matches!(outbox.take(queued(&[8; 1], None)), Err((Refused::Ended, _))));
         let turn = outbox.in_turn(soon(), || Ok::<(), Failure>(()));
         assert!(matches!(turn, Err(Turn::Refused(Refused::Ended))), "{turn:?}");
     }

@@ -18,6 +18,7 @@ use super::shared::{Reading, Shared, Ticket};
 use super::unsettled;
 use crate::object::route::Candidate;
 use crate::object::undecoded::UndecodedRequest;
+use crate::policy::Buffering;
 use crate::transport::{Carries, Channel, Endpoint, Transport};
 
 /// All connections of one ORB to one endpoint by one messaging protocol.
@@ -190,6 +191,35 @@ impl Pool {
             unsettled::sent(&shared, &course.candidate.target);
         }
         Ok(ticket)
+    }
+
+    /// Gathers a oneway on the shared connection; false: it has to be [sent](Self::send_shared).
+    pub(crate) fn gather_shared(
+        self: &Arc<Self>,
+        course: &Course<'_>,
+        outgoing: &mut Outgoing<'_, '_>,
+        conditions: Buffering,
+        connect_by: Instant,
+        reactor: &Reactor,
+    ) -> Result<bool, Failure> {
+        let (shared, fresh) = self.shared(reactor);
+        if fresh {
+            reactor.enroll(&shared);
+            self.connect_shared(&shared, connect_by, reactor);
+        }
+        let gathered = shared
+            .gather(course, outgoing, conditions, reactor)
+            .map_err(|failure| if fresh { failure } else { failure.of_another() })?;
+        if gathered {
+            unsettled::sent(&shared, &course.candidate.target);
+        }
+        Ok(gathered)
+    }
+
+    /// Sends what was gathered; false: not all of it by the deadline, or the connection has ended meanwhile.
+    pub(crate) fn release(&self, deadline: Instant, reactor: &Reactor) -> bool {
+        let shared = self.shared.lock().clone();
+        shared.is_none_or(|shared| shared.has_ended() || shared.release(deadline, reactor))
     }
 
     /// Gives the message to the shared connection without blocking; where there is none yet, another thread connects.

@@ -15,6 +15,7 @@ use zorb_giop::{Inbound, Message, Protocol, ProtocolError, ResponseFlags};
 use super::Settings;
 use super::end::End;
 use super::failure::{Failure, Step};
+use super::gathered::Gathered;
 use super::message::{Course, Form, Outgoing, Terms, compose, fragmented, send};
 use super::outbox::{Flushed, Outbox, Queued, Refused, Sender, Turn};
 use super::private::{RESTS_AFTER, TRUSTED_IDLE, closed};
@@ -46,7 +47,9 @@ pub(crate) struct Shared {
     endpoint: Endpoint,
     messaging: Protocol,
     channel: OnceLock<Arc<dyn Channel>>,
-    outbox: Outbox,
+    pub(super) outbox: Outbox,
+    /// Oneways that have yet to be given to the outbox.
+    pub(super) gathered: Gathered,
     calls: Mutex<Calls>,
     inbound: Mutex<Inbound>,
     token: AtomicU64,
@@ -111,6 +114,7 @@ impl Shared {
             endpoint,
             channel: OnceLock::new(),
             outbox: Outbox::connecting(settings.outbox),
+            gathered: Gathered::default(),
             calls: Mutex::new(Calls {
                 terms: Terms::default(),
                 waiting: HashMap::new(),
@@ -191,6 +195,7 @@ impl Shared {
         let is_idle = calls.end.is_none()
             && calls.waiting.is_empty()
             && now.saturating_duration_since(calls.last_used) >= limit
+            && !self.gathered.has_any()
             && self.outbox.end_if_unused();
         if is_idle {
             calls.end = Some(End::Idle);
@@ -207,6 +212,7 @@ impl Shared {
         outgoing: &mut Outgoing<'_, '_>,
         reactor: &Reactor,
     ) -> Result<Ticket, Failure> {
+        self.release_before(course, reactor)?;
         let outgoing = &mut self.confirmed(outgoing);
         let (form, ticket) = self.enter(course, outgoing, None)?;
         let largest = course.candidate.pool.largest_oneway();
@@ -261,6 +267,7 @@ impl Shared {
         undecoded: Option<&UndecodedRequest>,
         reactor: &Reactor,
     ) -> Result<Ticket, Failure> {
+        self.release_now().map_err(|refused| self.refusal(refused, course))?;
         let outgoing = &mut self.confirmed(outgoing);
         let (form, ticket) = self.enter(course, outgoing, Some(course.deadline))?;
         let largest = course.candidate.pool.largest_oneway();
@@ -300,18 +307,38 @@ impl Shared {
                 self.flush(reactor);
                 Ok(ticket)
             }
-            Err(refused) => Err(self.leave(&ticket, self.refusal(refused, course))),
+            Err((refused, _)) => Err(self.leave(&ticket, self.refusal(refused, course))),
         }
     }
 
     /// The same message, its receipt to be confirmed where nobody would learn that the server did not understand it: a oneway
     /// by another protocol than GIOP, before the server has answered in that. What comes instead leads to a repetition by GIOP.
     fn confirmed<'o, 'a>(&self, outgoing: &'o mut Outgoing<'_, 'a>) -> Outgoing<'o, 'a> {
-        let is_sure = outgoing.response.expects_reply()
-            || matches!(self.messaging, Protocol::Giop)
-            || self.is_understood.load(Ordering::Relaxed);
+        let is_sure = outgoing.response.expects_reply() || self.is_understood();
         let response = if is_sure { outgoing.response } else { ResponseFlags::WITH_SERVER };
         Outgoing { operation: outgoing.operation, response, arguments: &mut *outgoing.arguments }
+    }
+
+    /// Whether the server surely speaks the messaging protocol.
+    pub(super) fn is_understood(&self) -> bool {
+        matches!(self.messaging, Protocol::Giop) || self.is_understood.load(Ordering::Relaxed)
+    }
+
+    /// The form of a message whose outcome nobody waits for.
+    pub(super) fn next_form<'c>(&self, course: &Course<'c>) -> Result<Form<'c>, Failure> {
+        let mut calls = self.calls();
+        if let Some(end) = &calls.end {
+            return Err(end.failure(false));
+        }
+        calls.last_used = course.started;
+        Ok(calls.terms.next(course.candidate))
+    }
+
+    /// The message of that form leaves before any that follows.
+    pub(super) fn note_sent(&self, form: &Form<'_>) {
+        if !form.contexts.is_empty() {
+            self.calls().terms.sent(form);
+        }
     }
 
     /// A new id and a place for the outcome.
@@ -344,7 +371,7 @@ impl Shared {
         failure
     }
 
-    fn refusal(&self, refused: Refused, course: &Course<'_>) -> Failure {
+    pub(super) fn refusal(&self, refused: Refused, course: &Course<'_>) -> Failure {
         match refused {
             Refused::Ended => match &self.calls().end {
                 Some(end) => end.failure(false),
@@ -498,6 +525,10 @@ impl Shared {
             outcomes.extend(call.map(|call| (call.slot, Err(failure()))));
             outcomes.extend(unsent.notify.as_ref().map(|sender| (sender.slot.clone(), Err(failure()))));
         }
+        let lost = self.gathered.forget();
+        if lost > 0 {
+            tracing::warn!(peer = %self.endpoint, lost, ?end, "oneways that were gathered are lost with their connection");
+        }
         outcomes.extend(waiting.into_values().map(|call| (call.slot, Err(end.failure(true)))));
         self.close();
     }
@@ -513,6 +544,7 @@ impl Shared {
     /// Ends the calls and oneways whose deadline has passed and no thread watches; returns the next such deadline.
     pub(crate) fn expire_due(self: &Arc<Self>, now: Instant, reactor: &Reactor) -> Option<Instant> {
         let (unsent, next) = self.outbox.expire(now);
+        let next = next.into_iter().chain(self.release_due(now, reactor)).min();
         for (sender, sent) in unsent {
             let after = now.saturating_duration_since(sender.started);
             sender.slot.fill(Err(Failure::Timeout { step: Step::WaitToSend, sent, after }));

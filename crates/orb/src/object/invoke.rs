@@ -160,6 +160,20 @@ fn attempt_on_shared<'a>(
 ) -> Result<Next<Result<(), SystemException>>, Box<Failure>> {
     let course = journey.course();
     let reactor = target.orb().reactor()?;
+    if outgoing.response == ResponseFlags::NONE
+        && let Some(conditions) = target.buffering()
+        && course.candidate.pool.gather_shared(
+            &course,
+            outgoing,
+            conditions,
+            journey.connect_by(),
+            reactor,
+        )?
+    {
+        target.orb().client().opened();
+        journey.prefer();
+        return Ok(Next::Done(Ok(())));
+    }
     let mark = unsettled::mark();
     let ticket = course.candidate.pool.send_shared(&course, outgoing, journey.connect_by(), reactor);
     target.orb().client().opened();

@@ -16,6 +16,7 @@ pub(crate) mod url;
 use std::fmt;
 use std::hash::{DefaultHasher, Hash, Hasher};
 use std::sync::Arc;
+use std::time::Instant;
 
 use bytes::Bytes;
 use zorb_cdr::{Decode, DecodeError, DecodeErrorKind, Decoder, EncodeError, Encoder};
@@ -23,14 +24,26 @@ use zorb_giop::{IiopProfile, Ior};
 
 use crate::exception::{Kind, SystemException};
 use crate::orb::Orb;
-use crate::policy::{CallLimits, Policies, Standing};
+use crate::policy::{Buffering, CallLimits, Policies, Standing};
 use crate::protocols::Protocols;
 use crate::skeleton::{Interface, InterfaceInfo, OBJECT_ID, Operation};
-use route::{Destination, RouteCache};
+use route::{Candidate, Destination, RouteCache};
 
 /// A reference to an object, here or anywhere. Cloning is a count. Nil is `Option::None`.
 #[derive(Clone)]
 pub struct ObjectRef(pub(crate) Arc<Reference>);
+
+#[cold]
+fn not_sent(deadline: Instant) -> SystemException {
+    match Instant::now() >= deadline {
+        true => SystemException::Timeout(
+            "oneways that were gathered have not all left by the end of the call's time",
+        ),
+        false => SystemException::CommFailure(
+            "a connection has ended; what was gathered there and had not left is lost",
+        ),
+    }
+}
 
 /// What a reference knows.
 pub(crate) struct Reference {
@@ -154,6 +167,26 @@ impl ObjectRef {
     #[inline]
     pub(crate) fn limits(&self) -> CallLimits {
         self.0.policies.limits()
+    }
+
+    /// Whether, and until when, a oneway made now by this thread is gathered with others.
+    pub(crate) fn buffering(&self) -> Option<Buffering> {
+        self.0.policies.buffering()
+    }
+
+    /// Sends the oneways that were gathered ([`Buffering`]) on the connections of this reference, also those of others that share
+    /// them, and returns when the transport has them, at the latest at the end of the call's time.
+    ///
+    /// # Errors
+    /// `TIMEOUT`: not all have left by then. `COMM_FAILURE`: a connection has ended, and what it had not sent is lost.
+    pub fn send_buffered(&self) -> Result<(), SystemException> {
+        let Ok(reactor) = self.orb().reactor() else { return Ok(()) };
+        let deadline = Instant::now() + self.limits().call_timeout;
+        let released = |candidate: &Candidate| candidate.pool.release(deadline, reactor);
+        match self.route().0.candidates.iter().fold(true, |all, candidate| released(candidate) && all) {
+            true => Ok(()),
+            false => Err(not_sent(deadline)),
+        }
     }
 
     /// Where calls go now on threads that choose no protocols, and whether by a forward.
