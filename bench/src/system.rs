@@ -261,6 +261,8 @@ pub struct Setting {
     /// `loans=`: zorb's clients give what they have written in memory that is lent over shared memory; `None`: what they have in memory of
     /// their own.
     pub loans: Option<Loans>,
+    /// `gathered=`: so many of zorb's oneways leave at a time; `None`: each by itself.
+    pub gathered: Option<u32>,
 }
 
 /// What the server does with what is lent to it.
@@ -335,7 +337,7 @@ impl SharedMemory {
 impl Setting {
     /// Over this transport, all else as the system has it.
     pub fn over(transport: Transport) -> Setting {
-        Setting { transport, queue: None, listen: None, spinning: None, memory: None, loans: None }
+        Setting { transport, queue: None, listen: None, spinning: None, memory: None, loans: None, gathered: None }
     }
 
     /// The words that say what differs from the defaults.
@@ -346,6 +348,7 @@ impl Setting {
         words.extend(self.spinning.map(|spinning| format!("spinning={spinning}")));
         words.extend(self.memory.map(|memory| format!("shm={memory}")));
         words.extend(self.loans.map(|loans| format!("loans={}", loans.name())));
+        words.extend(self.gathered.map(|messages| format!("gathered={messages}")));
         words
     }
 
@@ -372,6 +375,10 @@ impl Setting {
                 }
                 Some(("spinning", how)) => setting.spinning = Some(how.parse().map_err(wrong)?),
                 Some(("shm", sizes)) => setting.memory = Some(sizes.parse().map_err(wrong)?),
+                Some(("gathered", number)) => {
+                    let number = number.parse().map_err(|_| wrong("expected a number of messages".to_owned()))?;
+                    setting.gathered = Some(number);
+                }
                 Some(("loans", how)) => {
                     let known = [Loans::Copied, Loans::Trusted].into_iter().find(|loans| loans.name() == how);
                     setting.loans =
@@ -379,7 +386,7 @@ impl Setting {
                 }
                 _ => {
                     return Err(wrong(
-                        "the keys are transport=, queue=, listen=, spinning=, shm= and loans=".to_owned(),
+                        "the keys are transport=, queue=, listen=, spinning=, shm=, loans= and gathered=".to_owned(),
                     ));
                 }
             }
@@ -592,8 +599,15 @@ mod tests {
         let listen = Some("[::1]:4711".parse().unwrap());
         let spinning = Some(Spinning::none());
         let loans = Some(Loans::Trusted);
-        let full =
-            Setting { transport: Transport::Tcp, queue: Some(8192), listen, spinning, memory: None, loans };
+        let full = Setting {
+            transport: Transport::Tcp,
+            queue: Some(8192),
+            listen,
+            spinning,
+            memory: None,
+            loans,
+            gathered: Some(64),
+        };
         let memory = Some(SharedMemory { ring: 4096, slabs: Some((2, 8192)) });
         let over = Setting { memory, ..Setting::over(Transport::Shm) };
         for setting in [Setting::over(Transport::Tcp), full, over] {

@@ -40,7 +40,7 @@ fn noted(other: &Probe, count: usize) -> Vec<i32> {
 
 /// Server, gathering client, and another client of the same object.
 struct Meeting {
-    server: Orb,
+    _server: Orb,
     client: Orb,
     probe: Probe,
     other: Probe,
@@ -53,11 +53,11 @@ fn meet(at: Place) -> Meeting {
     let (probe, other) = (probe(&client, &text), probe(&other_client, &text));
     // A protocol other than GIOP is known to be understood once it was answered.
     block_on(probe.nothing_async()).unwrap();
-    Meeting { server, client, probe, other, _other_client: other_client }
+    Meeting { _server: server, client, probe, other, _other_client: other_client }
 }
 
 fn each_condition_makes_them_leave(at: Place) {
-    let Meeting { server, probe, other, .. } = meet(at);
+    let Meeting { probe, other, _server, .. } = meet(at);
     let by_count = with(&probe, endless().messages(10));
     (0..25).for_each(|number| by_count.note(number).unwrap());
     assert_eq!(noted(&other, 20), (0..20).collect::<Vec<_>>());
@@ -77,12 +77,11 @@ fn each_condition_makes_them_leave(at: Place) {
     by_time.note(61).unwrap();
     assert_eq!(noted(&other, 62).len(), 62);
     assert!(before.elapsed() >= Duration::from_millis(5), "not before");
-    server.shutdown(true, PATIENCE);
 }
 
 fn they_leave_before_whatever_follows_them(at: Place) {
     for model in models() {
-        let (server, text) = serve(at.server().server_threads(model), Arc::new(Servant::new(1)));
+        let (_server, text) = serve(at.server().server_threads(model), Arc::new(Servant::new(1)));
         let client = at.client().build();
         let probe = with(&probe(&client, &text), endless());
         block_on(probe.nothing_async()).unwrap();
@@ -94,7 +93,9 @@ fn they_leave_before_whatever_follows_them(at: Place) {
             }
             match round % 3 {
                 0 => assert_eq!(probe.noted().unwrap()[..], expected[..], "{model:?}, round {round}"),
-                1 => assert_eq!(block_on(probe.noted_async()).unwrap()[..], expected[..], "{model:?}, {round}"),
+                1 => {
+                    assert_eq!(block_on(probe.noted_async()).unwrap()[..], expected[..], "{model:?}, {round}")
+                }
                 _ => {
                     let sure = Policies::new().sync_scope(SyncScope::WithTarget);
                     Probe::from_object(probe.as_object().with_policies(sure)).note(-round).unwrap();
@@ -102,12 +103,11 @@ fn they_leave_before_whatever_follows_them(at: Place) {
                 }
             }
         }
-        server.shutdown(true, PATIENCE);
     }
 }
 
 fn many_threads_gather_on_one_connection(at: Place) {
-    let Meeting { server, probe, other, .. } = meet(at);
+    let Meeting { probe, other, _server, .. } = meet(at);
     let probe = with(&probe, Buffering::new().messages(7).octets(700));
     thread::scope(|scope| {
         for thread in 0..4 {
@@ -120,17 +120,15 @@ fn many_threads_gather_on_one_connection(at: Place) {
         let own: Vec<_> = all.iter().filter(|number| **number / 1000 == thread).copied().collect();
         assert_eq!(own, (thread * 1000..thread * 1000 + 500).collect::<Vec<_>>(), "once each, and in order");
     }
-    server.shutdown(true, PATIENCE);
 }
 
 fn an_orb_that_is_shut_down_sends_them(at: Place) {
-    let Meeting { server, client, probe, other, .. } = meet(at);
+    let Meeting { client, probe, other, _server, .. } = meet(at);
     let probe = with(&probe, endless());
     (0..50).for_each(|number| probe.note(number).unwrap());
     client.shutdown(true, PATIENCE);
     assert_eq!(noted(&other, 50), (0..50).collect::<Vec<_>>());
     assert!(matches!(probe.note(51), Err(error) if error.to_string().contains("BAD_INV_ORDER")));
-    server.shutdown(true, PATIENCE);
 }
 
 over!(
@@ -142,7 +140,7 @@ over!(
 
 #[test]
 fn threads_and_orbs_choose_it_too_and_only_the_scope_none_gathers() {
-    let (server, text) = serve(Place::TCP.server(), Arc::new(Servant::new(1)));
+    let (_server, text) = serve(Place::TCP.server(), Arc::new(Servant::new(1)));
     let client = Place::TCP.client().policies(Policies::new().buffering(endless())).build();
     let (probe, other_client) = (probe(&client, &text), Place::TCP.client().build());
     let other = crate::fixture::probe(&other_client, &text);
@@ -155,7 +153,6 @@ fn threads_and_orbs_choose_it_too_and_only_the_scope_none_gathers() {
     with_thread_policies(off, || probe.note(2).unwrap());
     assert_eq!(noted(&other, 3), [0, 1, 2], "the narrowest set wins, and what follows is sent behind");
     assert!(client.send_buffered(PATIENCE));
-    server.shutdown(true, PATIENCE);
 }
 
 #[test]
@@ -180,12 +177,11 @@ fn what_was_gathered_is_lost_with_its_connection_and_the_next_goes_by_another() 
 
 #[test]
 fn a_message_larger_than_all_that_is_gathered_goes_by_itself_behind_the_others() {
-    let Meeting { server, probe, other, .. } = meet(Place::UNIX);
+    let Meeting { probe, other, _server, .. } = meet(Place::UNIX);
     let small = with(&probe, endless().octets(200));
     // Each is within the octets; two are not.
     small.note(1).unwrap();
     let tiny = with(&probe, endless().octets(50));
     tiny.note(2).unwrap();
     assert_eq!(noted(&other, 2), [1, 2]);
-    server.shutdown(true, PATIENCE);
 }

@@ -7,6 +7,7 @@ mod cube;
 mod demux;
 pub(crate) mod echo;
 mod flood;
+mod gathering;
 mod idle;
 mod lookup;
 mod over;
@@ -18,6 +19,7 @@ use std::process::Command;
 use std::sync::Arc;
 use std::time::{Duration, Instant};
 
+use zorb::policy::{Buffering, Policies, SyncScope};
 use zorb::transport::Spinning;
 use zorb::transport::shm::{Shm, TrustedPeers};
 use zorb::transport::tcp::Tcp;
@@ -42,6 +44,7 @@ pub(crate) mod idl {
 use idl::bench::{Echo, ttcp_sequence};
 
 pub use demux::Door;
+pub use gathering::Gathering;
 pub use over::Over;
 pub use studio::Studio;
 
@@ -60,7 +63,11 @@ pub(crate) fn failed<E: std::fmt::Display>(error: E) -> BenchError {
 
 /// An ORB's builder with the setting's transport.
 fn builder(setting: &Setting) -> OrbBuilder {
-    let builder = Orb::builder().spinning(setting.spinning.unwrap_or_default());
+    let mut builder = Orb::builder().spinning(setting.spinning.unwrap_or_default());
+    if let Some(messages) = setting.gathered {
+        let buffering = Buffering::new().messages(messages);
+        builder = builder.policies(Policies::new().sync_scope(SyncScope::None).buffering(buffering));
+    }
     if setting.loans == Some(Loans::Trusted) {
         return builder.transport(Arc::new(Shm::new().trusting(trusted())));
     }

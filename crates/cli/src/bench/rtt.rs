@@ -46,7 +46,7 @@ pub(crate) struct Arguments {
     pin: Pin,
 
     /// What to measure beside zorb: omniorb, jacorb, tirpc, tonic, capnp, sockets; ipc, the socket through typed handles;
-    /// zorb-asleep, zorb without spinning; zorb-bridged, zorb by TCP through `zorb bridge`; zorb-tcp, zorb-unix, zorb-shm:RING and zorb-shm:RING+COUNTxSLAB, zorb
+    /// zorb-asleep, zorb without spinning; zorb-buffered, whose oneways leave together; zorb-bridged, zorb by TCP through `zorb bridge`; zorb-tcp, zorb-unix, zorb-shm:RING and zorb-shm:RING+COUNTxSLAB, zorb
     /// over another way, such as zorb-shm:128K+4x1M; zorb-loan, zorb over shared memory that lends what it gives, and zorb-trusting, whose server reads
     /// that in place; spin, sockets that never sleep.
     #[arg(long, value_delimiter = ',', value_name = "NAMES")]

@@ -1,6 +1,6 @@
 //! Who can be measured, by name.
 
-use zorb_bench::orb::{Asleep, Bridged, Over, Zorb};
+use zorb_bench::orb::{Asleep, Bridged, Gathering, Over, Zorb};
 use zorb_bench::peer::Peer;
 use zorb_bench::raw::Raw;
 use zorb_bench::system::{Local, SharedMemory, System};
@@ -51,8 +51,8 @@ pub(crate) fn version(name: &str) -> Result<&'static dyn System, Failure> {
     if let Some(sizes) = name.strip_prefix(MEMORY) {
         return over_memory(name, sizes);
     }
-    let manners: [&dyn System; 6] =
-        [&Asleep, &Bridged, &Over::TCP, &Over::UNIX, &Over::LOAN, &Over::TRUSTING];
+    let manners: [&dyn System; 7] =
+        [&Asleep, &Bridged, &Gathering, &Over::TCP, &Over::UNIX, &Over::LOAN, &Over::TRUSTING];
     let manner = || manners.into_iter().find(|system| system.name() == name);
     local.or_else(manner).or_else(peer).ok_or_else(|| {
         let locals = LOCALS.iter().map(|local| local.name());
