@@ -8,7 +8,7 @@ use std::time::Duration;
 use zorb_orb::OrbBuilder;
 use zorb_orb::messaging::{Frames, Giop, GiopLite, Messaging};
 use zorb_orb::orb::Chosen;
-use zorb_orb::policy::{Policies, SyncScope};
+use zorb_orb::policy::{Buffering, Policies, SyncScope};
 use zorb_orb::server::{ServerLimits, ThreadModel};
 use zorb_orb::transport::Spinning;
 
@@ -129,6 +129,29 @@ const POLL: Kind = Kind::Time { least: Duration::ZERO, most: Duration::from_micr
 /// As many as a number of 32 bits can say.
 const NUMBER: Kind = Kind::Count { least: 1, most: u32::MAX as usize };
 
+/// A condition of gathering oneways.
+macro_rules! of_buffering {
+    ($name:literal, $kind:expr, $what:literal, $get:expr, $set:expr) => {
+        Setting {
+            key: concat!("buffering.", $name),
+            kind: $kind,
+            what: $what,
+            spellings: &[],
+            get: |chosen| {
+                let get: fn(Buffering) -> Value = $get;
+                chosen.policies.buffering.map(get)
+            },
+            set: |builder, value| {
+                let set: fn(Buffering, &Value) -> Buffering = $set;
+                policies(builder, |policies| {
+                    let buffering = policies.buffering.unwrap_or_default();
+                    policies.buffering(set(buffering, value))
+                })
+            },
+        }
+    };
+}
+
 /// What a transport is told by the same name.
 macro_rules! of_transport {
     ($transport:literal, $name:literal, $kind:expr, $what:literal) => {
@@ -240,6 +263,28 @@ pub static SETTINGS: &[Setting] = &[
             policies(builder, |policies| policies.sync_scope(scope))
         },
     },
+    of_buffering!(
+        "messages",
+        NUMBER,
+        "How many oneways of the scope none leave together, once any buffering setting is given: 64 unless it says otherwise; 1: each by \
+         itself.",
+        |buffering| Value::Count(buffering.most_messages() as usize),
+        |buffering, value| buffering.messages(u32::try_from(value.octets()).unwrap_or(u32::MAX))
+    ),
+    of_buffering!(
+        "octets",
+        Kind::Octets { least: 64, most: 16 << 20 },
+        "Octets of oneways that leave together; 64KiB.",
+        |buffering| Value::Octets(buffering.most_octets()),
+        |buffering, value| buffering.octets(value.octets())
+    ),
+    of_buffering!(
+        "time",
+        Kind::Time { least: Duration::from_micros(10), most: Duration::from_secs(60) },
+        "How long the first of them waits for others; 1ms.",
+        |buffering| Value::Time(buffering.longest_time()),
+        |buffering, value| buffering.time(value.time())
+    ),
     Setting {
         key: "fragment_size",
         kind: octets(64),

@@ -96,9 +96,9 @@ struct RunArguments {
 const RUN_HELP: &str = "\
 Versions: raw is a plain loop of write and read, framed puts a head before each
 buffer as a message has it, ipc is raw through typed handles, zorb calls oneway
-operations, and zorb-buffered sends 64 of them at a time; zorb-tcp, zorb-unix, zorb-shm:RING and zorb-shm:RING+COUNTxSLAB, such
-as zorb-shm:128K+4x1M, are zorb over another way; the others are peers, built by
-bench/peers/build NAME.
+operations, zorb-buffered sends 64 of them at a time; zorb-tcp, zorb-unix,
+zorb-shm:RING and zorb-shm:RING+COUNTxSLAB, such as zorb-shm:128K+4x1M, are zorb
+over another way; the others are peers, built by bench/peers/build NAME.
 A ratio has an interval from 20 repetitions on, and there is none for --pin
 none: unpinned processes move between two regimes.
 With --profile there are no rates: looking slows all versions.

@@ -1,12 +1,16 @@
 //! Connections within this machine: another congestion control than the system's, where that would hold them back.
 //!
 //! An algorithm that paces what it sends, such as `bbr`, spreads packets by what it has measured of a link. There is no link between two sockets of one
-//! machine: what is measured is the scheduler, and bulk goes at half the speed of memory or less (BENCHMARKING.md has figures).
+//! machine: what is measured is the scheduler, and bulk goes at half the speed of memory or less. Small messages that follow each other profit,
+//! since what is held back leaves together. So a connection is told when it first carries much (BENCHMARKING.md has figures).
 
 use std::net::IpAddr;
-use std::sync::OnceLock;
+use std::sync::Arc;
 
-use zorb_ipc::{CongestionControl, TcpStream};
+use zorb_ipc::{CongestionControl, Tcp, TcpStream};
+
+use super::Endpoint;
+use super::stream::StreamChannel;
 
 /// What such connections are told.
 #[derive(Clone, Debug)]
@@ -14,7 +18,7 @@ pub(super) enum Loopback {
     /// As the system has it.
     System,
     /// This one, where the system's paces, and this one may be used.
-    Instead(String, OnceLock<bool>),
+    Instead(Arc<str>),
 }
 
 impl Default for Loopback {
@@ -25,23 +29,31 @@ impl Default for Loopback {
 
 impl Loopback {
     pub(super) fn instead(name: impl Into<String>) -> Self {
-        Loopback::Instead(name.into(), OnceLock::new())
+        Loopback::Instead(name.into().into())
     }
 
-    /// Tells a connection, if it is one of this machine's. A system call, and one more for the first.
-    pub(super) fn tell(&self, stream: &TcpStream) {
-        let Loopback::Instead(name, needed) = self else { return };
-        if needed.get() == Some(&false) || !is_within(stream) {
-            return;
+    /// A channel over a connection that is told before it first carries much, if it is one of this machine's. Two system calls then.
+    pub(super) fn channel(&self, stream: TcpStream, peer: Endpoint) -> StreamChannel<Tcp> {
+        let is_within = matches!(self, Loopback::Instead(_)) && is_within(&stream);
+        let channel = StreamChannel::new(stream, peer);
+        match self {
+            Loopback::Instead(name) if is_within => {
+                let name = name.clone();
+                channel.before_bulk(move |stream| tell(stream, &name))
+            }
+            _ => channel,
         }
-        let paces = || stream.option::<CongestionControl>().is_ok_and(|found| found.0.starts_with("bbr"));
-        if !*needed.get_or_init(paces) {
-            return;
-        }
-        if let Err(error) = stream.set(CongestionControl(name.clone().into())) {
-            // It works as it is.
-            tracing::debug!(%error, "connections within this machine keep the system's congestion control");
-        }
+    }
+}
+
+fn tell(stream: &TcpStream, name: &Arc<str>) {
+    let paces = stream.option::<CongestionControl>().is_ok_and(|found| found.0.starts_with("bbr"));
+    if !paces {
+        return;
+    }
+    if let Err(error) = stream.set(CongestionControl(name.to_string().into())) {
+        // It works as it is.
+        tracing::debug!(%error, "a connection within this machine keeps the system's congestion control");
     }
 }
 

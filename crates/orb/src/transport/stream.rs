@@ -3,7 +3,7 @@
 use std::io::{self, IoSlice};
 use std::os::fd::{AsFd, BorrowedFd};
 use std::sync::OnceLock;
-use std::sync::atomic::{AtomicU64, Ordering};
+use std::sync::atomic::{AtomicBool, AtomicU64, Ordering};
 use std::time::{Duration, Instant};
 
 use zorb_ipc::{Looked, Spinner, Spinners, Stream, StreamFamily};
@@ -18,11 +18,40 @@ pub(super) struct StreamChannel<F: StreamFamily> {
     timeout: AtomicU64,
     /// How receives look before they sleep; while there is none they sleep at once.
     spinner: OnceLock<Spinner>,
+    /// What the socket is told before it carries much for the first time.
+    bulk: Option<OnBulk<F>>,
 }
+
+/// Told once.
+struct OnBulk<F: StreamFamily> {
+    told: AtomicBool,
+    tell: Box<dyn Fn(&Stream<F>) + Send + Sync>,
+}
+
+/// Octets of what is sent at once that are much.
+const MUCH: usize = 64 << 10;
 
 impl<F: StreamFamily> StreamChannel<F> {
     pub(super) fn new(stream: Stream<F>, peer: Endpoint) -> Self {
-        StreamChannel { stream, peer, timeout: AtomicU64::new(0), spinner: OnceLock::new() }
+        StreamChannel { stream, peer, timeout: AtomicU64::new(0), spinner: OnceLock::new(), bulk: None }
+    }
+
+    /// The same; the socket is told something before it first carries much: 64 KiB at once.
+    pub(super) fn before_bulk(self, tell: impl Fn(&Stream<F>) + Send + Sync + 'static) -> Self {
+        StreamChannel { bulk: Some(OnBulk { told: AtomicBool::new(false), tell: Box::new(tell) }), ..self }
+    }
+
+    #[inline]
+    fn note_bulk(&self, parts: &[IoSlice<'_>]) {
+        let Some(bulk) = &self.bulk else { return };
+        // Most messages are one part.
+        let octets = match parts {
+            [one] => one.len(),
+            parts => parts.iter().map(|part| part.len()).sum(),
+        };
+        if octets >= MUCH && !bulk.told.load(Ordering::Relaxed) {
+            bulk.tell_once(&self.stream);
+        }
     }
 
     /// Sees to it that a receive returns within `time`.
@@ -75,6 +104,15 @@ impl<F: StreamFamily> StreamChannel<F> {
     }
 }
 
+impl<F: StreamFamily> OnBulk<F> {
+    #[cold]
+    fn tell_once(&self, stream: &Stream<F>) {
+        if !self.told.swap(true, Ordering::Relaxed) {
+            (self.tell)(stream);
+        }
+    }
+}
+
 /// The largest power of two that is at most `milliseconds`; 1 to 2^20 (17 minutes).
 #[inline]
 fn power_below(milliseconds: u64) -> u64 {
@@ -112,6 +150,7 @@ impl<F: StreamFamily> Channel for StreamChannel<F> {
 
     #[inline]
     fn send(&self, parts: &[IoSlice<'_>], deadline: Instant) -> io::Result<usize> {
+        self.note_bulk(parts);
         match self.stream.send_now(parts) {
             Ok(sent) => Ok(sent.count()),
             Err(error) if error.is_would_block() => self.send_when_possible(parts, deadline),
@@ -120,6 +159,7 @@ impl<F: StreamFamily> Channel for StreamChannel<F> {
     }
 
     fn send_now(&self, parts: &[IoSlice<'_>]) -> io::Result<usize> {
+        self.note_bulk(parts);
         match self.stream.send_now(parts) {
             Ok(sent) => Ok(sent.count()),
             Err(error) if error.is_would_block() => Ok(0),

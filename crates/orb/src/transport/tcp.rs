@@ -19,7 +19,6 @@ use zorb_giop::{IiopProfile, Ior, TaggedProfile};
 use zorb_ipc::{AcceptorOptions, QueueSizes, Resolver, ResolverOptions, TcpAcceptor, TcpConnector};
 
 use super::loopback::Loopback;
-use super::stream::StreamChannel;
 use super::tuning::Tuning;
 use super::{Acceptor, Channel, Endpoint, Published, Transport, Ways};
 
@@ -94,7 +93,8 @@ impl Tcp {
     }
 
     /// The algorithm of connections whose both ends are this machine's, where the system's is one that paces what is sent (`bbr`), which
-    /// holds bulk back there; `None` leaves the system's. Default: `reno`. One that the kernel has not, or does not allow, changes nothing. Where
+    /// holds bulk back there; `None` leaves the system's. A connection is told before the first message of 64 KiB or more, as small ones that
+    /// follow each other profit from pacing. Default: `reno`. One that the kernel has not, or does not allow, changes nothing. Where
     /// [`congestion_control`](Self::congestion_control) names one it holds for all.
     #[must_use]
     pub fn loopback_congestion_control(mut self, name: Option<String>) -> Tcp {
@@ -185,10 +185,7 @@ impl Transport for Tcp {
             }
         };
         self.tuning.stream(&stream)?;
-        if self.tuning.congestion_control.is_none() {
-            self.loopback.tell(&stream);
-        }
-        Ok(Arc::new(StreamChannel::new(stream, to.clone())))
+        Ok(Arc::new(self.loopback().channel(stream, to.clone())))
     }
 
     fn ways(&self, profile: &TaggedProfile, _: &Ior) -> Option<Ways> {
@@ -269,9 +266,8 @@ impl Acceptor for TcpListening {
     fn accept_now(&self) -> io::Result<Option<Arc<dyn Channel>>> {
         match self.acceptor.accept_now() {
             Ok(stream) => {
-                self.loopback.tell(&stream);
                 let peer = self.endpoint(stream.peer_address());
-                Ok(Some(Arc::new(StreamChannel::new(stream, peer))))
+                Ok(Some(Arc::new(self.loopback.channel(stream, peer))))
             }
             Err(error) if error.is_would_block() => Ok(None),
             Err(error) => Err(error.into()),
@@ -399,9 +395,15 @@ mod tests {
                     break channel;
                 }
             };
-            [client, server].map(|channel| {
+            [&client, &server].map(|channel| {
                 let socket = channel.descriptor().try_clone_to_owned().expect("a descriptor is free");
                 let socket = TcpStream::adopt(socket).expect("it is a connection");
+                let before = socket.option::<CongestionControl>().expect("it has one");
+                channel.send_now(&[IoSlice::new(&[0; 4096])]).expect("there is room");
+                assert_eq!(socket.option(), Ok(before), "little is not told of");
+                channel
+                    .send_now(&[IoSlice::new(&[0; 10]), IoSlice::new(&[0; 64 << 10])])
+                    .expect("there is room");
                 socket.option::<CongestionControl>().expect("it has one").0.into_owned()
             })
         };
