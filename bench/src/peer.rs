@@ -86,8 +86,15 @@ impl System for Peer {
         command
             .arg("serve")
             .args(
-                Setting { listen: None, spinning: None, memory: None, loans: None, gathered: None, ..setting.clone() }
-                    .words(),
+                Setting {
+                    listen: None,
+                    spinning: None,
+                    memory: None,
+                    loans: None,
+                    gathered: None,
+                    ..setting.clone()
+                }
+                .words(),
             )
             .args(host)
             .args(port);
@@ -102,7 +109,14 @@ impl System for Peer {
         processor: Option<usize>,
     ) -> Result<Box<dyn Client>, BenchError> {
         let mut command = Command::new(self.program(&lab.peers)?);
-        let setting = Setting { listen: None, spinning: None, memory: None, loans: None, gathered: None, ..setting.clone() };
+        let setting = Setting {
+            listen: None,
+            spinning: None,
+            memory: None,
+            loans: None,
+            gathered: None,
+            ..setting.clone()
+        };
         command.args(["drive", address]).args(setting.words()).args(self.words);
         Ok(Box::new(Driver::start(self.name, command, lab, processor)?))
     }

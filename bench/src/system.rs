@@ -337,7 +337,15 @@ impl SharedMemory {
 impl Setting {
     /// Over this transport, all else as the system has it.
     pub fn over(transport: Transport) -> Setting {
-        Setting { transport, queue: None, listen: None, spinning: None, memory: None, loans: None, gathered: None }
+        Setting {
+            transport,
+            queue: None,
+            listen: None,
+            spinning: None,
+            memory: None,
+            loans: None,
+            gathered: None,
+        }
     }
 
     /// The words that say what differs from the defaults.
@@ -376,7 +384,8 @@ impl Setting {
                 Some(("spinning", how)) => setting.spinning = Some(how.parse().map_err(wrong)?),
                 Some(("shm", sizes)) => setting.memory = Some(sizes.parse().map_err(wrong)?),
                 Some(("gathered", number)) => {
-                    let number = number.parse().map_err(|_| wrong("expected a number of messages".to_owned()))?;
+                    let number =
+                        number.parse().map_err(|_| wrong("expected a number of messages".to_owned()))?;
                     setting.gathered = Some(number);
                 }
                 Some(("loans", how)) => {
@@ -386,7 +395,8 @@ impl Setting {
                 }
                 _ => {
                     return Err(wrong(
-                        "the keys are transport=, queue=, listen=, spinning=, shm=, loans= and gathered=".to_owned(),
+                        "the keys are transport=, queue=, listen=, spinning=, shm=, loans= and gathered="
+                            .to_owned(),
                     ));
                 }
             }

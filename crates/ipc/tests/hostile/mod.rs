@@ -212,9 +212,10 @@ impl Reached {
                 let record = 3072 + (out - LANES) / 2 + 16 * (lent as usize % 16);
                 let (offset, length) = (random.below(LENT_OCTETS / 2), 1 + random.below(LENT_OCTETS / 2));
                 write(record, head);
-                write(record + 4, edition << 16 | place as u32 + too_much * random.next() as u32);
+                let strange = if too_much > 0 { random.next() as u32 } else { 0 };
+                write(record + 4, ((edition << 16) | place as u32).wrapping_add(strange));
                 write(record + 8, offset as u32);
-                write(record + 12, length as u32 + too_much * random.next() as u32);
+                write(record + 12, (length as u32).wrapping_add(strange));
                 write(out + LENT, lent.wrapping_add(1));
                 write(out + HEAD, head.wrapping_add(1));
             }

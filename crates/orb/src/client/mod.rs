@@ -197,7 +197,7 @@ impl Client {
     pub(crate) fn release(&self, deadline: Instant) -> bool {
         let Some(reactor) = self.reactor.get() else { return true };
         let pools: Vec<_> = self.pools.lock().values().cloned().collect();
-        pools.iter().fold(true, |all, pool| pool.release(deadline, reactor) && all)
+        pools.iter().filter(|pool| !pool.release(deadline, reactor)).count() == 0
     }
 
     /// Ends the reactor and closes every connection that no call is using.

@@ -183,9 +183,9 @@ impl ObjectRef {
         let Ok(reactor) = self.orb().reactor() else { return Ok(()) };
         let deadline = Instant::now() + self.limits().call_timeout;
         let released = |candidate: &Candidate| candidate.pool.release(deadline, reactor);
-        match self.route().0.candidates.iter().fold(true, |all, candidate| released(candidate) && all) {
-            true => Ok(()),
-            false => Err(not_sent(deadline)),
+        match self.route().0.candidates.iter().filter(|candidate| !released(candidate)).count() {
+            0 => Ok(()),
+            _ => Err(not_sent(deadline)),
         }
     }
 

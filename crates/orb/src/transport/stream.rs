@@ -22,10 +22,12 @@ pub(super) struct StreamChannel<F: StreamFamily> {
     bulk: Option<OnBulk<F>>,
 }
 
+type Tell<F> = Box<dyn Fn(&Stream<F>) + Send + Sync>;
+
 /// Told once.
 struct OnBulk<F: StreamFamily> {
     told: AtomicBool,
-    tell: Box<dyn Fn(&Stream<F>) + Send + Sync>,
+    tell: Tell<F>,
 }
 
 /// Octets of what is sent at once that are much.

@@ -88,7 +88,7 @@ impl Loans {
     /// left there.
     ///
     /// # Errors
-    /// [`Error::is_out_of_range`] if that is more than there may be in all, while others have theirs; at [`Step::Open`] and the like
+    /// [`Error::is_out_of_range`] if that is more than there may be in all, while others have theirs; at [`Step::Open`](crate::Step::Open) and the like
     /// what the system has not got.
     pub fn loan(&self, octets: usize) -> Result<Loan, Error> {
         if octets > LARGEST {
