@@ -149,11 +149,9 @@ mod tests {
         let texts: Vec<_> = all.iter().map(Payload::to_string).collect();
         let sequences = ["octets 8 B", "octets 64 B", "longs 8 B", "longs 64 B"];
         let given = ["given 8 B", "given 64 B"];
-        assert_eq!(
-            texts,
-            [&["null", "8 B", "64 B"][..], &given, &["short", "long", "struct"], &sequences].concat()
-        );
-        assert!(Plan::of_type("void", &[]).unwrap_err().contains("there are null, octet, short"));
+        let echoed = ["null", "8 B", "64 B"];
+        assert_eq!(texts, [&echoed[..], &given, &["short", "long", "struct"], &sequences].concat());
+        assert!(Plan::of_type("void", &[]).unwrap_err().contains("there are null, octet, given, short"));
         assert!(Plan::of_type("longs", &[6]).unwrap_err().contains("6 octets"));
     }
 

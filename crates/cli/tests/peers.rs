@@ -115,5 +115,8 @@ fn unknown_peers_list_what_there_is() {
         said.contains("there is no system \"orbix\"; there are raw, framed, ipc, spin, zorb, "),
         "{said}"
     );
-    assert!(said.contains("zorb-tcp, zorb-unix, zorb-shm:RING, omniorb, jacorb"), "{said}");
+    assert!(
+        said.contains("zorb-tcp, zorb-unix, zorb-loan, zorb-trusting, zorb-shm:RING, omniorb, jacorb"),
+        "{said}"
+    );
 }

@@ -55,13 +55,22 @@ fn numbers(rows: &[Value], field: &str) -> Vec<f64> {
 }
 
 #[test]
+fn rtt_measures_what_is_lent_beside_what_is_not() {
+    let lending =
+        ["--calls", "1", "--types", "given", "--sizes", "64K", "--peers", "zorb-loan,zorb-trusting"];
+    let rows = rows("rtt", &lending);
+    assert_eq!(column(&rows, "system"), ["raw", "zorb", "zorb-loan", "zorb-trusting"]);
+    assert_eq!(column(&rows, "transport"), ["tcp", "tcp", "shm", "shm"]);
+}
+
+#[test]
 fn rtt_measures_the_types_and_sizes_asked_for() {
     let rows = rows("rtt", &["--calls", "1", "--types", "octet,struct,longs", "--sizes", "64..128"]);
     let types = ["octet", "octet", "struct", "longs", "longs"];
     assert_eq!(column(&rows, "type"), types.map(|name| [name, name]).concat());
     assert_eq!(numbers(&rows, "size"), [64.0, 64.0, 128.0, 128.0, 10.0, 10.0, 64.0, 64.0, 128.0, 128.0]);
     assert!(table("rtt", &["--calls", "1", "--types", "longs", "--sizes", "4K"]).contains("longs 4 KiB"));
-    assert!(refused(&["bench", "rtt", "--types", "float"]).contains("there are null, octet, short"));
+    assert!(refused(&["bench", "rtt", "--types", "float"]).contains("there are null, octet, given, short"));
     assert!(refused(&["bench", "rtt", "--types", "longs", "--sizes", "6"]).contains("a long has 4"));
     assert!(refused(&["bench", "rtt", "--sizes", "1T"]).contains("no number of octets"));
     let said = refused(&["bench", "rtt", "--probes", "--types", "null,struct"]);

@@ -191,13 +191,14 @@ impl Orb {
     }
 
     /// Memory for so many elements that is written in place, and then sent without a copy: over [shared
-    /// memory](crate::transport::shm::Shm::loans), to processes of this machine. The same code does over any other transport what it would with a
+    /// memory](crate::transport::shm::Shm::loans), to processes of this machine. Over any other transport the same code does what it would with a
     /// `Vec`, and so do loans of elements that not any bits are a value of, such as `boolean`s and enums.
     ///
-    /// A connection's first message is copied all the same, since the other end has not said yet what it maps; so is a part of less than 16 KiB.
+    /// A connection's first message is copied all the same, since the other end has not said yet what it maps; so are parts of less than 16 KiB.
+    /// Who receives by GIOPlite, or in fragments, copies what it could read in place.
     ///
-    /// What is in it is for the caller to write: all of it, since it may hold what an earlier loan did. It becomes a [`Sequence`](zorb_cdr::Sequence) by `into`; when
-    /// the last handle on that was dropped, here and where it was sent to, the memory is lent again.
+    /// What is in it is for the caller to write: all of it, since it may hold what an earlier loan did. It becomes a
+    /// [`Sequence`](zorb_cdr::Sequence) by `into`; when the last handle on that was dropped, here and where it was sent to, the memory is lent again.
     ///
     /// # Errors
     /// `NO_MEMORY`: the system has not so much, or more is out than the transport's bound.

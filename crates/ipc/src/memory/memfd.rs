@@ -202,10 +202,10 @@ pub(super) fn addressable(octets: u64) -> Result<usize, Errno> {
 
 /// Fills holes with zeros, so that no access has to.
 pub(super) fn fill(fd: BorrowedFd<'_>) -> Result<(), Errno> {
-    let (octets, blocks) = (octets(fd)?, fstat(fd)?.st_blocks);
-    if u64::try_from(blocks).is_ok_and(|blocks| blocks.saturating_mul(BLOCK) >= octets) {
+    if is_filled(fd)? {
         return Ok(());
     }
+    let octets = octets(fd)?;
     // It would take all there is before it found out.
     if octets > machine() {
         return Err(Errno::NOMEM);
@@ -217,6 +217,12 @@ pub(super) fn fill(fd: BorrowedFd<'_>) -> Result<(), Errno> {
         at += piece;
     }
     Ok(())
+}
+
+/// Whether all pages are there.
+pub(super) fn is_filled(fd: BorrowedFd<'_>) -> Result<bool, Errno> {
+    let (octets, blocks) = (octets(fd)?, fstat(fd)?.st_blocks);
+    Ok(u64::try_from(blocks).is_ok_and(|blocks| blocks.saturating_mul(BLOCK) >= octets))
 }
 
 /// Fills the holes of a part.

@@ -9,7 +9,7 @@ use rustix::fs::{SealFlags, fcntl_add_seals};
 use rustix::mm::{MapFlags, ProtFlags};
 
 use super::copy::copy;
-use super::memfd::{SIZE, WRITING, described, fill, seals};
+use super::memfd::{SIZE, WRITING, described, fill, is_filled, seals};
 use super::sized::check_size;
 use super::{Mapping, Memfd};
 use crate::kind::{self, adopted};
@@ -61,8 +61,8 @@ impl AsFd for OwnMemory {
 pub(crate) struct OthersMemory(Mapping);
 
 impl OthersMemory {
-    /// Of a descriptor that came from elsewhere, if it is memory of at most so many octets whose size is final and that nobody
-    /// who has it now can write, nor punch holes into: to touch it raises no fault.
+    /// Of a descriptor that came from elsewhere, if it is memory of at most so many octets without holes, whose size is final, and that nobody
+    /// who has it now can write, nor punch holes into: to touch it raises no fault, and takes no memory that is not there.
     pub(crate) fn adopt(fd: OwnedFd, most: usize) -> Result<Self, Error> {
         let checked = adopted(fd, |fd| {
             let wanted = "memory sealed against shrinking, growing, writing anew";
@@ -71,7 +71,10 @@ impl OthersMemory {
                 return Err(Error::unlike(Step::Adopt, wanted, described(seals)));
             }
             let octets = check_size(fd, &(1..=most))?;
-            fill(fd).map_err(kind::failed)?;
+            // To fill them would take memory on another's word.
+            if !is_filled(fd).map_err(kind::failed)? {
+                return Err(Error::unlike(Step::Adopt, "memory without holes", "memory with holes"));
+            }
             Ok(octets)
         });
         let (fd, octets) = checked.map_err(Error::from)?;
@@ -108,5 +111,54 @@ impl OthersMemory {
         // SAFETY: so many octets are there, readable as long as this is there, and the caller says that they do not change. To
         // touch them raises no fault: size and pages were looked at when it was adopted, and can go no more.
         unsafe { slice::from_raw_parts(self.0.start().wrapping_add(at), octets) }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn sealed(octets: usize, filled: bool, seals: SealFlags) -> OwnedFd {
+        let fd = OwnedFd::from(Memfd::create("others", octets as u64).unwrap());
+        if filled {
+            fill(fd.as_fd()).unwrap();
+        }
+        fcntl_add_seals(&fd, seals).unwrap();
+        fd
+    }
+
+    #[test]
+    fn what_others_may_change_or_have_not_filled_is_not_mapped() {
+        let all = SIZE | SealFlags::FUTURE_WRITE;
+        let octets = 3 * 4096;
+        assert_eq!(OthersMemory::adopt(sealed(octets, true, all), octets).unwrap().octets(), octets);
+        assert!(OthersMemory::adopt(sealed(octets, true, SIZE | SealFlags::WRITE), octets).is_ok());
+        for refused in [
+            sealed(octets, true, SIZE),
+            sealed(octets, true, SealFlags::SHRINK | SealFlags::FUTURE_WRITE),
+            sealed(octets, false, all),
+            sealed(octets + 4096, true, all),
+            sealed(0, true, all),
+        ] {
+            assert!(OthersMemory::adopt(refused, octets).unwrap_err().is_of_another_kind());
+        }
+    }
+
+    #[test]
+    fn own_memory_cannot_be_written_by_others_nor_lose_its_pages() {
+        use rustix::fs::{FallocateFlags, fallocate};
+        let own = OwnMemory::create("own", 8192).unwrap();
+        let fd = own.as_fd().try_clone_to_owned().unwrap();
+        let writing = ProtFlags::READ.union(ProtFlags::WRITE);
+        assert!(Mapping::of_file(fd.as_fd(), 8192, writing, MapFlags::SHARED).is_err());
+        assert!(rustix::io::pwrite(&fd, b"x", 0).is_err());
+        let punch = FallocateFlags::PUNCH_HOLE | FallocateFlags::KEEP_SIZE;
+        assert!(fallocate(&fd, punch, 0, 4096).is_err());
+        let others = OthersMemory::adopt(fd, 8192).unwrap();
+        // SAFETY: this memory's own octets, which nobody else has a reference to.
+        unsafe { own.start().write_bytes(7, 8192) };
+        let mut octets = [0; 4096];
+        assert!(others.copy_out(4096, &mut octets) && octets == [7; 4096]);
+        assert!(!others.copy_out(4097, &mut octets) && !others.copy_out(usize::MAX, &mut octets));
     }
 }
