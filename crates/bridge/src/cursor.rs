@@ -6,7 +6,7 @@
 
 use std::borrow::Cow;
 
-use zorb_cdr::{Body, ByteOrder, Segment};
+use zorb_cdr::{Body, ByteOrder};
 
 /// What is wrong with a body, and where.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -26,7 +26,9 @@ pub(crate) struct Place {
 #[derive(Clone)]
 pub(crate) struct Cursor<'a> {
     body: &'a Body,
-    here: &'a Segment,
+    /// The octets of this segment, and its phase.
+    octets: &'a [u8],
+    phase: usize,
     place: Place,
     /// Octets in the segments before this one, and in those behind it.
     before: usize,
@@ -37,7 +39,8 @@ impl<'a> Cursor<'a> {
     pub(crate) fn new(body: &'a Body) -> Cursor<'a> {
         let here = body.first();
         let place = Place { segment: 0, at: 0 };
-        Cursor { body, here, place, before: 0, behind: body.len() - here.octets.len() }
+        let behind = body.len() - here.octets.len();
+        Cursor { body, octets: &here.octets, phase: here.phase, place, before: 0, behind }
     }
 
     pub(crate) fn order(&self) -> ByteOrder {
@@ -58,7 +61,7 @@ impl<'a> Cursor<'a> {
     }
 
     fn left_here(&self) -> usize {
-        self.here.octets.len() - self.place.at
+        self.octets.len() - self.place.at
     }
 
     #[cold]
@@ -68,9 +71,9 @@ impl<'a> Cursor<'a> {
 
     fn next_segment(&mut self) -> bool {
         let Some(next) = self.body.later().get(self.place.segment) else { return false };
-        self.before += self.here.octets.len();
+        self.before += self.octets.len();
         self.behind -= next.octets.len();
-        self.here = next;
+        (self.octets, self.phase) = (&next.octets, next.phase);
         self.place = Place { segment: self.place.segment + 1, at: 0 };
         true
     }
@@ -79,8 +82,8 @@ impl<'a> Cursor<'a> {
     pub(crate) fn align(&mut self, to: usize) -> Result<(), Malformed> {
         loop {
             let at = self.place.at;
-            let start = at + (at.wrapping_add(self.here.phase).wrapping_neg() & (to - 1));
-            let end = self.here.octets.len();
+            let start = at + (at.wrapping_add(self.phase).wrapping_neg() & (to - 1));
+            let end = self.octets.len();
             if start < end || (start == end && self.behind == 0) {
                 self.place.at = start;
                 return Ok(());
@@ -131,14 +134,14 @@ impl<'a> Cursor<'a> {
         if self.left_here() == 0 && count > 0 {
             self.next_segment();
         }
-        let here: &'a [u8] = &self.here.octets[self.place.at..];
+        let here: &'a [u8] = &self.octets[self.place.at..];
         if let Some(octets) = here.get(..count) {
             self.place.at += count;
             return Ok(Cow::Borrowed(octets));
         }
         let mut octets = Vec::with_capacity(count);
         while octets.len() < count {
-            let here: &'a [u8] = &self.here.octets[self.place.at..];
+            let here: &'a [u8] = &self.octets[self.place.at..];
             let now = here.len().min(count - octets.len());
             octets.extend_from_slice(&here[..now]);
             self.place.at += now;

@@ -14,7 +14,7 @@
 //! In fragments of GIOP 1.1 alignment restarts at each. A reference that lay across the end of one is written into the first
 //! whole, but for so much of the filler as must stand before what follows it in the last.
 
-use zorb_cdr::{BORROW_FROM, Body, ByteOrder, Octets, Segment};
+use zorb_cdr::{BORROW_FROM, Body, ByteOrder, Held, Octets, Segment};
 use zorb_giop::{Ior, ProfileTag};
 
 use crate::cursor::Place;
@@ -28,7 +28,7 @@ pub(crate) struct Replacement {
 
 /// The body with these references, which are in the order of their places.
 pub(crate) fn rewritten(body: &Body, replacements: &[Replacement]) -> Body {
-    let segments: Vec<&Segment> = body.segments().collect();
+    let segments: Vec<Segment<Held>> = body.segments().collect();
     let mut out = Out { order: body.order, segments: Vec::new(), pending: Vec::new(), phase: 0 };
     let mut from = Place { segment: 0, at: 0 };
     for replacement in replacements {
@@ -44,7 +44,7 @@ pub(crate) fn rewritten(body: &Body, replacements: &[Replacement]) -> Body {
 
 struct Out {
     order: ByteOrder,
-    segments: Vec<Segment>,
+    segments: Vec<Segment<Held>>,
     /// What will be the next segment, and its phase.
     pending: Vec<u8>,
     phase: usize,
@@ -54,12 +54,12 @@ impl Out {
     fn flush(&mut self) {
         if !self.pending.is_empty() {
             let octets = Octets::from(std::mem::take(&mut self.pending));
-            self.segments.push(Segment { octets, phase: self.phase & 7 });
+            self.segments.push(Segment { octets: octets.into(), phase: self.phase & 7 });
         }
     }
 
     /// What stands between two places.
-    fn copy(&mut self, segments: &[&Segment], from: Place, to: Place) {
+    fn copy(&mut self, segments: &[Segment<Held>], from: Place, to: Place) {
         for (index, segment) in segments.iter().enumerate().take(to.segment + 1).skip(from.segment) {
             let start = if index == from.segment { from.at } else { 0 };
             if start == 0 && index > 0 && restarts(segments, index) {
@@ -83,9 +83,9 @@ impl Out {
         self.pending.extend_from_slice(octets);
     }
 
-    fn reference(&mut self, segments: &[&Segment], replacement: &Replacement) {
+    fn reference(&mut self, segments: &[Segment<Held>], replacement: &Replacement) {
         let Replacement { start, end, ior } = replacement;
-        let first = segments[start.segment];
+        let first = &segments[start.segment];
         let mut octets = encoded(ior, self.order);
         let restart = (start.segment + 1..=end.segment).rev().find(|index| restarts(segments, *index));
         // How far behind its beginning, or behind the last restart, the old one ends.
@@ -119,8 +119,8 @@ impl Out {
 }
 
 /// Whether alignment is counted anew from the beginning of this segment, which is not the first.
-fn restarts(segments: &[&Segment], index: usize) -> bool {
-    let before = segments[index - 1];
+fn restarts(segments: &[Segment<Held>], index: usize) -> bool {
+    let before = &segments[index - 1];
     (before.phase.wrapping_add(before.octets.len()) ^ segments[index].phase) & 7 != 0
 }
 

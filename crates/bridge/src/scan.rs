@@ -21,7 +21,7 @@ pub(crate) fn seems_to_hold_a_reference(body: &Body) -> bool {
     if body.later().is_empty() {
         return is_in(&body.first().octets, body.first().phase);
     }
-    let whole: Vec<u8> = body.segments().flat_map(|segment| segment.octets.iter().copied()).collect();
+    let whole: Vec<u8> = body.segments().flat_map(|segment| segment.octets.to_vec()).collect();
     // Fragments of 1.1 align by themselves: what stands at any octet is looked at.
     (0..4).any(|phase| is_in(&whole, phase))
 }

@@ -10,15 +10,85 @@
 use crate::{ByteOrder, Octets};
 use alloc::sync::Arc;
 use alloc::vec::Vec;
+use bytes::Bytes;
+use core::ops::{Deref, Range};
 
-/// A contiguous piece of a body.
+/// A contiguous piece of a body: the first one's octets lie in the receive buffer, those of others are [`Held`].
 #[derive(Clone, Debug, PartialEq, Eq)]
-pub struct Segment {
+pub struct Segment<O = Octets> {
     /// The octets. Views of sequences share them, which needs memory that is aligned as the phase says: octet 0 of
     /// phase `p` at an address of `p` modulo 8. Other memory is read just as well, by copying.
-    pub octets: Octets,
+    pub octets: O,
     /// How far `octets[0]` is from the point that alignment is counted from, in octets. Only its value modulo 8 counts.
     pub phase: usize,
+}
+
+impl From<Segment> for Segment<Held> {
+    fn from(Segment { octets, phase }: Segment) -> Self {
+        Segment { octets: octets.into(), phase }
+    }
+}
+
+/// Octets of a later piece: received, or where somebody else has put them. Apart from [`Octets`], of which every message has some and which
+/// need not ask where they are.
+#[derive(Clone, Debug)]
+pub enum Held {
+    /// Received.
+    Octets(Octets),
+    /// In memory that is somebody else's, such as a peer's, and only read.
+    Lent(Bytes),
+}
+
+impl Held {
+    /// A part of them, which keeps the same memory.
+    ///
+    /// # Panics
+    /// If they do not hold it.
+    pub fn slice(&self, range: Range<usize>) -> Held {
+        match self {
+            Held::Octets(octets) => Held::Octets(octets.slice(range)),
+            Held::Lent(octets) => Held::Lent(octets.slice(range)),
+        }
+    }
+
+    /// The same octets as [`Bytes`]: few that were received are copied, as by [`Octets::to_bytes`].
+    pub fn to_bytes(&self) -> Bytes {
+        match self {
+            Held::Octets(octets) => octets.to_bytes(),
+            Held::Lent(octets) => octets.clone(),
+        }
+    }
+}
+
+impl Deref for Held {
+    type Target = [u8];
+
+    fn deref(&self) -> &[u8] {
+        match self {
+            Held::Octets(octets) => octets,
+            Held::Lent(octets) => octets,
+        }
+    }
+}
+
+impl PartialEq for Held {
+    fn eq(&self, other: &Self) -> bool {
+        **self == **other
+    }
+}
+
+impl Eq for Held {}
+
+impl From<Octets> for Held {
+    fn from(octets: Octets) -> Self {
+        Held::Octets(octets)
+    }
+}
+
+impl From<Bytes> for Held {
+    fn from(octets: Bytes) -> Self {
+        Held::Lent(octets)
+    }
 }
 
 /// A message body: one or many segments in one byte order.
@@ -26,7 +96,7 @@ pub struct Segment {
 pub struct Body {
     first: Segment,
     /// Rare, so behind one pointer: a request in one piece then is no more than 128 octets, which compilers still copy in place.
-    later: Option<Arc<Vec<Segment>>>,
+    later: Option<Arc<Vec<Segment<Held>>>>,
     /// The byte order of its primitives.
     pub order: ByteOrder,
 }
@@ -38,12 +108,19 @@ impl Body {
     }
 
     /// A body in several pieces, in the order they came.
-    pub fn many(segments: Vec<Segment>, order: ByteOrder) -> Self {
+    pub fn many<O: Into<Held>>(segments: Vec<Segment<O>>, order: ByteOrder) -> Self {
         let mut segments = segments.into_iter();
-        match segments.next() {
-            Some(first) => Self { first, later: Some(Arc::new(segments.collect())), order },
-            None => Self { order, ..Self::empty() },
-        }
+        let Some(Segment { octets, phase }) = segments.next() else {
+            return Self { order, ..Self::empty() };
+        };
+        let held = |Segment { octets, phase }: Segment<O>| Segment { octets: octets.into(), phase };
+        let (first, second) = match octets.into() {
+            Held::Octets(octets) => (Segment { octets, phase }, None),
+            // Behind nothing.
+            lent => (Segment { octets: Octets::new(), phase }, Some(Segment { octets: lent, phase })),
+        };
+        let later = second.into_iter().chain(segments.map(held)).collect();
+        Self { first, later: Some(Arc::new(later)), order }
     }
 
     /// A body without octets.
@@ -59,19 +136,19 @@ impl Body {
 
     /// The segments after the first.
     #[inline]
-    pub fn later(&self) -> &[Segment] {
+    pub fn later(&self) -> &[Segment<Held>] {
         self.later.as_deref().map_or(&[], Vec::as_slice)
     }
 
-    /// All segments, in order.
-    pub fn segments(&self) -> impl Iterator<Item = &Segment> {
-        core::iter::once(&self.first).chain(self.later())
+    /// All segments, in order: handles on the same octets.
+    pub fn segments(&self) -> impl Iterator<Item = Segment<Held>> {
+        core::iter::once(self.first.clone().into()).chain(self.later().iter().cloned())
     }
 
     /// The number of octets in all segments.
     #[inline]
     pub fn len(&self) -> usize {
-        self.segments().map(|segment| segment.octets.len()).sum()
+        self.first.octets.len() + self.later().iter().map(|segment| segment.octets.len()).sum::<usize>()
     }
 
     /// Whether there are no octets.

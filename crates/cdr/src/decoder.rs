@@ -4,7 +4,7 @@
 //! runs of elements in `sequence.rs`.
 
 use crate::copies::copied;
-use crate::{Body, ByteOrder, Char, DecodeError, DecodeErrorKind, Format, LongDouble, Octets, Segment};
+use crate::{Body, ByteOrder, Char, DecodeError, DecodeErrorKind, Format, Held, LongDouble, Octets, Segment};
 use alloc::borrow::Cow;
 use alloc::vec::Vec;
 use bytes::Bytes;
@@ -45,7 +45,7 @@ pub struct Decoder<'a> {
     /// The distance of `octets[0]` from the alignment origin.
     phase: usize,
     owner: Owner<'a>,
-    later: &'a [Segment],
+    later: &'a [Segment<Held>],
     /// Octets in `later`.
     left_later: usize,
     /// Octets in segments that are done with.
@@ -198,7 +198,10 @@ impl<'a> Decoder<'a> {
         let Some((next, later)) = self.later.split_first() else { return false };
         self.done += self.octets.len();
         self.octets = &next.octets;
-        self.owner = Owner::Octets(&next.octets);
+        self.owner = match &next.octets {
+            Held::Octets(octets) => Owner::Octets(octets),
+            Held::Lent(octets) => Owner::Bytes(octets),
+        };
         self.at = 0;
         self.phase = next.phase & 7;
         self.later = later;

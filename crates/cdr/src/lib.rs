@@ -65,7 +65,7 @@ mod value;
 mod walk;
 
 pub use any::{Any, AnyError};
-pub use body::{Body, Segment};
+pub use body::{Body, Held, Segment};
 pub use decoder::{Decoder, Limits};
 pub use element::Element;
 pub use encoder::{BORROW_FROM, Encoder, FRAGMENT_HEADER, Mark};

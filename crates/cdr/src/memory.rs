@@ -30,8 +30,6 @@ struct Kept {
     octets: Vec<u8>,
     /// None: it is freed.
     home: Option<Arc<dyn Home>>,
-    /// Somebody else's, which is only read; `octets` are none then.
-    lent: Option<Bytes>,
 }
 
 impl Kept {
@@ -61,7 +59,7 @@ impl Memory {
 
     /// Memory that goes back to `home` when nobody has a handle on it any more.
     pub fn of_home(octets: Vec<u8>, home: Arc<dyn Home>) -> Self {
-        Self(Some(Arc::new(Kept { octets, home: Some(home), lent: None })))
+        Self(Some(Arc::new(Kept { octets, home: Some(home) })))
     }
 
     /// Whether there is another handle, or a range in someone's hands.
@@ -74,9 +72,7 @@ impl Memory {
     #[inline]
     pub fn get_mut(&mut self) -> Option<&mut [u8]> {
         match &mut self.0 {
-            Some(memory) => {
-                Arc::get_mut(memory).filter(|kept| kept.lent.is_none()).map(|kept| &mut kept.octets[..])
-            }
+            Some(memory) => Arc::get_mut(memory).map(|kept| &mut kept.octets[..]),
             None => Some(&mut []),
         }
     }
@@ -94,17 +90,13 @@ impl Deref for Memory {
 
     #[inline]
     fn deref(&self) -> &[u8] {
-        match self.0.as_deref() {
-            Some(Kept { lent: None, octets, .. }) => octets,
-            Some(Kept { lent: Some(lent), .. }) => lent,
-            None => &[],
-        }
+        self.0.as_deref().map_or(&[], |kept| &kept.octets)
     }
 }
 
 impl From<Vec<u8>> for Memory {
     fn from(octets: Vec<u8>) -> Self {
-        Self((octets.capacity() > 0).then(|| Arc::new(Kept { octets, home: None, lent: None })))
+        Self((octets.capacity() > 0).then(|| Arc::new(Kept { octets, home: None })))
     }
 }
 
@@ -180,15 +172,6 @@ impl From<Vec<u8>> for Octets {
     }
 }
 
-impl From<Bytes> for Octets {
-    /// Copies nothing: they keep what keeps these, such as memory that a peer has lent.
-    fn from(lent: Bytes) -> Self {
-        let length = lent.len();
-        let kept = Kept { octets: Vec::new(), home: None, lent: Some(lent) };
-        Self { memory: Memory(Some(Arc::new(kept))), at: 0, length }
-    }
-}
-
 impl From<&[u8]> for Octets {
     fn from(octets: &[u8]) -> Self {
         copied(octets.len());
@@ -259,26 +242,6 @@ mod tests {
         assert!(memory.get_mut().is_none());
         drop(many);
         assert!(memory.get_mut().is_some());
-    }
-
-    #[test]
-    fn what_is_lent_is_only_read_and_let_go_of_with_the_last_range() {
-        let lent = Arc::new([7; 2 * VIEW_FROM]);
-        struct Lender(Arc<[u8; 2 * VIEW_FROM]>);
-        impl AsRef<[u8]> for Lender {
-            fn as_ref(&self) -> &[u8] {
-                &*self.0
-            }
-        }
-        let octets = Octets::from(Bytes::from_owner(Lender(lent.clone())));
-        let mut memory = octets.memory.clone();
-        let many = octets.slice(9..2 * VIEW_FROM).to_bytes();
-        drop(octets);
-        assert_eq!(many.as_ptr(), lent[9..].as_ptr(), "nothing was copied");
-        drop(many);
-        assert!(memory.get_mut().is_none() && Arc::strong_count(&lent) == 2);
-        drop(memory);
-        assert_eq!(Arc::strong_count(&lent), 1);
     }
 
     #[test]

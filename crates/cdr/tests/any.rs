@@ -142,10 +142,10 @@ fn an_any_in_fragments_is_put_together() {
     let mut starts = vec![0];
     starts.extend(breaks.iter().copied());
     let ends = breaks.iter().copied().chain([octets.len()]);
-    let segments = starts
-        .iter()
-        .zip(ends)
-        .map(|(start, end)| zorb_cdr::Segment { octets: octets[start + 12..end].into(), phase: 12 });
+    let segments = starts.iter().zip(ends).map(|(start, end)| zorb_cdr::Segment {
+        octets: zorb_cdr::Octets::from(&octets[start + 12..end]),
+        phase: 12,
+    });
     let body = zorb_cdr::Body::many(segments.collect(), ByteOrder::NATIVE);
     let mut from = Decoder::over(&body, format);
     assert_eq!(Any::decode(&mut from).expect("decodes"), any);

@@ -38,8 +38,9 @@ pub use storage::Storage;
 use alloc::boxed::Box;
 use alloc::sync::Arc;
 
+use bytes::Bytes;
 use pieces::Pieces;
-use zorb_cdr::{Octets, Version};
+use zorb_cdr::Version;
 
 use crate::header::Header;
 use crate::lite;
@@ -65,7 +66,7 @@ enum Reading {
     /// Nothing yet: the first octets will tell which of these protocols the peer speaks.
     Undecided(Arc<[Protocol]>),
     /// A message of GIOP's of which some is not in the buffer, and what reads the next one.
-    Pieces(Box<Pieces>, GiopParser),
+    Pieces(Box<Pieces>),
     /// Nothing any more.
     Failed(ProtocolError),
 }
@@ -204,9 +205,9 @@ impl Inbound {
             Reading::Giop(parser) => parser.next(&mut self.buffer, &self.limits),
             Reading::Lite => lite::next(&mut self.buffer, &self.limits),
             Reading::Other(parser) => parser.next(&mut self.buffer, &self.limits),
-            Reading::Pieces(pieces, parser) => match pieces.finish(&mut self.buffer, &self.limits) {
+            Reading::Pieces(pieces) => match pieces.finish(&mut self.buffer, &self.limits) {
                 Ok(Some(message)) => {
-                    self.reading = Reading::Giop(core::mem::take(parser));
+                    self.reading = Reading::Giop(core::mem::take(&mut pieces.parser));
                     Ok(Some(message))
                 }
                 other => other,
@@ -227,19 +228,20 @@ impl Inbound {
     /// for those that take none: fragments, and messages of other protocols than GIOP. Call [`next`](Self::next) until it gives `None` first.
     #[inline]
     #[must_use]
-    pub fn missing(&self) -> usize {
-        if self.buffer.missing() == 0 && !matches!(self.reading, Reading::Pieces(..)) {
-            return 0;
-        }
-        self.missing_of_message()
+    pub fn missing(&mut self) -> usize {
+        if self.buffer.may_miss() { self.missing_of_message() } else { 0 }
     }
 
     #[cold]
-    fn missing_of_message(&self) -> usize {
+    #[inline(never)]
+    fn missing_of_message(&mut self) -> usize {
         match &self.reading {
-            Reading::Pieces(pieces, _) => pieces.missing().saturating_sub(self.buffer.unparsed().len()),
+            Reading::Pieces(pieces) => pieces.missing().saturating_sub(self.buffer.unparsed().len()),
             Reading::Giop(_) if Pieces::may_begin(&self.buffer, &self.limits) => self.buffer.missing(),
-            _ => 0,
+            _ => {
+                self.buffer.misses_nothing();
+                0
+            }
         }
     }
 
@@ -248,16 +250,17 @@ impl Inbound {
     ///
     /// # Errors
     /// The octets, where they are none, or more than are [missing](Self::missing): they then have to go the usual way.
-    pub fn deposit(&mut self, octets: Octets) -> Result<(), Octets> {
+    pub fn deposit(&mut self, octets: Bytes) -> Result<(), Bytes> {
         if octets.len() > self.missing() || octets.is_empty() {
             return Err(octets);
         }
         if let Reading::Giop(parser) = &mut self.reading {
-            let Some(pieces) = Pieces::begin(&mut self.buffer, &self.limits) else { return Err(octets) };
-            self.reading = Reading::Pieces(Box::new(pieces), core::mem::take(parser));
+            let Some(mut pieces) = Pieces::begin(&mut self.buffer, &self.limits) else { return Err(octets) };
+            pieces.parser = core::mem::take(parser);
+            self.reading = Reading::Pieces(Box::new(pieces));
         }
         match &mut self.reading {
-            Reading::Pieces(pieces, _) => {
+            Reading::Pieces(pieces) => {
                 pieces.take(&mut self.buffer);
                 pieces.add(octets);
                 Ok(())
@@ -287,7 +290,7 @@ impl Inbound {
     #[must_use]
     pub fn has_buffered(&self) -> bool {
         let octets = self.buffer.unparsed();
-        if let Reading::Pieces(pieces, _) = &self.reading {
+        if let Reading::Pieces(pieces) = &self.reading {
             return octets.len() >= pieces.missing();
         }
         if octets.is_empty() {
@@ -323,7 +326,7 @@ impl Inbound {
         match &self.reading {
             Reading::Giop(parser) => parser.has_part_of_reply(id),
             Reading::Other(parser) => parser.has_part_of_reply(id),
-            Reading::Pieces(pieces, parser) => pieces.is_reply_to(id) || parser.has_part_of_reply(id),
+            Reading::Pieces(pieces) => pieces.is_reply_to(id) || pieces.parser.has_part_of_reply(id),
             Reading::Lite | Reading::Undecided(_) | Reading::Failed(_) => false,
         }
     }

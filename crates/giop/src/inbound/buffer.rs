@@ -45,6 +45,8 @@ pub struct ReceiveBuffer {
     first_grant: usize,
     /// Octets of the message that is unparsed, as far as they are known.
     expected: usize,
+    /// Something of a message may be missing.
+    misses: bool,
     /// Reads into a larger buffer than the ordinary one since a message needed it.
     small_reads: u32,
     /// What memory larger than the ordinary is taken from.
@@ -62,6 +64,7 @@ impl ReceiveBuffer {
             ordinary: ordinary.max(64),
             first_grant: first_grant.max(64),
             expected: 0,
+            misses: false,
             small_reads: 0,
             storage: None,
         }
@@ -123,7 +126,18 @@ impl ReceiveBuffer {
     /// memory, once and no further than its end.
     #[inline]
     pub fn expect(&mut self, message: usize) {
+        self.misses = true;
         self.expected = message;
+    }
+
+    /// Whether something of a message may be missing: it was said since nothing was.
+    #[inline]
+    pub(super) fn may_miss(&self) -> bool {
+        self.misses
+    }
+
+    pub(super) fn misses_nothing(&mut self) {
+        self.misses = false;
     }
 
     /// How many octets are missing of the message that is unparsed, as far as is known.
@@ -186,8 +200,8 @@ impl ReceiveBuffer {
     pub(super) fn release(&mut self) {
         let pending = self.end - self.start;
         if pending == 0 {
-            let (expected, storage) = (self.expected, self.storage.take());
-            *self = Self { expected, storage, ..Self::new(self.ordinary, self.first_grant) };
+            let (expected, misses, storage) = (self.expected, self.misses, self.storage.take());
+            *self = Self { expected, misses, storage, ..Self::new(self.ordinary, self.first_grant) };
         } else if pending.saturating_mul(2) < self.capacity() {
             // Where there is no memory to move to, the message stays where it is.
             let _ = self.replace(pending, |storage, octets| storage.take_apart(octets));

@@ -5,9 +5,10 @@
 //! (§9.4.9).
 
 use alloc::vec::Vec;
+use core::ops::Range;
 
 use zorb_cdr::copies::copied;
-use zorb_cdr::{Body, ByteOrder, Octets, Segment};
+use zorb_cdr::{Body, ByteOrder, Held, Octets, Segment};
 
 use crate::ProtocolError;
 use crate::header::{HEADER_SIZE, Header};
@@ -15,24 +16,50 @@ use crate::header::{HEADER_SIZE, Header};
 pub(super) struct Cursor<'a> {
     /// Whose head it is.
     header: &'a Header,
-    /// The current segment.
-    octets: &'a Octets,
+    /// The current segment, and what holds it.
+    octets: &'a [u8],
+    holder: Holder<'a>,
     /// What of that was read.
     at: usize,
     /// How far the segment is from the alignment origin.
     phase: usize,
     /// Octets before the segment in its message or fragment.
     before: usize,
-    following: &'a [Segment],
+    following: &'a [Segment<Held>],
     /// Octets in `following`.
     left_later: usize,
+}
+
+/// What holds a segment.
+#[derive(Clone, Copy)]
+enum Holder<'a> {
+    Octets(&'a Octets),
+    Held(&'a Held),
+}
+
+impl Holder<'_> {
+    /// A part of it; what is lent is copied.
+    fn octets(self, range: Range<usize>) -> Octets {
+        match self {
+            Holder::Octets(octets) | Holder::Held(Held::Octets(octets)) => octets.slice(range),
+            Holder::Held(Held::Lent(octets)) => octets[range].into(),
+        }
+    }
+
+    fn held(self, range: Range<usize>) -> Held {
+        match self {
+            Holder::Octets(octets) => octets.slice(range).into(),
+            Holder::Held(held) => held.slice(range),
+        }
+    }
 }
 
 impl<'a> Cursor<'a> {
     /// Begins after the header of a message.
     pub(super) fn new(header: &'a Header, message: &'a Octets) -> Self {
         let at = message.len().min(HEADER_SIZE);
-        Self { header, octets: message, at, phase: 0, before: 0, following: &[], left_later: 0 }
+        let holder = Holder::Octets(message);
+        Self { header, octets: message, holder, at, phase: 0, before: 0, following: &[], left_later: 0 }
     }
 
     /// Begins after the header of a message put together from fragments.
@@ -65,6 +92,7 @@ impl<'a> Cursor<'a> {
         let Some((next, following)) = self.following.split_first() else { return false };
         // A fragment's segment begins after its header, so its phase tells what stood before it.
         self.octets = &next.octets;
+        self.holder = Holder::Held(&next.octets);
         self.at = 0;
         self.phase = next.phase;
         self.before = HEADER_SIZE;
@@ -148,7 +176,7 @@ impl<'a> Cursor<'a> {
         if length <= self.octets.len() - self.at {
             let from = self.at;
             self.at += length;
-            return Ok(self.octets.slice(from..self.at));
+            return Ok(self.holder.octets(from..self.at));
         }
         self.take_divided(length, what)
     }
@@ -180,18 +208,19 @@ impl<'a> Cursor<'a> {
         if self.remaining() == 0 {
             return Body::one(Segment { octets: Octets::new(), phase: 0 }, self.header.order);
         }
-        let rest = Segment {
-            octets: self.octets.slice(self.at..self.octets.len()),
-            phase: self.at.wrapping_add(self.phase) & 7,
-        };
-        match self.following {
-            [] => Body::one(rest, self.header.order),
-            following => divided_body(rest, following, self.header.order),
+        let (rest, phase) = (self.at..self.octets.len(), self.at.wrapping_add(self.phase) & 7);
+        match (self.following, self.holder) {
+            ([], Holder::Octets(message)) => {
+                Body::one(Segment { octets: message.slice(rest), phase }, self.header.order)
+            }
+            (following, holder) => {
+                divided_body(Segment { octets: holder.held(rest), phase }, following, self.header.order)
+            }
         }
     }
 }
 
 #[cold]
-fn divided_body(first: Segment, following: &[Segment], order: ByteOrder) -> Body {
+fn divided_body(first: Segment<Held>, following: &[Segment<Held>], order: ByteOrder) -> Body {
     Body::many(core::iter::once(first).chain(following.iter().cloned()).collect(), order)
 }

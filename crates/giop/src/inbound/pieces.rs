@@ -11,20 +11,22 @@
 
 use alloc::vec::Vec;
 
-use zorb_cdr::{Body, Octets, Segment, Version};
+use zorb_cdr::{Body, Held, Segment, Version};
 
 use super::buffer::ReceiveBuffer;
 use super::cursor::Cursor;
-use super::heads;
+use super::{GiopParser, heads};
 use crate::header::{HEADER_SIZE, Header};
 use crate::{Limits, Message, MessageType, ProtocolError};
 
 /// What has come of it.
 pub(super) struct Pieces {
     header: Header,
-    segments: Vec<Segment>,
+    segments: Vec<Segment<Held>>,
     /// Octets in them.
     octets: usize,
+    /// Reads the next message.
+    pub(super) parser: GiopParser,
 }
 
 impl Pieces {
@@ -44,7 +46,8 @@ impl Pieces {
     /// With what the buffer has of it.
     pub(super) fn begin(buffer: &mut ReceiveBuffer, limits: &Limits) -> Option<Self> {
         let header = Self::header(buffer, limits)?;
-        let mut pieces = Self { header, segments: Vec::with_capacity(3), octets: 0 };
+        let parser = GiopParser::default();
+        let mut pieces = Self { header, segments: Vec::with_capacity(3), octets: 0, parser };
         pieces.take(buffer);
         // What is missing may come without it.
         buffer.expect(0);
@@ -57,7 +60,8 @@ impl Pieces {
     }
 
     /// Adds octets that come next, no more than are missing.
-    pub(super) fn add(&mut self, octets: Octets) {
+    pub(super) fn add(&mut self, octets: impl Into<Held>) {
+        let octets = octets.into();
         let phase = self.octets & 7;
         self.octets += octets.len();
         self.segments.push(Segment { octets, phase });
@@ -105,6 +109,7 @@ mod tests {
     use super::*;
     use crate::{Addressing, Inbound, RequestHead, ResponseFlags, ServiceContexts, begin_request, finish};
     use alloc::vec;
+    use bytes::Bytes;
     use zorb_cdr::{Decode, Decoder, Encoder, Format, Sequence};
 
     const MUCH: usize = 100_000;
@@ -139,11 +144,11 @@ mod tests {
     }
 
     /// Memory whose first octet lies at a multiple of 8.
-    fn aligned(octets: &[u8]) -> Octets {
+    fn aligned(octets: &[u8]) -> Bytes {
         let mut memory = vec![0; octets.len() + 8];
         let at = memory.as_ptr().align_offset(8);
         memory[at..at + octets.len()].copy_from_slice(octets);
-        Octets::from(memory).slice(at..at + octets.len())
+        Bytes::from(memory).slice(at..at + octets.len())
     }
 
     fn check(message: Message, id: u32, lies_at: Option<*const u8>) {
@@ -197,10 +202,10 @@ mod tests {
             let [head, first, second] = cuts;
             receive(&mut inbound, &message[..head]);
             assert!(inbound.next().unwrap().is_none());
-            inbound.deposit(message[head..first].into()).unwrap();
-            inbound.deposit(message[first..second].into()).unwrap();
+            inbound.deposit(Bytes::copy_from_slice(&message[head..first])).unwrap();
+            inbound.deposit(Bytes::copy_from_slice(&message[first..second])).unwrap();
             assert!(inbound.next().unwrap().is_none());
-            inbound.deposit(message[second..].into()).unwrap();
+            inbound.deposit(Bytes::copy_from_slice(&message[second..])).unwrap();
             check(inbound.next().unwrap().unwrap(), 5, None);
             assert!(inbound.next().unwrap().is_none() && !inbound.is_incomplete());
         }
@@ -210,17 +215,17 @@ mod tests {
     fn what_does_not_belong_to_a_message_is_not_taken() {
         let (message, at) = request(5);
         let mut inbound = Inbound::new(Limits::default());
-        assert!(inbound.deposit(message[..].into()).is_err(), "no message has begun");
+        assert!(inbound.deposit(Bytes::copy_from_slice(&message[..])).is_err(), "no message has begun");
         receive(&mut inbound, &message[..at]);
         assert!(inbound.next().unwrap().is_none());
         assert!(inbound.deposit(vec![0; message.len()].into()).is_err(), "it is more than is missing");
-        inbound.deposit(message[at..].into()).unwrap();
+        inbound.deposit(Bytes::copy_from_slice(&message[at..])).unwrap();
         assert!(inbound.deposit(vec![0; 1].into()).is_err(), "nothing is missing");
         check(inbound.next().unwrap().unwrap(), 5, None);
         let small = Limits { max_message: 1000, ..Limits::default() };
         let mut inbound = Inbound::new(small);
         receive(&mut inbound, &message[..at]);
-        assert!(inbound.next().is_err() && inbound.deposit(message[at..].into()).is_err());
+        assert!(inbound.next().is_err() && inbound.deposit(Bytes::copy_from_slice(&message[at..])).is_err());
     }
 
     #[test]
@@ -231,7 +236,7 @@ mod tests {
         let mut inbound = Inbound::new(Limits::default());
         receive(&mut inbound, &message[..at]);
         assert!(inbound.next().unwrap().is_none());
-        inbound.deposit(message[at..].into()).unwrap();
+        inbound.deposit(Bytes::copy_from_slice(&message[at..])).unwrap();
         let error = inbound.next().unwrap_err();
         assert_eq!(inbound.next().unwrap_err(), error);
         assert!(inbound.deposit(vec![0; 1].into()).is_err() && inbound.missing() == 0);

@@ -120,6 +120,8 @@ impl Private {
 
     #[inline]
     fn await_reply(&mut self, form: &Form<'_>, course: &Course<'_>) -> Result<(), Box<Failure>> {
+        // Octets of what has begun to come that were taken where they lie.
+        let mut lent = 0;
         loop {
             if let Some(waiter) = upcall::current() {
                 // Of an earlier wait, perhaps.
@@ -128,7 +130,6 @@ impl Private {
                     waiter.until_readable(self.channel.descriptor(), course.deadline);
                 }
             }
-            let lent = receive_lent(&*self.channel, &mut self.inbound).map_err(lost)?;
             let received = match lent {
                 0 => self.channel.receive(self.inbound.space(), course.deadline),
                 _ => Ok(Received::Octets(0)),
@@ -160,6 +161,7 @@ impl Private {
             if Instant::now() >= course.deadline {
                 return Err(overdue(course));
             }
+            lent = receive_lent(&*self.channel, &mut self.inbound).map_err(lost)?;
         }
     }
 

@@ -24,6 +24,6 @@ fn look(channel: &dyn Channel, inbound: &mut Inbound, missing: usize) -> io::Res
     let Some(lent) = channel.receive_lent(missing)? else { return Ok(0) };
     let count = lent.len();
     // It takes what is missing.
-    inbound.deposit(lent.into()).map_err(|_| io::Error::other("what was lent is no part of a message"))?;
+    inbound.deposit(lent).map_err(|_| io::Error::other("what was lent is no part of a message"))?;
     Ok(count)
 }
