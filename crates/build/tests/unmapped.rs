@@ -38,7 +38,7 @@ fn what_has_no_mapping_is_named() {
         ("struct E {}; typedef sequence<E> Es;", "`sequence of a struct without members`"),
         ("native Handle;", "native type `Handle`"),
         ("custom valuetype V { public long x; };", "custom valuetype `V`"),
-        ("eventtype V { public long x; };", "event type `V`"),
+        ("#include <Components.idl>\neventtype V { public long x; };", "event type `V`"),
         ("abstract valuetype A {}; valuetype V : A { public long x; };", "abstract valuetype `A`"),
         ("valuetype V { public ValueBase any_value; };", "`ValueBase`"),
     ] {
