@@ -30,6 +30,8 @@ pub(crate) struct Written {
     level: u32,
     /// Where the octets of the open chunk begin.
     chunk: Option<usize>,
+    /// Where the last end tag is.
+    end: Option<usize>,
 }
 
 impl core::fmt::Debug for Written {
@@ -43,7 +45,7 @@ impl Written {
     pub(crate) fn rewind(&mut self, length: usize) {
         self.values.retain(|_, (_, at)| *at < length);
         self.ids.retain(|_, at| *at < length);
-        (self.depth, self.level, self.chunk) = (0, 0, None);
+        (self.depth, self.level, self.chunk, self.end) = (0, 0, None, None);
     }
 }
 
@@ -120,7 +122,17 @@ fn write_new(node: Arc<Node>, formal: &'static ValueInfo, to: &mut Encoder<'_>) 
     if chunked {
         close_chunk(to)?;
         let level = to.values().level;
-        to.write_i32(-(level as i32));
+        let tag = level.wrapping_neg();
+        // Values that end at the same place have one end tag, that of the outermost; omniORB takes no two in a row.
+        let before = to.values().end;
+        match before {
+            Some(at) if at + 4 == to.len() => to.set_u32(at, tag),
+            _ => {
+                to.write_u32(tag);
+                let at = to.len() - 4;
+                to.values().end = Some(at);
+            }
+        }
         to.values().level = level - 1;
         if level > 1 {
             open_chunk(to);
