@@ -238,6 +238,11 @@ fn anys() {
 }
 
 #[test]
+fn graphs() {
+    drive(&zorb::cdr::fuzz::graph_seeds(), 4 * CASES, zorb::cdr::fuzz::graphs);
+}
+
+#[test]
 fn idl() {
     // A case costs a hundred times what those above do: it compiles the text, and includes it in itself.
     drive_sparsely(&idl_seeds(), 16, 500, zorb_idl::fuzz::idl);
@@ -255,6 +260,7 @@ fn corpus() {
         ("frames", frame_seeds()),
         ("values", value_seeds()),
         ("anys", any_seeds()),
+        ("graphs", zorb::cdr::fuzz::graph_seeds()),
         ("idl", idl_seeds()),
     ] {
         let directory = root().join("fuzz/corpus").join(target);

@@ -14,7 +14,7 @@
 //! In fragments of GIOP 1.1 alignment restarts at each. A reference that lay across the end of one is written into the first
 //! whole, but for so much of the filler as must stand before what follows it in the last.
 
-use zorb_cdr::{BORROW_FROM, Body, ByteOrder, Held, Octets, Segment};
+use zorb_cdr::{BORROW_FROM, Body, ByteOrder, Octets, Piece, Segment};
 use zorb_giop::{Ior, ProfileTag};
 
 use crate::cursor::Place;
@@ -28,7 +28,7 @@ pub(crate) struct Replacement {
 
 /// The body with these references, which are in the order of their places.
 pub(crate) fn rewritten(body: &Body, replacements: &[Replacement]) -> Body {
-    let segments: Vec<Segment<Held>> = body.segments().collect();
+    let segments: Vec<Segment<Piece>> = body.segments().collect();
     let mut out = Out { order: body.order, segments: Vec::new(), pending: Vec::new(), phase: 0 };
     let mut from = Place { segment: 0, at: 0 };
     for replacement in replacements {
@@ -44,7 +44,7 @@ pub(crate) fn rewritten(body: &Body, replacements: &[Replacement]) -> Body {
 
 struct Out {
     order: ByteOrder,
-    segments: Vec<Segment<Held>>,
+    segments: Vec<Segment<Piece>>,
     /// What will be the next segment, and its phase.
     pending: Vec<u8>,
     phase: usize,
@@ -59,7 +59,7 @@ impl Out {
     }
 
     /// What stands between two places.
-    fn copy(&mut self, segments: &[Segment<Held>], from: Place, to: Place) {
+    fn copy(&mut self, segments: &[Segment<Piece>], from: Place, to: Place) {
         for (index, segment) in segments.iter().enumerate().take(to.segment + 1).skip(from.segment) {
             let start = if index == from.segment { from.at } else { 0 };
             if start == 0 && index > 0 && restarts(segments, index) {
@@ -83,7 +83,7 @@ impl Out {
         self.pending.extend_from_slice(octets);
     }
 
-    fn reference(&mut self, segments: &[Segment<Held>], replacement: &Replacement) {
+    fn reference(&mut self, segments: &[Segment<Piece>], replacement: &Replacement) {
         let Replacement { start, end, ior } = replacement;
         let first = &segments[start.segment];
         let mut octets = encoded(ior, self.order);
@@ -119,7 +119,7 @@ impl Out {
 }
 
 /// Whether alignment is counted anew from the beginning of this segment, which is not the first.
-fn restarts(segments: &[Segment<Held>], index: usize) -> bool {
+fn restarts(segments: &[Segment<Piece>], index: usize) -> bool {
     let before = &segments[index - 1];
     (before.phase.wrapping_add(before.octets.len()) ^ segments[index].phase) & 7 != 0
 }

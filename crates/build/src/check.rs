@@ -82,6 +82,11 @@ impl Checker<'_> {
                 it.arms.iter().for_each(|it| self.ty(&it.ty, it.span));
             }
             DefinitionKind::Interface(it) => self.interface(of, it),
+            DefinitionKind::ValueType(it) => {
+                it.state.iter().for_each(|it| self.ty(&it.ty, it.span));
+                it.bases.iter().for_each(|base| self.ty(&Type::Named(*base), of.span));
+            }
+            DefinitionKind::ValueBox(it) => self.ty(&it.ty, of.span),
             _ => {}
         }
     }
@@ -214,12 +219,13 @@ fn unmapped(kind: &DefinitionKind) -> Option<&'static str> {
             InterfaceFlavor::Abstract => Some("abstract interface"),
             InterfaceFlavor::Local => Some("local interface"),
         },
-        DefinitionKind::ValueType(it) => Some(match it.flavor {
-            ValueFlavor::Plain => "valuetype",
-            ValueFlavor::Custom => "custom valuetype",
-            ValueFlavor::Abstract => "abstract valuetype",
-        }),
-        DefinitionKind::ValueBox(_) => Some("boxed valuetype"),
+        DefinitionKind::ValueType(it) => match it.flavor {
+            ValueFlavor::Custom => Some("custom valuetype"),
+            ValueFlavor::Abstract => Some("abstract valuetype"),
+            ValueFlavor::Plain if it.event => Some("event type"),
+            ValueFlavor::Plain => None,
+        },
+        DefinitionKind::ValueBox(_) => None,
         DefinitionKind::Native => Some("native type"),
         // A kind of annotation has no values.
         DefinitionKind::Annotation(_) => None,

@@ -5,7 +5,7 @@
 
 use proc_macro2::{Literal, TokenStream};
 use quote::quote;
-use zorb_idl::model::{Definition, DefinitionKind, Member, Type, Union, Value};
+use zorb_idl::model::{Definition, DefinitionKind, Member, Type, Union, Value, ValueType};
 
 use crate::names::ident;
 use crate::scope::Scope;
@@ -28,12 +28,36 @@ pub(crate) fn described(scope: &Scope<'_>, of: &Definition) -> TokenStream {
             quote!(to.enumeration(#id, #spelt, &[#(#names),*]))
         }
         DefinitionKind::Union(it) => union(scope, of, it),
+        DefinitionKind::ValueType(it) => value(scope, of, it),
+        DefinitionKind::ValueBox(it) => {
+            let part = part(scope, &it.ty);
+            quote!(#rt::describe::value_box(to, #id, #spelt, #part))
+        }
         DefinitionKind::Bitmask(it) => bits(scope, of, it.bit_bound),
         DefinitionKind::Bitset(it) => bits(scope, of, it.bits),
         _ => return TokenStream::new(),
     };
     let name = ident(&scope.plan.place_of(of.id).name);
     quote!(#rt::described!(#name, to => #description);)
+}
+
+/// Its modifier and the visibility of its members are the numbers of CORBA 3.4 part 1, §14.7.1.
+fn value(scope: &Scope<'_>, of: &Definition, it: &ValueType) -> TokenStream {
+    let (rt, id, spelt) = (scope.rt(), &of.repository_id, &of.name);
+    let modifier = Literal::i16_unsuffixed(if it.truncatable { 3 } else { 0 });
+    let base = it.bases.first().map(|base| part(scope, &Type::Named(*base)));
+    let base = match base {
+        Some(base) => {
+            let some = scope.std("Some");
+            quote!(#some(#base))
+        }
+        None => scope.std("None"),
+    };
+    let members = it.state.iter().map(|it| {
+        let (name, part, access) = (&it.name, part(scope, &it.ty), Literal::i16_unsuffixed(it.public.into()));
+        quote!((#name, #part, #access))
+    });
+    quote!(#rt::describe::value(to, #id, #spelt, #modifier, #base, &[#(#members),*]))
 }
 
 fn members(scope: &Scope<'_>, members: &[Member]) -> TokenStream {

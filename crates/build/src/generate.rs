@@ -14,7 +14,7 @@ use crate::merge::merge;
 use crate::names::ident;
 use crate::plan::{Constants, Plan};
 use crate::scope::Scope;
-use crate::{bits, check, describe, items, union};
+use crate::{bits, check, describe, items, union, value};
 
 /// The Rust of several models in one file.
 pub(crate) fn generate(
@@ -65,6 +65,8 @@ fn add(plan: &Plan<'_>, of: &Definition, tree: &mut Tree) {
         DefinitionKind::Struct(it) => items::structure(&scope, of, &it.members),
         DefinitionKind::Exception(it) => items::exception(&scope, of, &it.members),
         DefinitionKind::Union(it) => union::union(&scope, of, it),
+        DefinitionKind::ValueType(it) => value::value_type(&scope, of, it),
+        DefinitionKind::ValueBox(it) => value::value_box(&scope, of, it),
         DefinitionKind::Bitmask(it) => bits::bitmask(&scope, of, it),
         DefinitionKind::Bitset(it) => bits::bitset(&scope, of, it),
         // Reported by `check`.

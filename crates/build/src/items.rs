@@ -319,13 +319,21 @@ pub(crate) fn fields(members: &[Member]) -> Vec<proc_macro2::Ident> {
     members.iter().map(|it| ident(&names.declare(&it.name))).collect()
 }
 
-fn declared_fields(scope: &Scope<'_>, members: &[Member], fields: &[proc_macro2::Ident]) -> TokenStream {
+pub(crate) fn declared_fields(
+    scope: &Scope<'_>,
+    members: &[Member],
+    fields: &[proc_macro2::Ident],
+) -> TokenStream {
     let docs = members.iter().map(|it| member_doc(scope, it));
     let types = members.iter().map(|it| scope.ty(&it.ty));
     quote!(#(#docs pub #fields: #types,)*)
 }
 
-fn encode_members(scope: &Scope<'_>, members: &[Member], fields: &[proc_macro2::Ident]) -> TokenStream {
+pub(crate) fn encode_members(
+    scope: &Scope<'_>,
+    members: &[Member],
+    fields: &[proc_macro2::Ident],
+) -> TokenStream {
     in_turn(scope, members.iter().zip(fields).map(|(it, field)| scope.encode(&it.ty, quote!(&self.#field))))
 }
 
@@ -360,7 +368,11 @@ pub(crate) fn in_turn(scope: &Scope<'_>, steps: impl Iterator<Item = TokenStream
     }
 }
 
-fn decode_members(scope: &Scope<'_>, members: &[Member], fields: &[proc_macro2::Ident]) -> TokenStream {
+pub(crate) fn decode_members(
+    scope: &Scope<'_>,
+    members: &[Member],
+    fields: &[proc_macro2::Ident],
+) -> TokenStream {
     let values = members.iter().map(|it| scope.decode(&it.ty));
     quote!(#(#fields: #values?,)*)
 }
@@ -379,7 +391,7 @@ pub(crate) fn of_kind(scope: &Scope<'_>, of: &Definition, kind: &str) -> String 
     format!("IDL {kind} `{}`.", scope.plan.model.scoped_name(of.id))
 }
 
-fn member_doc(scope: &Scope<'_>, it: &Member) -> TokenStream {
+pub(crate) fn member_doc(scope: &Scope<'_>, it: &Member) -> TokenStream {
     doc(&it.doc, &format!("`{}`, in IDL `{}`.", it.name, type_text(scope.plan.model, &it.ty)), &[])
 }
 
@@ -406,12 +418,14 @@ fn has_total_equality(plan: &Plan<'_>, ty: &Type, within: &mut Vec<DefinitionId>
 }
 
 /// The Rust type has a default, perhaps one that is written out: there is no union in it.
-fn has_default(plan: &Plan<'_>, ty: &Type) -> bool {
+pub(crate) fn has_default(plan: &Plan<'_>, ty: &Type) -> bool {
     match plan.model.resolve_alias(ty) {
         Type::Array { element, .. } => has_default(plan, element),
         Type::Named(id) => match &plan.model.definition(*id).kind {
             DefinitionKind::Enum(_)
             | DefinitionKind::Interface(_)
+            | DefinitionKind::ValueType(_)
+            | DefinitionKind::ValueBox(_)
             | DefinitionKind::Bitmask(_)
             | DefinitionKind::Bitset(_) => true,
             DefinitionKind::Struct(it) => it.members.iter().all(|it| has_default(plan, &it.ty)),
@@ -422,7 +436,7 @@ fn has_default(plan: &Plan<'_>, ty: &Type) -> bool {
 }
 
 /// The standard library has defaults of arrays of up to 32 elements only.
-fn has_long_array(plan: &Plan<'_>, ty: &Type) -> bool {
+pub(crate) fn has_long_array(plan: &Plan<'_>, ty: &Type) -> bool {
     match plan.model.resolve_alias(ty) {
         Type::Array { element, dimensions } => {
             dimensions.iter().any(|count| *count > 32) || has_long_array(plan, element)

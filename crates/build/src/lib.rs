@@ -47,6 +47,7 @@ pub mod operations;
 mod plan;
 mod scope;
 mod union;
+mod value;
 
 pub use config::{Config, Error, Generated};
 pub use disk::Disk;

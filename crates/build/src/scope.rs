@@ -144,6 +144,10 @@ impl<'p> Scope<'p> {
                 let (option, item) = (self.std("Option"), self.item(*id));
                 quote!(#option<#item>)
             }
+            Type::Named(id) if self.is_value(*id) => {
+                let (option, item) = (self.std("Option"), self.item(*id));
+                quote!(#option<#rt::Value<#item>>)
+            }
             Type::Named(id) => self.item(*id),
             // What has no Rust yet was reported, and nothing is generated then.
             _ => quote!(()),
@@ -157,6 +161,12 @@ impl<'p> Scope<'p> {
             Type::Named(id) => matches!(self.plan.model.definition(*id).kind, DefinitionKind::Interface(_)),
             _ => false,
         }
+    }
+
+    /// A valuetype or a boxed value, whose Rust type is its state.
+    fn is_value(&self, id: DefinitionId) -> bool {
+        let kind = &self.plan.model.definition(id).kind;
+        matches!(kind, DefinitionKind::ValueType(_) | DefinitionKind::ValueBox(_))
     }
 
     /// How a value travels, where its Rust type alone does not say: bounds, digits, wide text, references.

@@ -34,9 +34,13 @@ fn what_has_no_mapping_is_named() {
             "#include <orb.idl>\ninterface I : CORBA::Current {};",
             "inheritance from interface `CORBA::Current`",
         ),
-        ("#include <Components.idl>\ncomponent C {};", "valuetype `Components::Cookie`"),
+        ("#include <Components.idl>\ncomponent C {};", "abstract valuetype `Components::EventBase`"),
         ("struct E {}; typedef sequence<E> Es;", "`sequence of a struct without members`"),
         ("native Handle;", "native type `Handle`"),
+        ("custom valuetype V { public long x; };", "custom valuetype `V`"),
+        ("#include <Components.idl>\neventtype V { public long x; };", "event type `V`"),
+        ("abstract valuetype A {}; valuetype V : A { public long x; };", "abstract valuetype `A`"),
+        ("valuetype V { public ValueBase any_value; };", "`ValueBase`"),
     ] {
         let found = unmapped(text);
         let says = format!("{construct} has no mapping to Rust yet");
@@ -56,6 +60,8 @@ fn what_is_mapped_needs_no_word() {
         "enum E { a }; struct S { map<string, long> m; map<E, sequence<map<long, S>>, 3> n; };",
         "#include <orb.idl>\nstruct S { any a; CORBA::TypeCode t; sequence<any> all; map<string, any> m; };",
         "interface I { any echo(in any a, out any b); };",
+        "valuetype V { public V next; }; valuetype W : truncatable V { private sequence<W> all; }; valuetype B string;",
+        "valuetype V { long sum(in long a); attribute long b; factory make(in long c); public long d; };",
         "const fixed RATE = 1.5d; struct S { fixed<5, 2> a; };",
         "struct Sized { int16 a; uint16 b; int32 c; uint32 d; int64 e; uint64 f; };",
         "union U switch (octet) { case 1: long a; default: string b; };",

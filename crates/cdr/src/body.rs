@@ -13,7 +13,7 @@ use alloc::vec::Vec;
 use bytes::Bytes;
 use core::ops::{Deref, Range};
 
-/// A contiguous piece of a body: the first one's octets lie in the receive buffer, those of others are [`Held`].
+/// A contiguous piece of a body: the first one's octets lie in the receive buffer, those of others are [`Piece`].
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Segment<O = Octets> {
     /// The octets. Views of sequences share them, which needs memory that is aligned as the phase says: octet 0 of
@@ -23,7 +23,7 @@ pub struct Segment<O = Octets> {
     pub phase: usize,
 }
 
-impl From<Segment> for Segment<Held> {
+impl From<Segment> for Segment<Piece> {
     fn from(Segment { octets, phase }: Segment) -> Self {
         Segment { octets: octets.into(), phase }
     }
@@ -32,62 +32,62 @@ impl From<Segment> for Segment<Held> {
 /// Octets of a later piece: received, or where somebody else has put them. Apart from [`Octets`], of which every message has some and which
 /// need not ask where they are.
 #[derive(Clone, Debug)]
-pub enum Held {
+pub enum Piece {
     /// Received.
     Octets(Octets),
     /// In memory that is somebody else's, such as a peer's, and only read.
     Lent(Bytes),
 }
 
-impl Held {
+impl Piece {
     /// A part of them, which keeps the same memory.
     ///
     /// # Panics
     /// If they do not hold it.
-    pub fn slice(&self, range: Range<usize>) -> Held {
+    pub fn slice(&self, range: Range<usize>) -> Piece {
         match self {
-            Held::Octets(octets) => Held::Octets(octets.slice(range)),
-            Held::Lent(octets) => Held::Lent(octets.slice(range)),
+            Piece::Octets(octets) => Piece::Octets(octets.slice(range)),
+            Piece::Lent(octets) => Piece::Lent(octets.slice(range)),
         }
     }
 
     /// The same octets as [`Bytes`]: few that were received are copied, as by [`Octets::to_bytes`].
     pub fn to_bytes(&self) -> Bytes {
         match self {
-            Held::Octets(octets) => octets.to_bytes(),
-            Held::Lent(octets) => octets.clone(),
+            Piece::Octets(octets) => octets.to_bytes(),
+            Piece::Lent(octets) => octets.clone(),
         }
     }
 }
 
-impl Deref for Held {
+impl Deref for Piece {
     type Target = [u8];
 
     fn deref(&self) -> &[u8] {
         match self {
-            Held::Octets(octets) => octets,
-            Held::Lent(octets) => octets,
+            Piece::Octets(octets) => octets,
+            Piece::Lent(octets) => octets,
         }
     }
 }
 
-impl PartialEq for Held {
+impl PartialEq for Piece {
     fn eq(&self, other: &Self) -> bool {
         **self == **other
     }
 }
 
-impl Eq for Held {}
+impl Eq for Piece {}
 
-impl From<Octets> for Held {
+impl From<Octets> for Piece {
     fn from(octets: Octets) -> Self {
-        Held::Octets(octets)
+        Piece::Octets(octets)
     }
 }
 
-impl From<Bytes> for Held {
+impl From<Bytes> for Piece {
     fn from(octets: Bytes) -> Self {
-        Held::Lent(octets)
+        Piece::Lent(octets)
     }
 }
 
@@ -96,7 +96,7 @@ impl From<Bytes> for Held {
 pub struct Body {
     first: Segment,
     /// Rare, so behind one pointer: a request in one piece then is no more than 128 octets, which compilers still copy in place.
-    later: Option<Arc<Vec<Segment<Held>>>>,
+    later: Option<Arc<Vec<Segment<Piece>>>>,
     /// The byte order of its primitives.
     pub order: ByteOrder,
 }
@@ -108,14 +108,14 @@ impl Body {
     }
 
     /// A body in several pieces, in the order they came.
-    pub fn many<O: Into<Held>>(segments: Vec<Segment<O>>, order: ByteOrder) -> Self {
+    pub fn many<O: Into<Piece>>(segments: Vec<Segment<O>>, order: ByteOrder) -> Self {
         let mut segments = segments.into_iter();
         let Some(Segment { octets, phase }) = segments.next() else {
             return Self { order, ..Self::empty() };
         };
         let held = |Segment { octets, phase }: Segment<O>| Segment { octets: octets.into(), phase };
         let (first, second) = match octets.into() {
-            Held::Octets(octets) => (Segment { octets, phase }, None),
+            Piece::Octets(octets) => (Segment { octets, phase }, None),
             // Behind nothing.
             lent => (Segment { octets: Octets::new(), phase }, Some(Segment { octets: lent, phase })),
         };
@@ -136,12 +136,12 @@ impl Body {
 
     /// The segments after the first.
     #[inline]
-    pub fn later(&self) -> &[Segment<Held>] {
+    pub fn later(&self) -> &[Segment<Piece>] {
         self.later.as_deref().map_or(&[], Vec::as_slice)
     }
 
     /// All segments, in order: handles on the same octets.
-    pub fn segments(&self) -> impl Iterator<Item = Segment<Held>> {
+    pub fn segments(&self) -> impl Iterator<Item = Segment<Piece>> {
         core::iter::once(self.first.clone().into()).chain(self.later().iter().cloned())
     }
 

@@ -4,8 +4,12 @@
 //! runs of elements in `sequence.rs`.
 
 use crate::copies::copied;
-use crate::{Body, ByteOrder, Char, DecodeError, DecodeErrorKind, Format, Held, LongDouble, Octets, Segment};
+use crate::valuetype::{Seen, VALUE_TAG};
+use crate::{
+    Body, ByteOrder, Char, DecodeError, DecodeErrorKind, Format, LongDouble, Octets, Piece, Segment,
+};
 use alloc::borrow::Cow;
+use alloc::boxed::Box;
 use alloc::vec::Vec;
 use bytes::Bytes;
 use core::any::Any;
@@ -45,7 +49,7 @@ pub struct Decoder<'a> {
     /// The distance of `octets[0]` from the alignment origin.
     phase: usize,
     owner: Owner<'a>,
-    later: &'a [Segment<Held>],
+    later: &'a [Segment<Piece>],
     /// Octets in `later`.
     left_later: usize,
     /// Octets in segments that are done with.
@@ -55,9 +59,25 @@ pub struct Decoder<'a> {
     limits: Limits,
     depth: u32,
     context: Option<&'a dyn Any>,
+    /// What few messages have, in one box, so that the others pay for one pointer.
+    rare: Option<Box<Rare<'a>>>,
+}
+
+/// What few messages have.
+#[derive(Default)]
+struct Rare<'a> {
     /// An encapsulation that lay in several segments, put together.
     assembled: Octets,
+    /// Values of valuetypes.
+    values: Seen,
+    /// Where the chunk of a value that is read ends, in octets from the decoder's start.
+    chunk: Option<usize>,
+    /// The current segment, of which `octets` shows what is in the chunk.
+    whole: &'a [u8],
 }
+
+/// Where a decoder stands, to return to.
+type Place<'a> = (&'a [u8], usize, usize, Owner<'a>, &'a [Segment<Piece>], usize, usize);
 
 /// What holds the octets that a decoder reads, for views that share it.
 #[derive(Clone, Copy)]
@@ -83,7 +103,7 @@ impl<'a> Decoder<'a> {
             limits: Limits::default(),
             depth: 0,
             context: None,
-            assembled: Octets::new(),
+            rare: None,
         }
     }
 
@@ -171,7 +191,7 @@ impl<'a> Decoder<'a> {
     pub fn align(&mut self, to: usize) -> Result<(), DecodeError> {
         loop {
             let start = self.aligned(to);
-            if start < self.octets.len() || start == self.octets.len() && self.later.is_empty() {
+            if start < self.octets.len() || start == self.octets.len() && self.left_later == 0 {
                 self.at = start;
                 return Ok(());
             }
@@ -195,12 +215,101 @@ impl<'a> Decoder<'a> {
     }
 
     fn next_segment(&mut self) -> bool {
+        match self.chunk_end() {
+            None => self.next_whole_segment(),
+            Some(end) => self.next_in_chunk(end),
+        }
+    }
+
+    /// Where the chunk ends that is read now, if any.
+    pub(crate) fn chunk_end(&self) -> Option<usize> {
+        self.rare.as_ref()?.chunk
+    }
+
+    /// Shows no octet from `end` on, until [`unlimit`](Self::unlimit): reading goes on in the next chunk.
+    pub(crate) fn limit(&mut self, end: usize) {
+        let here = end.saturating_sub(self.done).clamp(self.at, self.octets.len());
+        let rare = self.rare.get_or_insert_default();
+        (rare.chunk, rare.whole) = (Some(end), self.octets);
+        self.left_later += self.octets.len() - here;
+        self.octets = &self.octets[..here];
+    }
+
+    /// Ends the limit.
+    pub(crate) fn unlimit(&mut self) {
+        if let Some(rare) = &mut self.rare
+            && rare.chunk.take().is_some()
+        {
+            self.left_later -= rare.whole.len() - self.octets.len();
+            self.octets = rare.whole;
+        }
+    }
+
+    #[cold]
+    fn next_in_chunk(&mut self, end: usize) -> bool {
+        if self.done + self.octets.len() < end {
+            self.at = self.octets.len();
+            self.unlimit();
+            let moved = self.next_whole_segment();
+            self.limit(end);
+            return moved;
+        }
+        let (place, whole) = (self.place(), self.rare.as_ref().map_or(self.octets, |rare| rare.whole));
+        self.at = self.octets.len();
+        self.unlimit();
+        if self.open_chunk() {
+            return true;
+        }
+        self.return_to(place);
+        let rare = self.rare.get_or_insert_default();
+        (rare.chunk, rare.whole) = (Some(end), whole);
+        false
+    }
+
+    /// Goes into the chunk of a value that begins here, if one does and its octets are there; nothing is read otherwise.
+    pub(crate) fn open_chunk(&mut self) -> bool {
+        let place = self.place();
+        if !self.values().is_closed()
+            && let Ok(length @ 1..VALUE_TAG) = self.read_u32()
+            && length as usize <= self.remaining()
+        {
+            self.limit(self.position() + length as usize);
+            return true;
+        }
+        self.return_to(place);
+        false
+    }
+
+    fn place(&self) -> Place<'a> {
+        (self.octets, self.at, self.phase, self.owner, self.later, self.left_later, self.done)
+    }
+
+    fn return_to(&mut self, place: Place<'a>) {
+        (self.octets, self.at, self.phase, self.owner, self.later, self.left_later, self.done) = place;
+    }
+
+    /// Whether values of valuetypes may have been read.
+    pub(crate) fn has_values(&self) -> bool {
+        self.rare.is_some()
+    }
+
+    /// What is known of the values of valuetypes read so far.
+    pub(crate) fn values(&mut self) -> &mut Seen {
+        &mut self.rare.get_or_insert_default().values
+    }
+
+    /// How deep the decoder stands, and may.
+    pub(crate) fn depth(&self) -> (u32, u32) {
+        (self.depth, self.limits.nesting)
+    }
+
+    fn next_whole_segment(&mut self) -> bool {
         let Some((next, later)) = self.later.split_first() else { return false };
         self.done += self.octets.len();
         self.octets = &next.octets;
         self.owner = match &next.octets {
-            Held::Octets(octets) => Owner::Octets(octets),
-            Held::Lent(octets) => Owner::Bytes(octets),
+            Piece::Octets(octets) => Owner::Octets(octets),
+            Piece::Lent(octets) => Owner::Bytes(octets),
         };
         self.at = 0;
         self.phase = next.phase & 7;
@@ -439,7 +548,7 @@ impl<'a> Decoder<'a> {
 
     /// Whether nothing comes after this segment.
     pub(crate) fn is_last_segment(&self) -> bool {
-        self.later.is_empty()
+        self.left_later == 0
     }
 
     /// The next `count` octets if they lie in this segment.
@@ -530,8 +639,9 @@ impl<'a> Decoder<'a> {
         let (octets, owner): (&[u8], _) = match self.read_octets(count)? {
             Cow::Borrowed(octets) => (octets, self.owner),
             Cow::Owned(octets) => {
-                self.assembled = octets.into();
-                (&self.assembled, Owner::Octets(&self.assembled))
+                let rare = self.rare.get_or_insert_default();
+                rare.assembled = octets.into();
+                (&rare.assembled, Owner::Octets(&rare.assembled))
             }
         };
         let mut inner = Decoder {

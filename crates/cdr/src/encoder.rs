@@ -9,6 +9,7 @@
 //! What it leaves to others: the contents of message headers, and sending. Text is in `text.rs`.
 
 use crate::copies::copied;
+use crate::valuetype::Written;
 use crate::{ByteOrder, Char, CodeSets, EncodeError, EncodeErrorKind, Format, LongDouble};
 use alloc::boxed::Box;
 use alloc::vec::Vec;
@@ -45,8 +46,8 @@ pub struct Encoder<'a> {
     watch: usize,
     /// Alignment owed before the next octet, 0 if none.
     pending: usize,
-    /// GIOP 1.1 only.
-    fragments: Option<Box<Fragments>>,
+    /// What few messages have, in one box, so that the others pay for one pointer.
+    rare: Option<Box<Rare>>,
     format: Format,
 }
 
@@ -74,6 +75,15 @@ impl Outside<'_> {
             Self::Shared(octets) => octets,
         }
     }
+}
+
+/// What few messages have.
+#[derive(Debug, Default)]
+struct Rare {
+    /// GIOP 1.1 only.
+    fragments: Option<Fragments>,
+    /// Values of valuetypes.
+    values: Written,
 }
 
 /// The message as it is cut while it is written.
@@ -120,16 +130,7 @@ impl<'a> Encoder<'a> {
 
     #[inline(always)]
     fn holding(head: Vec<u8>, format: Format) -> Self {
-        Self {
-            head,
-            runs: None,
-            inserted: 0,
-            shift: 0,
-            watch: usize::MAX,
-            pending: 0,
-            fragments: None,
-            format,
-        }
+        Self { head, runs: None, inserted: 0, shift: 0, watch: usize::MAX, pending: 0, rare: None, format }
     }
 
     /// A message that begins with the first `length` octets of a buffer, as a message before it left them: one whose octets up to
@@ -250,15 +251,20 @@ impl<'a> Encoder<'a> {
         }
     }
 
+    #[inline]
+    fn fragments(&self) -> Option<&Fragments> {
+        self.rare.as_ref()?.fragments.as_ref()
+    }
+
     fn fragment(&self) -> Option<Fragment> {
-        self.fragments.as_ref().map(|fragments| fragments.current)
+        self.fragments().map(|fragments| fragments.current)
     }
 
     fn open_fragment(&mut self, size: usize) {
         let start = self.head.len();
         self.head.extend_from_slice(&[0; FRAGMENT_HEADER]);
         self.shift = start.wrapping_neg();
-        if let Some(fragments) = &mut self.fragments {
+        if let Some(fragments) = self.rare.as_mut().and_then(|rare| rare.fragments.as_mut()) {
             fragments.breaks.push(start);
             fragments.current = Fragment { size, end: start + size };
         }
@@ -277,19 +283,19 @@ impl<'a> Encoder<'a> {
         debug_assert!(self.runs().is_empty(), "fragments are chosen before the body is written");
         let size = octets.max(64) / 8 * 8;
         let current = Fragment { size, end: size.max(self.head.len()) };
-        self.fragments = Some(Box::new(Fragments { current, breaks: Vec::new() }));
+        self.rare.get_or_insert_default().fragments = Some(Fragments { current, breaks: Vec::new() });
         self.watch = self.next_watch();
     }
 
     /// The offsets in the message of the gaps that [`fragment_every`](Self::fragment_every) left.
     pub fn breaks(&self) -> &[usize] {
-        self.fragments.as_ref().map_or(&[], |fragments| &fragments.breaks)
+        self.fragments().map_or(&[], |fragments| &fragments.breaks)
     }
 
     /// Whether fragments are being filled, so that no run may pass the end of one.
     #[inline]
     pub(crate) fn is_fragmenting(&self) -> bool {
-        self.fragments.is_some()
+        self.fragments().is_some()
     }
 
     #[inline]
@@ -477,6 +483,8 @@ impl<'a> Encoder<'a> {
             return Ok(result);
         }
         self.write_u32(0);
+        // Indirections do not leave it, and chunks neither.
+        let values = self.rare.as_mut().map(|rare| core::mem::take(&mut rare.values));
         let (start, origin, format) = (self.head.len(), self.shift, self.format);
         let before = self.len();
         self.shift = start.wrapping_neg();
@@ -486,6 +494,9 @@ impl<'a> Encoder<'a> {
         self.pending = 0;
         self.watch = self.next_watch();
         self.format = format;
+        if let Some(rare) = &mut self.rare {
+            rare.values = values.unwrap_or_default();
+        }
         let length = self.len() - before;
         self.shift = origin.wrapping_add(length - (self.head.len() - start));
         let result = result?;
@@ -493,6 +504,16 @@ impl<'a> Encoder<'a> {
         let length = u32::try_from(length).map_err(too_long)?;
         self.head[start - 4..start].copy_from_slice(&length.to_ne_bytes());
         Ok(result)
+    }
+
+    /// What is known of the values of valuetypes in the message.
+    pub(crate) fn values(&mut self) -> &mut Written {
+        &mut self.rare.get_or_insert_default().values
+    }
+
+    /// Drops the last four octets, which were just written to the head.
+    pub(crate) fn take_back_u32(&mut self) {
+        self.head.truncate(self.head.len().saturating_sub(4));
     }
 
     /// Overwrites the four octets at offset `at` of the message, which were written before and not as part of a borrowed
@@ -535,12 +556,16 @@ impl<'a> Encoder<'a> {
         self.inserted = mark.inserted;
         self.shift = mark.shift;
         self.pending = mark.pending;
-        match (&mut self.fragments, mark.fragment) {
-            (Some(fragments), Some(current)) => {
-                fragments.current = current;
-                fragments.breaks.truncate(mark.breaks);
+        let length = self.len();
+        if let Some(rare) = &mut self.rare {
+            rare.values.rewind(length);
+            match (&mut rare.fragments, mark.fragment) {
+                (Some(fragments), Some(current)) => {
+                    fragments.current = current;
+                    fragments.breaks.truncate(mark.breaks);
+                }
+                (fragments, _) => *fragments = None,
             }
-            _ => self.fragments = None,
         }
         self.watch = self.next_watch();
     }
@@ -587,8 +612,8 @@ impl<'a> Encoder<'a> {
         if let Some(runs) = self.runs {
             free(runs);
         }
-        if let Some(fragments) = self.fragments {
-            free(fragments);
+        if let Some(rare) = self.rare {
+            free(rare);
         }
         self.head
     }
@@ -612,7 +637,7 @@ impl<'a> Encoder<'a> {
             shift: self.shift,
             watch: self.watch,
             pending: self.pending,
-            fragments: self.fragments,
+            rare: self.rare,
             format: self.format,
         }
     }

@@ -3,6 +3,10 @@
 //! They are always compiled, so that tests drive them with a seeded mutator on the stable toolchain and a cargo-fuzz
 //! target is one line.
 
+mod graphs;
+
+pub use graphs::{graph_seeds, graphs};
+
 use crate::{
     Any, Body, ByteOrder, Char, CodeSet, CodeSets, Decode, DecodeError, Decoder, Encode, EncodeError,
     Encoder, Fixed, Format, LongDouble, Octets, Padding, Segment, Sequence, TypeCode, Version, WChar,

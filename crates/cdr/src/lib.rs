@@ -15,6 +15,7 @@
 //! * [`Encode`] and [`Decode`] are what a value of an IDL type implements;
 //! * [`Element`] and [`Sequence`] are the types whose layout in memory is their layout on the wire, and the
 //!   sequences of them, sent and received without a copy.
+//! * [`Value`] is a value of a valuetype, shared as the message shares it.
 //! * [`TypeCode`] describes a type, and [`Any`] is a value with its description, encoded until it is asked for.
 //!
 //! What it leaves to others: messages and references (`zorb_giop`), sockets, threads, clocks. It never does I/O and
@@ -62,10 +63,11 @@ mod tiling;
 mod tuple;
 mod type_code;
 mod value;
+mod valuetype;
 mod walk;
 
 pub use any::{Any, AnyError};
-pub use body::{Body, Held, Segment};
+pub use body::{Body, Piece, Segment};
 pub use decoder::{Decoder, Limits};
 pub use element::Element;
 pub use encoder::{BORROW_FROM, Encoder, FRAGMENT_HEADER, Mark};
@@ -78,6 +80,9 @@ pub use sequence::{Sequence, VIEW_FROM};
 pub use tiling::Padding;
 pub use type_code::{Described, Describer, TCKind, TypeCode, TypeCodeError, TypeRef};
 pub use value::{Bounded, Decode, Encode};
+#[doc(hidden)]
+pub use valuetype::State;
+pub use valuetype::{Held, Value, ValueInfo, ValueType};
 
 pub use text::{check_string_bound, check_wstring_bound};
 

@@ -20,8 +20,8 @@
 
 pub use zorb_cdr as cdr;
 pub use zorb_cdr::{
-    Any, AnyError, Char, Described, Describer, Fixed, FixedError, LongDouble, Sequence, TCKind, TypeCode,
-    TypeCodeError, TypeRef, WChar,
+    Any, AnyError, Char, Described, Describer, Fixed, FixedError, Held, LongDouble, Sequence, TCKind,
+    TypeCode, TypeCodeError, TypeRef, Value, ValueInfo, ValueType, WChar,
 };
 #[cfg(feature = "config")]
 pub use zorb_config as config;

@@ -40,3 +40,8 @@ pub mod newer {
 pub mod anys {
     zorb::include_idl!("anys");
 }
+
+/// Values of valuetypes.
+pub mod values {
+    zorb::include_idl!("values");
+}

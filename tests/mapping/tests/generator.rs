@@ -15,7 +15,7 @@ fn generate(text: &str) -> Result<String, Error> {
 /// What small IDL files become. After a change that is meant, write them anew with `UPDATE_GOLDEN=1` and read the difference.
 #[test]
 fn the_text_is_as_reviewed() {
-    for name in ["bank", "decimals", "newer", "anys"] {
+    for name in ["bank", "decimals", "newer", "anys", "values"] {
         let golden = format!("{}/golden/{name}.rs.txt", env!("CARGO_MANIFEST_DIR"));
         let idl = format!("{}/idl/{name}.idl", env!("CARGO_MANIFEST_DIR"));
         let text = Config::new().generate(&[idl]).expect("it is correct").text;
@@ -40,7 +40,7 @@ fn what_has_no_mapping_is_named_with_its_place() {
         struct Holder { ValueBase thing; };
         typedef ValueBase Anything;
         struct Listed { sequence<ValueBase> things; };
-        valuetype Node { public long x; };
+        custom valuetype Node { public long x; };
         valuetype Boxed string;
         abstract interface Shape {};
         local interface Here {};
@@ -64,12 +64,11 @@ fn what_has_no_mapping_is_named_with_its_place() {
         (2, "`ValueBase`"),
         (3, "`ValueBase`"),
         (4, "`ValueBase`"),
-        (5, "valuetype `Node`"),
-        (6, "boxed valuetype `Boxed`"),
+        (5, "custom valuetype `Node`"),
         (7, "abstract interface `Shape`"),
         (8, "local interface `Here`"),
         (9, "native type `Pointer`"),
-        (10, "valuetype `Node`"),
+        (10, "custom valuetype `Node`"),
         (10, "the `context` clause of `run`"),
         (10, "`ValueBase`"),
         (12, "abstract valuetype `Plan`"),
@@ -91,7 +90,7 @@ fn what_has_no_mapping_is_named_with_its_place() {
 #[test]
 fn what_has_no_mapping_is_found_in_other_crates_too() {
     let other = "module other {
-        typedef ValueBase Anything; typedef sequence<Anything> Things; abstract interface Shape {}; valuetype Node {};
+        typedef ValueBase Anything; typedef sequence<Anything> Things; abstract interface Shape {}; custom valuetype Node {};
     };";
     let text = "
         #include <orb.idl>
@@ -106,7 +105,7 @@ fn what_has_no_mapping_is_found_in_other_crates_too() {
         "test.idl:4:39: `ValueBase`",
         "test.idl:5:19: inheritance from abstract interface `other::Shape`",
         "test.idl:5:64: `CORBA::AbstractBase`",
-        "test.idl:5:83: valuetype `other::Node`",
+        "test.idl:5:83: custom valuetype `other::Node`",
     ] {
         assert!(places(&error).iter().any(|it| it.starts_with(part)), "{part} in {:#?}", places(&error));
     }

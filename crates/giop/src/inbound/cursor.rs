@@ -8,7 +8,7 @@ use alloc::vec::Vec;
 use core::ops::Range;
 
 use zorb_cdr::copies::copied;
-use zorb_cdr::{Body, ByteOrder, Held, Octets, Segment};
+use zorb_cdr::{Body, ByteOrder, Octets, Piece, Segment};
 
 use crate::ProtocolError;
 use crate::header::{HEADER_SIZE, Header};
@@ -25,7 +25,7 @@ pub(super) struct Cursor<'a> {
     phase: usize,
     /// Octets before the segment in its message or fragment.
     before: usize,
-    following: &'a [Segment<Held>],
+    following: &'a [Segment<Piece>],
     /// Octets in `following`.
     left_later: usize,
 }
@@ -34,22 +34,22 @@ pub(super) struct Cursor<'a> {
 #[derive(Clone, Copy)]
 enum Holder<'a> {
     Octets(&'a Octets),
-    Held(&'a Held),
+    Piece(&'a Piece),
 }
 
 impl Holder<'_> {
     /// A part of it; what is lent is copied.
     fn octets(self, range: Range<usize>) -> Octets {
         match self {
-            Holder::Octets(octets) | Holder::Held(Held::Octets(octets)) => octets.slice(range),
-            Holder::Held(Held::Lent(octets)) => octets[range].into(),
+            Holder::Octets(octets) | Holder::Piece(Piece::Octets(octets)) => octets.slice(range),
+            Holder::Piece(Piece::Lent(octets)) => octets[range].into(),
         }
     }
 
-    fn held(self, range: Range<usize>) -> Held {
+    fn held(self, range: Range<usize>) -> Piece {
         match self {
             Holder::Octets(octets) => octets.slice(range).into(),
-            Holder::Held(held) => held.slice(range),
+            Holder::Piece(held) => held.slice(range),
         }
     }
 }
@@ -92,7 +92,7 @@ impl<'a> Cursor<'a> {
         let Some((next, following)) = self.following.split_first() else { return false };
         // A fragment's segment begins after its header, so its phase tells what stood before it.
         self.octets = &next.octets;
-        self.holder = Holder::Held(&next.octets);
+        self.holder = Holder::Piece(&next.octets);
         self.at = 0;
         self.phase = next.phase;
         self.before = HEADER_SIZE;
@@ -221,6 +221,6 @@ impl<'a> Cursor<'a> {
 }
 
 #[cold]
-fn divided_body(first: Segment<Held>, following: &[Segment<Held>], order: ByteOrder) -> Body {
+fn divided_body(first: Segment<Piece>, following: &[Segment<Piece>], order: ByteOrder) -> Body {
     Body::many(core::iter::once(first).chain(following.iter().cloned()).collect(), order)
 }

@@ -11,7 +11,7 @@
 
 use alloc::vec::Vec;
 
-use zorb_cdr::{Body, Held, Segment, Version};
+use zorb_cdr::{Body, Piece, Segment, Version};
 
 use super::buffer::ReceiveBuffer;
 use super::cursor::Cursor;
@@ -22,7 +22,7 @@ use crate::{Limits, Message, MessageType, ProtocolError};
 /// What has come of it.
 pub(super) struct Pieces {
     header: Header,
-    segments: Vec<Segment<Held>>,
+    segments: Vec<Segment<Piece>>,
     /// Octets in them.
     octets: usize,
     /// Reads the next message.
@@ -60,7 +60,7 @@ impl Pieces {
     }
 
     /// Adds octets that come next, no more than are missing.
-    pub(super) fn add(&mut self, octets: impl Into<Held>) {
+    pub(super) fn add(&mut self, octets: impl Into<Piece>) {
         let octets = octets.into();
         let phase = self.octets & 7;
         self.octets += octets.len();

@@ -123,7 +123,7 @@ impl Private {
         // Octets of what has begun to come that were taken where they lie.
         let mut lent = 0;
         loop {
-            if let Some(waiter) = upcall::current() {
+            if let Some(waiter) = upcall::current().filter(|_| lent == 0) {
                 // Of an earlier wait, perhaps.
                 self.channel.heard();
                 if self.channel.arm(Wanted::Input) != Armed::Ready {

@@ -68,6 +68,27 @@ pub fn union(
     })
 }
 
+/// A `valuetype`: its modifier, its base, and the visibility of each member behind it.
+pub fn value(
+    to: &mut Describer,
+    id: &str,
+    name: &str,
+    modifier: i16,
+    base: Option<Part>,
+    members: &[(&'static str, Part, i16)],
+) -> TypeRef {
+    to.value(id, name, modifier, |to| {
+        let base = base.map(|base| base(to));
+        (base, members.iter().map(|(name, part, access)| (*name, part(to), *access)).collect())
+    })
+}
+
+/// A boxed value.
+pub fn value_box(to: &mut Describer, id: &str, name: &str, of: Part) -> TypeRef {
+    let of = of(to);
+    to.value_box(id, name, of)
+}
+
 /// A `typedef`.
 pub fn alias(to: &mut Describer, id: &str, name: &str, of: Part) -> TypeRef {
     let of = of(to);

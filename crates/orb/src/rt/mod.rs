@@ -17,7 +17,7 @@ pub use zorb_cdr as cdr;
 pub use zorb_cdr::bytemuck;
 pub use zorb_cdr::{
     Any, Char, Decode, DecodeError, Decoder, Described, Describer, Element, Encode, EncodeError, Encoder,
-    Fixed, LongDouble, Sequence, TypeCode, TypeRef, WChar,
+    Fixed, LongDouble, Sequence, State, TypeCode, TypeRef, Value, ValueInfo, ValueType, WChar,
 };
 
 pub use crate::described;

@@ -1,0 +1,260 @@
+//! Values read: what a peer says of where things are is looked up among what was read, never believed.
+
+use super::write::{CHUNKED, CODEBASE, INDIRECTION, LAST_VALUE_TAG, LIST_OF_IDS, ONE_ID, VALUE_TAG};
+use super::{Link, Node, Value, ValueInfo, ValueType};
+use crate::{Decode, DecodeError, DecodeErrorKind, Decoder};
+use alloc::collections::BTreeMap;
+use alloc::sync::{Arc, Weak};
+use alloc::vec::Vec;
+
+/// How many repository ids a value may list: more than any type has truncatable bases. A list may be meant again by each
+/// value that follows, so its length is paid many times.
+const IDS: usize = 64;
+
+type Text = Arc<[u8]>;
+
+/// What was read of values so far, by where it began.
+#[derive(Default)]
+pub(crate) struct Seen {
+    places: BTreeMap<usize, Place>,
+    /// How many chunked values are being read.
+    level: u32,
+    /// An end tag has closed all chunked values from this level on.
+    closed: Option<u32>,
+    /// The height of the highest value that the one being read holds so far.
+    height: u32,
+}
+
+impl Seen {
+    /// Whether nothing may follow in the chunked value that is read.
+    pub(crate) fn is_closed(&self) -> bool {
+        self.closed.is_some()
+    }
+}
+
+#[derive(Clone)]
+enum Place {
+    /// A value that is being read.
+    Begun(Weak<Node>, &'static ValueInfo),
+    Read(Arc<Node>),
+    /// A value in a part that was cut off.
+    Skipped,
+    Text(Text),
+    List(Arc<[Text]>),
+}
+
+impl<T: ValueType> Decode for Option<Value<T>> {
+    const MIN_SIZE: usize = 4;
+
+    fn decode(from: &mut Decoder<'_>) -> Result<Self, DecodeError> {
+        Ok(read(T::info(), from)?.map(Value::of))
+    }
+}
+
+fn invalid(why: &'static str, from: &Decoder<'_>) -> DecodeError {
+    from.error(DecodeErrorKind::Invalid(why), "value")
+}
+
+fn read(formal: &'static ValueInfo, from: &mut Decoder<'_>) -> Result<Option<Link>, DecodeError> {
+    let tag = read_tag(from)?;
+    let link = match tag {
+        0 => None,
+        INDIRECTION => Some(match read_place(from)? {
+            Place::Read(node) if node.info.is_a(formal) => {
+                let values = from.values();
+                values.height = values.height.max(node.height);
+                Link::Strong(node)
+            }
+            Place::Begun(node, info) if info.is_a(formal) => Link::Weak(node),
+            Place::Read(_) | Place::Begun(..) => {
+                return Err(invalid("an indirection leads to a value of another type", from));
+            }
+            Place::Skipped => return Err(invalid("an indirection leads into what was cut off", from)),
+            _ => return Err(invalid("an indirection leads to no value", from)),
+        }),
+        VALUE_TAG..=LAST_VALUE_TAG => return from.nested(|from| read_new(tag, formal, from)).map(Some),
+        _ => return Err(invalid("no value begins with its tag", from)),
+    };
+    reenter(from);
+    Ok(link)
+}
+
+/// Between chunks nothing may be read but what begins the next.
+fn reenter(from: &mut Decoder<'_>) {
+    if from.has_values() && from.values().level > 0 && from.chunk_end().is_none() {
+        from.limit(from.position());
+    }
+}
+
+/// Reads the tag of a value: in the chunk if there is room in it, or behind it.
+fn read_tag(from: &mut Decoder<'_>) -> Result<u32, DecodeError> {
+    let Some(end) = from.chunk_end() else { return from.read_u32() };
+    if end.saturating_sub(from.position()) < 4 {
+        skip_chunk(end, from)?;
+        if from.values().is_closed() {
+            return Err(invalid("a value ends before its state", from));
+        }
+        if !from.open_chunk() {
+            return from.read_u32();
+        }
+    }
+    match from.read_u32()? {
+        VALUE_TAG..=LAST_VALUE_TAG => Err(invalid("a value begins inside a chunk", from)),
+        tag => Ok(tag),
+    }
+}
+
+/// Follows an indirection, whose tag was read.
+fn read_place(from: &mut Decoder<'_>) -> Result<Place, DecodeError> {
+    let offset = from.read_i32()?;
+    let target = (from.position() - 4).checked_add_signed(offset as isize);
+    let place = target.and_then(|target| from.values().places.get(&target)).cloned();
+    place.ok_or_else(|| invalid("an indirection leads to nothing", from))
+}
+
+/// A string, or where it stands.
+fn read_text(from: &mut Decoder<'_>) -> Result<Text, DecodeError> {
+    let length = from.read_u32()?;
+    if length == INDIRECTION {
+        return match read_place(from)? {
+            Place::Text(text) => Ok(text),
+            _ => Err(invalid("an indirection leads to no repository id", from)),
+        };
+    }
+    let at = from.position() - 4;
+    let kind = DecodeErrorKind::LengthBeyondEnd { length, left: from.remaining() };
+    let length = usize::try_from(length).ok().filter(|length| *length <= from.remaining());
+    let octets = from.read_octets(length.ok_or_else(|| from.error(kind, "repository id"))?)?;
+    let Some((0, text)) = octets.split_last() else {
+        return Err(from.error(DecodeErrorKind::Unterminated, "repository id"));
+    };
+    let text = Text::from(text);
+    from.values().places.insert(at, Place::Text(text.clone()));
+    Ok(text)
+}
+
+fn read_ids(tag: u32, from: &mut Decoder<'_>) -> Result<Arc<[Text]>, DecodeError> {
+    match tag & LIST_OF_IDS {
+        0 => Ok(Arc::new([])),
+        ONE_ID => Ok(Arc::new([read_text(from)?])),
+        LIST_OF_IDS => {
+            let count = from.read_u32()?;
+            if count == INDIRECTION {
+                return match read_place(from)? {
+                    Place::List(ids) => Ok(ids),
+                    _ => Err(invalid("an indirection leads to no list of repository ids", from)),
+                };
+            }
+            let at = from.position() - 4;
+            if count as usize > IDS {
+                return Err(invalid("it lists more than 64 repository ids", from));
+            }
+            let ids: Arc<[Text]> = (0..count).map(|_| read_text(from)).collect::<Result<Vec<_>, _>>()?.into();
+            from.values().places.insert(at, Place::List(ids.clone()));
+            Ok(ids)
+        }
+        _ => Err(invalid("no value begins with its tag", from)),
+    }
+}
+
+fn read_new(tag: u32, formal: &'static ValueInfo, from: &mut Decoder<'_>) -> Result<Link, DecodeError> {
+    let at = from.position() - 4;
+    if tag & CODEBASE != 0 {
+        read_text(from)?;
+    }
+    let ids = read_ids(tag, from)?;
+    let chunked = tag & CHUNKED != 0;
+    let outer = from.values().level;
+    let known = ids.iter().enumerate().find_map(|(index, id)| Some((index, formal.find(id)?)));
+    let (index, info) = match known {
+        Some(known) => known,
+        None if ids.is_empty() => (0, formal),
+        None => return Err(invalid("its type is not known here, nor one that it may be cut down to", from)),
+    };
+    if !chunked && (outer > 0 || index > 0) {
+        return Err(invalid("it is not in chunks", from));
+    }
+    if chunked {
+        from.values().level = outer + 1;
+        from.limit(from.position());
+    }
+    let (before, (_, limit)) = (core::mem::take(&mut from.values().height), from.depth());
+    let mut failed = None;
+    let node = Arc::new_cyclic(|weak| {
+        from.values().places.insert(at, Place::Begun(weak.clone(), info));
+        let state = (info.read)(from).map_err(|error| failed = Some(error)).ok();
+        // Of what is shared, nesting does not bound how deep it lies.
+        let height = from.values().height.saturating_add(1);
+        if height > limit {
+            failed.get_or_insert(from.error(DecodeErrorKind::TooDeep { limit }, "value"));
+        }
+        Node { info, height, state }
+    });
+    if let Some(error) = failed {
+        return Err(error);
+    }
+    let values = from.values();
+    values.height = before.max(node.height);
+    values.places.insert(at, Place::Read(node.clone()));
+    if chunked {
+        end(outer + 1, from)?;
+    }
+    Ok(Link::Strong(node))
+}
+
+/// Goes to the end of the chunk that is read.
+fn skip_chunk(end: usize, from: &mut Decoder<'_>) -> Result<(), DecodeError> {
+    while from.position() < end {
+        let here = from.left_here().min(end - from.position());
+        // At the end of a segment the next is gone on to.
+        from.read_octets(here.max(1))?;
+    }
+    from.unlimit();
+    Ok(())
+}
+
+/// Goes past the end of a chunked value, and past all of it that its type here does not have.
+fn end(level: u32, from: &mut Decoder<'_>) -> Result<(), DecodeError> {
+    let (depth, limit) = from.depth();
+    let mut inner = 0;
+    while !from.values().is_closed() {
+        if let Some(end) = from.chunk_end() {
+            skip_chunk(end, from)?;
+        }
+        if from.open_chunk() {
+            continue;
+        }
+        match from.read_u32()? {
+            0 => {}
+            1..VALUE_TAG => return Err(from.error(DecodeErrorKind::Truncated, "chunk")),
+            tag @ VALUE_TAG..=LAST_VALUE_TAG => {
+                let at = from.position() - 4;
+                inner += 1;
+                if depth + inner > limit {
+                    return Err(from.error(DecodeErrorKind::TooDeep { limit }, "value"));
+                }
+                if tag & CHUNKED == 0 {
+                    return Err(invalid("it is not in chunks", from));
+                }
+                if tag & CODEBASE != 0 {
+                    read_text(from)?;
+                }
+                read_ids(tag, from)?;
+                from.values().places.insert(at, Place::Skipped);
+            }
+            tag => match tag.wrapping_neg() {
+                closed if closed <= level => from.values().closed = Some(closed),
+                closed if closed <= level + inner => inner = closed - 1 - level,
+                _ => return Err(invalid("an end tag ends no value", from)),
+            },
+        }
+    }
+    let values = from.values();
+    values.level = level - 1;
+    if values.closed == Some(level) {
+        values.closed = None;
+    }
+    from.unlimit();
+    reenter(from);
+    Ok(())
+}
