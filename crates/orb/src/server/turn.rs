@@ -10,10 +10,14 @@
 //!
 //! A short upcall pays two atomic operations. A long one loses the turn, so that no call waits behind it.
 
+use std::mem;
 use std::sync::Arc;
 use std::sync::atomic::{AtomicU64, Ordering};
 
+use parking_lot::Mutex;
+
 use super::connection::Connection;
+use super::request::ServerRequest;
 
 const READING: u64 = 0;
 const UPCALL: u64 = 1;
@@ -28,6 +32,8 @@ pub(super) struct Turn {
     state: AtomicU64,
     /// What the keeper saw last.
     seen: AtomicU64,
+    /// Requests that were received behind the one that runs, and are run by the same thread; the next one is the last.
+    behind: Mutex<Vec<ServerRequest>>,
 }
 
 /// Which upcall it is that ends.
@@ -47,7 +53,33 @@ pub(super) enum Look {
 
 impl Turn {
     pub(super) fn new(connection: Arc<Connection>) -> Turn {
-        Turn { connection, state: AtomicU64::new(READING), seen: AtomicU64::new(READING) }
+        Turn {
+            connection,
+            state: AtomicU64::new(READING),
+            seen: AtomicU64::new(READING),
+            behind: Mutex::default(),
+        }
+    }
+
+    /// Requests that are to be run behind the first. If somebody watches whether an upcall lasts, their answers leave together.
+    pub(super) fn wait_behind(&self, mut requests: Vec<ServerRequest>, is_watched: bool) {
+        if is_watched {
+            self.connection.hold_replies();
+        }
+        requests.reverse();
+        *self.behind.lock() = requests;
+    }
+
+    /// The next of them.
+    pub(super) fn next_behind(&self) -> Option<ServerRequest> {
+        self.behind.lock().pop()
+    }
+
+    /// Those that have not begun: somebody else is to run them, since an upcall lasts. What was answered leaves.
+    pub(super) fn hand_on(&self) -> impl Iterator<Item = ServerRequest> + use<> {
+        let rest = mem::take(&mut *self.behind.lock());
+        self.connection.release_replies();
+        rest.into_iter().rev()
     }
 
     /// The reader is about to run upcalls.

@@ -8,6 +8,7 @@ use std::collections::VecDeque;
 use std::io::{self, IoSlice};
 use std::sync::atomic::{AtomicBool, AtomicU64, Ordering};
 use std::time::{Duration, Instant};
+use std::{iter, mem};
 
 use bytes::{Buf, Bytes};
 use parking_lot::{Mutex, MutexGuard};
@@ -18,6 +19,12 @@ use crate::transport::gather::send_all;
 
 /// Parts handed to one system call when what waited is sent on: few enough for the stack.
 const PARTS: usize = 32;
+
+/// Octets of a message that may wait for others to leave with. 4 KiB: copying it costs less than a tenth of the system call that is saved.
+const SMALL: usize = 4 << 10;
+
+/// Octets that wait so, of all messages. 64 KiB: what one system call moves at its best rate.
+const HELD: usize = 64 << 10;
 
 /// What waits to be sent on one connection.
 #[derive(Default)]
@@ -34,6 +41,17 @@ struct Unsent {
     queue: VecDeque<Bytes>,
     octets: usize,
     ended: bool,
+    /// Small messages are kept in `held`, to leave together.
+    holds: bool,
+    held: Vec<u8>,
+    /// A message cannot be sent at once: others wait, small ones are held, or it has ended.
+    detours: bool,
+}
+
+impl Unsent {
+    fn note_detours(&mut self) {
+        self.detours = self.ended || self.holds || !self.queue.is_empty();
+    }
 }
 
 /// What became of a message.
@@ -69,18 +87,100 @@ impl Writing {
         now: impl Fn() -> u64,
     ) -> Sent {
         let unsent = self.unsent();
+        if unsent.detours {
+            return self.send_by_detour(unsent, channel, parts, whole, patience, most, now);
+        }
+        match channel.send_now(parts) {
+            Ok(sent) if sent == whole => Sent::Whole,
+            Ok(sent) => self.send_rest(unsent, channel, parts, sent, patience, most, now),
+            Err(error) => Sent::Failed(error),
+        }
+    }
+
+    /// Where others wait, or small messages are held.
+    #[inline(never)]
+    #[allow(clippy::too_many_arguments, reason = "the other half of `send`")]
+    fn send_by_detour(
+        &self,
+        mut unsent: MutexGuard<'_, Unsent>,
+        channel: &dyn Channel,
+        parts: &mut [IoSlice<'_>],
+        whole: usize,
+        patience: impl Fn() -> Duration,
+        most: usize,
+        now: impl Fn() -> u64,
+    ) -> Sent {
         if unsent.ended {
             return Sent::Failed(io::ErrorKind::NotConnected.into());
         }
-        if unsent.queue.is_empty() {
-            match channel.send_now(parts) {
-                Ok(sent) if sent == whole => Sent::Whole,
-                Ok(sent) => self.send_rest(unsent, channel, parts, sent, patience, most, now),
-                Err(error) => Sent::Failed(error),
-            }
-        } else {
-            Self::queue(unsent, parts, most)
+        if !unsent.queue.is_empty() {
+            return Self::queue(unsent, parts, most);
         }
+        if whole <= SMALL && unsent.held.len() + whole <= HELD {
+            parts.iter().for_each(|part| unsent.held.extend_from_slice(part));
+            copied(whole);
+            return Sent::Whole;
+        }
+        // What was held leaves with it.
+        let held = mem::take(&mut unsent.held);
+        let own = parts.iter().map(|part| IoSlice::new(part));
+        let mut all: Vec<_> = iter::once(IoSlice::new(&held)).chain(own).collect();
+        self.send_all_now(unsent, channel, &mut all, held.len() + whole, patience, most, now)
+    }
+
+    #[allow(clippy::too_many_arguments, reason = "as `send`")]
+    fn send_all_now(
+        &self,
+        unsent: MutexGuard<'_, Unsent>,
+        channel: &dyn Channel,
+        parts: &mut [IoSlice<'_>],
+        whole: usize,
+        patience: impl Fn() -> Duration,
+        most: usize,
+        now: impl Fn() -> u64,
+    ) -> Sent {
+        match channel.send_now(parts) {
+            Ok(sent) if sent == whole => Sent::Whole,
+            Ok(sent) => self.send_rest(unsent, channel, parts, sent, patience, most, now),
+            Err(error) => Sent::Failed(error),
+        }
+    }
+
+    /// Small messages are held from now on, until they are [released](Self::release).
+    pub(super) fn hold(&self) {
+        let mut unsent = self.unsent();
+        (unsent.holds, unsent.detours) = (true, true);
+    }
+
+    /// Sends what was held, in one system call; nothing is held any more.
+    pub(super) fn release(
+        &self,
+        channel: &dyn Channel,
+        patience: impl Fn() -> Duration,
+        most: usize,
+        now: impl Fn() -> u64,
+    ) -> Sent {
+        let mut unsent = self.unsent();
+        unsent.holds = false;
+        let mut held = mem::take(&mut unsent.held);
+        unsent.note_detours();
+        if held.is_empty() || unsent.ended {
+            unsent.held = held;
+            return Sent::Whole;
+        }
+        let whole = held.len();
+        let sent = match unsent.queue.is_empty() {
+            true => {
+                self.send_all_now(unsent, channel, &mut [IoSlice::new(&held)], whole, patience, most, now)
+            }
+            false => Self::queue(unsent, &[IoSlice::new(&held)], most),
+        };
+        held.clear();
+        let mut unsent = self.unsent();
+        if unsent.held.capacity() == 0 {
+            unsent.held = held;
+        }
+        sent
     }
 
     #[cold]
@@ -125,6 +225,7 @@ impl Writing {
         copied(octets);
         unsent.octets += octets;
         unsent.queue.push_back(rest.into());
+        unsent.detours = true;
         Sent::Queued
     }
 
@@ -152,6 +253,7 @@ impl Writing {
                 unsent.queue.pop_front();
             }
         }
+        unsent.note_detours();
         self.blocked.store(false, Ordering::SeqCst);
         Ok(true)
     }
@@ -170,7 +272,7 @@ impl Writing {
     /// Nothing more will be sent; what waits is dropped.
     pub(super) fn end(&self) {
         let mut unsent = self.unsent();
-        *unsent = Unsent { ended: true, ..Unsent::default() };
+        *unsent = Unsent { ended: true, detours: true, ..Unsent::default() };
         self.blocked.store(false, Ordering::SeqCst);
     }
 }

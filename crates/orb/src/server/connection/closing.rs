@@ -53,6 +53,7 @@ impl Connection {
         if self.stage.compare_exchange(CLOSING, DRAINING, Ordering::SeqCst, Ordering::SeqCst).is_err() {
             return;
         }
+        self.release_replies();
         let farewell = self.watch().farewell;
         let version = self.version();
         let octets = match farewell {

@@ -423,6 +423,21 @@ impl Connection {
         }
     }
 
+    /// Small messages wait for each other from now on.
+    pub(super) fn hold_replies(&self) {
+        self.writing.hold();
+    }
+
+    /// Those that wait leave, in one system call, and no others wait.
+    pub(super) fn release_replies(self: &Arc<Self>) {
+        let most = self.engine.settings.limits.unsent_octets;
+        let patience = || self.engine.patience();
+        match self.writing.release(&*self.channel, patience, most, || self.engine.now()) {
+            Sent::Whole | Sent::Queued => {}
+            unusual => self.sent_not_all(unusual),
+        }
+    }
+
     /// The same; what the transport does not take at once is left to the keeper.
     pub(super) fn send_without_waiting(self: &Arc<Self>, message: &Encoder<'_>) {
         let mut parts: Vec<_> = message.slices().map(IoSlice::new).collect();

@@ -38,6 +38,9 @@ const ACCEPT_PAUSE: Duration = Duration::from_millis(100);
 /// Connections accepted in a row before others have their turn.
 const ACCEPTS_IN_A_ROW: usize = 64;
 
+/// Connections that are accepted when the server stops, only to be closed in order: as many as systems let wait.
+const MOST_LAST: usize = 4096;
+
 /// Events taken at once.
 const EVENTS: usize = 256;
 
@@ -87,6 +90,10 @@ impl Keeper {
             next_wait: Cell::new(FIRST_WAIT),
             depth: Cell::new(0),
         })
+    }
+
+    pub(super) fn engine(&self) -> &Arc<Engine> {
+        &self.engine
     }
 
     /// Until the engine has stopped and every connection has ended.
@@ -323,7 +330,10 @@ impl Keeper {
         if active {
             self.ticks.set(QUIET_TICKS);
         }
-        taken.iter().for_each(|turn| turn.connection.park());
+        for turn in &taken {
+            self.engine.hand_on(turn);
+            turn.connection.park();
+        }
         active
     }
 
@@ -351,10 +361,17 @@ impl Keeper {
 
     /// Accepts no more, and closes connections as they can be closed.
     fn stop(&self, now: Instant) {
+        // The last handles are those below: each listener ends as soon as nothing waits at it.
+        self.engine.acceptors.lock().clear();
         for acceptor in mem::take(&mut *self.acceptors.borrow_mut()) {
             let _ = self.engine.epoll.remove(acceptor.descriptor());
+            // Who has connected already may have sent a request: a connection that is closed in order says that it was not
+            // executed, one that is reset with the listener says nothing.
+            for _ in 0..MOST_LAST {
+                let Ok(Some(channel)) = acceptor.accept_now() else { break };
+                self.engine.adopt(channel);
+            }
         }
-        self.engine.acceptors.lock().clear();
         self.accept_again.set(None);
         let overdue = self.engine.stop_by.lock().is_some_and(|by| now >= by);
         for connection in self.all_connections() {

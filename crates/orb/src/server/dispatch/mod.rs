@@ -4,7 +4,7 @@
 //!             keeper: epoll ─── readable ──► queue ──► a thread: has the turn, reads, runs upcalls, replies
 //!               ▲  ▲                          ▲                       │        │
 //!               │  └────── parked ────────────┼───────────────────────┘        │
-//!               │                             └── requests behind the first ───┤
+//!               │                             └── the rest of a burst ─────────┤
 //!               └── an upcall that lasts: the turn is taken, the connection armed for another thread
 //! ```
 //!
@@ -319,6 +319,13 @@ impl Engine {
     /// Runs a job on a server thread.
     pub(super) fn spawn(self: &Arc<Self>, job: Box<dyn FnOnce() + Send>) {
         self.submit(Task::Job(job));
+    }
+
+    /// The upcall of this turn's thread lasts: other threads run what waits behind it.
+    fn hand_on(self: &Arc<Self>, turn: &Turn) {
+        for request in turn.hand_on() {
+            self.submit(Task::Run(request));
+        }
     }
 
     fn submit(self: &Arc<Self>, task: Task) {

@@ -28,7 +28,7 @@ impl ThreadWait {
 
 impl Waiter for ThreadWait {
     fn until_readable(&self, descriptor: BorrowedFd<'_>, deadline: Instant) {
-        give_up(self.turn.as_deref());
+        give_up(&self.engine, self.turn.as_deref());
         self.engine.queue.waits_outside(true);
         if let Err(error) = zorb_ipc::wait_readable(descriptor, deadline) {
             // Whoever asked receives next, and learns what is wrong by that.
@@ -52,15 +52,16 @@ impl ReactorWait {
 
 impl Waiter for ReactorWait {
     fn until_readable(&self, descriptor: BorrowedFd<'_>, deadline: Instant) {
-        give_up(self.turn.as_deref());
+        give_up(self.keeper.engine(), self.turn.as_deref());
         self.keeper.serve_until_readable(descriptor, deadline);
     }
 }
 
-fn give_up(turn: Option<&Turn>) {
+fn give_up(engine: &Arc<Engine>, turn: Option<&Turn>) {
     if let Some(turn) = turn
         && turn.give_up()
     {
+        engine.hand_on(turn);
         turn.connection.park();
     }
 }

@@ -7,7 +7,7 @@ use std::io;
 use std::panic::{AssertUnwindSafe, catch_unwind};
 use std::rc::Rc;
 use std::sync::Arc;
-use std::time::Duration;
+use std::time::{Duration, Instant};
 
 use super::super::connection::{Connection, Farewell, Next, Reading};
 use super::super::turn::Turn;
@@ -22,6 +22,12 @@ use crate::upcall::{self, Waiter};
 /// Messages looked at before the first of them is run. 64: enough that a burst is spread over all threads, few enough that
 /// the first is not kept waiting.
 const BATCH: usize = 64;
+
+/// How long the requests of one burst are run one after the other, before other threads run the rest. 100 µs: what it takes to wake a few.
+const LONGEST_BURST: Duration = Duration::from_micros(100);
+
+/// Bursts that are given to other threads at once after one that lasted. 16: a burst that lasts for nothing is then a hundredth of all.
+const PASSED_OVER: u32 = 16;
 
 /// Waits of one turn with which the connection leaves the keeper's set: each arrival costs a tenth of a microsecond more
 /// while it is in it, and leaving is one system call.
@@ -104,6 +110,7 @@ fn take_turn(engine: &Arc<Engine>, turn: &Turn, patience: Patience) {
     // Whether the last receive took all that there was, as far as one can know.
     let mut drained = false;
     let mut waits = 0u32;
+    let mut burst = Burst::default();
     loop {
         let mut reading = connection.reading();
         let request = loop {
@@ -157,12 +164,22 @@ fn take_turn(engine: &Arc<Engine>, turn: &Turn, patience: Patience) {
             exhausted = false;
         };
         passed(Point::Admitted);
-        let behind = hand_on(engine, connection, &mut reading);
+        let is_alone = connection.has_taken_all(&mut reading);
+        let behind = match is_alone {
+            true => {
+                connection.note_buffered(&mut reading, false);
+                Behind::Nothing
+            }
+            false => burst.look_behind(engine, turn, &mut reading),
+        };
         drop(reading);
         let mark = turn.begin();
         engine.watch_upcall();
         engine.run(request);
         passed(Point::Done);
+        if !is_alone {
+            burst.run(engine, turn);
+        }
         if engine.queue.has_waiting() {
             run_waiting(engine);
         }
@@ -214,29 +231,63 @@ enum Behind {
     Closed,
 }
 
-/// Gives the requests that were received behind the first to other threads: it may take long.
-#[inline]
-fn hand_on(engine: &Arc<Engine>, connection: &Arc<Connection>, reading: &mut Reading) -> Behind {
-    for _ in 1..BATCH {
-        if connection.has_taken_all(reading) {
-            connection.note_buffered(reading, false);
-            return Behind::Nothing;
-        }
-        if connection.must_pause(reading) {
-            break;
-        }
-        match connection.next_request(reading) {
-            Next::Request(request) => engine.submit(Task::Run(request)),
-            Next::Nothing => {
-                connection.note_buffered(reading, false);
-                return Behind::Nothing;
+/// Requests that were received together, and are run one after the other by the thread that received them.
+///
+/// That saves the hand-off to another thread, and a system call for each answer: they leave together. It is for upcalls that are short. As soon
+/// as a burst lasts, the rest of it goes to other threads; when the upcall itself lasts the keeper sees to that, or the upcall's own
+/// wait. And who has seen that gives the next bursts to other threads at once, before the first upcall begins.
+#[derive(Default)]
+struct Burst {
+    /// When the one began that runs.
+    begun: Option<Instant>,
+    /// Bursts that go to other threads at once.
+    others: u32,
+}
+
+impl Burst {
+    /// Takes the requests that were received behind the first.
+    #[inline(never)]
+    fn look_behind(&mut self, engine: &Arc<Engine>, turn: &Turn, reading: &mut Reading) -> Behind {
+        let connection = &turn.connection;
+        let (mut requests, mut is_closed) = (Vec::new(), false);
+        while requests.len() < BATCH && !connection.must_pause(reading) {
+            match connection.next_request(reading) {
+                Next::Request(request) => requests.push(request),
+                Next::Nothing => break,
+                Next::Closed => {
+                    is_closed = true;
+                    break;
+                }
             }
-            Next::Closed => return Behind::Closed,
+        }
+        let more = !is_closed && reading.inbound.has_buffered();
+        connection.note_buffered(reading, more);
+        if self.others > 0 && !requests.is_empty() {
+            self.others -= 1;
+            requests.drain(..).for_each(|request| engine.submit(Task::Run(request)));
+        }
+        if !requests.is_empty() {
+            self.begun = Some(Instant::now());
+            turn.wait_behind(requests, engine.has_threads());
+        }
+        match () {
+            () if is_closed => Behind::Closed,
+            () if more => Behind::More,
+            () => Behind::Nothing,
         }
     }
-    let more = reading.inbound.has_buffered();
-    connection.note_buffered(reading, more);
-    if more { Behind::More } else { Behind::Nothing }
+
+    /// Runs those behind the first.
+    #[inline(never)]
+    fn run(&mut self, engine: &Arc<Engine>, turn: &Turn) {
+        let Some(begun) = self.begun.take() else { return };
+        while begun.elapsed() < LONGEST_BURST {
+            let Some(request) = turn.next_behind() else { return turn.connection.release_replies() };
+            engine.run(request);
+        }
+        self.others = PASSED_OVER;
+        engine.hand_on(turn);
+    }
 }
 
 /// Answers what the connection has to say with the exception that no thread is to be had. Never waits; the caller has the

@@ -46,6 +46,53 @@ fn a_call_does_not_wait_behind_an_upcall_that_lasts() {
 }
 
 #[test]
+fn an_answer_does_not_wait_for_an_upcall_that_was_received_with_it() {
+    for model in models() {
+        let rig = Rig::new(model);
+        let mut wire = rig.connect();
+        let message = |id, operation| wire.message(id, ResponseFlags::WITH_TARGET, operation, &nothing);
+        let burst = [message(1, "null"), message(2, "null"), message(3, "wait"), message(4, "null")].concat();
+        wire.send(&burst);
+        wire.reply(1);
+        wire.reply(2);
+        if model != ThreadModel::Reactor {
+            wire.reply(4);
+        }
+        rig.stage.open();
+        wire.reply(3);
+        wire.call(5, "null", &nothing);
+    }
+}
+
+#[test]
+fn answers_to_what_was_received_together_come_whole_and_in_order() {
+    for model in models() {
+        let rig = Rig::new(model);
+        let mut wire = rig.connect();
+        // Small ones that are held, and one between them that is not.
+        for round in 0..50 {
+            let sizes = [0, 10, 5_000, 3_000, 100_000, 7];
+            let id = |at: usize| round * 10 + at as u32;
+            let burst: Vec<u8> = (0..sizes.len())
+                .flat_map(|at| {
+                    let size = sizes[at];
+                    wire.message(id(at), ResponseFlags::WITH_TARGET, "echo", &|to| {
+                        to.write_u32(size as u32);
+                        to.write_octets(&vec![at as u8; size]);
+                    })
+                })
+                .collect();
+            wire.send(&burst);
+            for (at, &size) in sizes.iter().enumerate() {
+                let reply = wire.reply(id(at));
+                assert_eq!(reply.status, ReplyStatus::NO_EXCEPTION, "{model:?}");
+                assert_eq!(reply.body.len(), 4 + size, "{model:?}");
+            }
+        }
+    }
+}
+
+#[test]
 fn many_connections_are_served_by_every_model() {
     for model in models() {
         let rig = Rig::new(model);
