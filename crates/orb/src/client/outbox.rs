@@ -17,7 +17,7 @@ use zorb_cdr::Encoder;
 use super::slot::{Outcome, Slot};
 use crate::transport::Channel;
 
-/// Parts handed to one system call by [`Outbox::flush`]: more than a message of a stub has, few enough for the stack.
+/// Parts handed to one system call by [`Outbox::flush`], of one message or of many: few enough for the stack.
 const PARTS: usize = 32;
 
 /// The messages on their way out of one connection.
@@ -172,14 +172,19 @@ impl Outbox {
         if state.busy {
             return Ok(Flushed::Busy);
         }
-        while let Some(front) = state.queue.front_mut() {
-            let total = front.message.len();
-            let taken = send_some(channel, &front.message, front.sent)?;
+        while !state.queue.is_empty() {
+            let mut taken = send_some(channel, &state.queue)?;
             if taken == 0 {
                 return Ok(Flushed::Blocked);
             }
-            front.sent += taken;
-            if front.sent == total {
+            while let Some(front) = state.queue.front_mut() {
+                let total = front.message.len();
+                let of_it = taken.min(total - front.sent);
+                front.sent += of_it;
+                taken -= of_it;
+                if front.sent < total {
+                    break;
+                }
                 state.octets -= total;
                 left.extend(state.queue.pop_front().and_then(|message| message.notify));
             }
@@ -277,19 +282,25 @@ pub(crate) enum Turn<E> {
     Failed(E),
 }
 
-fn send_some(channel: &dyn Channel, message: &Encoder<'_>, mut skip: usize) -> io::Result<usize> {
+/// Sends what comes first in the queue, of as many messages as one system call takes.
+fn send_some(channel: &dyn Channel, queue: &VecDeque<Queued>) -> io::Result<usize> {
     let mut parts = [IoSlice::new(&[]); PARTS];
     let mut count = 0;
-    for slice in message.slices() {
-        if skip >= slice.len() {
-            skip -= slice.len();
-            continue;
-        }
-        parts[count] = IoSlice::new(&slice[skip..]);
-        skip = 0;
-        count += 1;
-        if count == PARTS {
-            break;
+    // A channel of datagrams sends each message as one.
+    let at_once = if channel.is_one_way() { 1 } else { PARTS };
+    'messages: for queued in queue.iter().take(at_once) {
+        let mut skip = queued.sent;
+        for slice in queued.message.slices() {
+            if count == PARTS {
+                break 'messages;
+            }
+            if skip >= slice.len() {
+                skip -= slice.len();
+                continue;
+            }
+            parts[count] = IoSlice::new(&slice[skip..]);
+            skip = 0;
+            count += 1;
         }
     }
     channel.send_now(&parts[..count])
@@ -297,7 +308,7 @@ fn send_some(channel: &dyn Channel, message: &Encoder<'_>, mut skip: usize) -> i
 
 #[cfg(test)]
 mod tests {
-    use std::sync::atomic::{AtomicBool, Ordering};
+    use std::sync::atomic::{AtomicBool, AtomicUsize, Ordering};
     use std::time::Duration;
 
     use zorb_cdr::Format;
@@ -311,6 +322,41 @@ mod tests {
         open: AtomicBool,
         taken: Mutex<Vec<u8>>,
         peer: Endpoint,
+    }
+
+    /// Takes all that it is given, and counts how often.
+    struct Counting(Narrow, AtomicUsize);
+
+    impl Channel for Counting {
+        fn receive(&self, _: &mut [u8], _: Instant) -> io::Result<Received> {
+            Ok(Received::Empty)
+        }
+        fn receive_now(&self, _: &mut [u8]) -> io::Result<Received> {
+            Ok(Received::Empty)
+        }
+        fn send(&self, parts: &[IoSlice<'_>], _: Instant) -> io::Result<usize> {
+            self.send_now(parts)
+        }
+        fn send_now(&self, parts: &[IoSlice<'_>]) -> io::Result<usize> {
+            self.1.fetch_add(1, Ordering::Relaxed);
+            let octets: Vec<u8> = parts.iter().flat_map(|part| part.iter().copied()).collect();
+            self.0.taken.lock().extend(&octets);
+            Ok(octets.len())
+        }
+        fn descriptor(&self) -> std::os::fd::BorrowedFd<'_> {
+            self.0.descriptor()
+        }
+        fn arm(&self, wanted: Wanted) -> Armed {
+            self.0.arm(wanted)
+        }
+        fn shutdown_send(&self) {}
+        fn close(&self) {}
+        fn state(&self) -> Idle {
+            Idle::Quiet
+        }
+        fn peer(&self) -> &Endpoint {
+            self.0.peer()
+        }
     }
 
     impl Narrow {
@@ -356,6 +402,19 @@ mod tests {
         fn peer(&self) -> &Endpoint {
             &self.peer
         }
+    }
+
+    #[test]
+    fn messages_that_wait_leave_together() {
+        let (outbox, channel) =
+            (Outbox::connecting(1 << 20), Counting(Narrow::new(true), AtomicUsize::new(0)));
+        for number in 0..20 {
+            outbox.take(queued(&[number; 5], None)).unwrap();
+        }
+        outbox.open();
+        assert_eq!(outbox.flush(&channel).unwrap(), Flushed::Everything);
+        assert_eq!(channel.0.taken(), (0..20).flat_map(|number| [number; 5]).collect::<Vec<_>>());
+        assert_eq!(channel.1.load(Ordering::Relaxed), 1, "system calls");
     }
 
     fn queued(octets: &[u8], slot: Option<Arc<Slot>>) -> Queued {
