@@ -165,7 +165,8 @@ fn as_many_private_connections_as_are_allowed_and_one_for_the_rest(at: Place) {
     for (allowed, opened) in [(64, PARTY), (PARTY, PARTY), (2, 3), (1, 2), (0, 1)] {
         let (_server, text) = serve(at.server(), Arc::new(Servant::new(PARTY)));
         let counted = Counted::at(at);
-        let client = at.client().transport(counted.clone()).private_connections(allowed).build();
+        let builder = at.client().transport(counted.clone()).private_connections(allowed);
+        let client = builder.joint_beyond(usize::MAX).build();
         let probe = probe(&client, &text);
         std::thread::scope(|scope| {
             let callers: Vec<_> = (0..PARTY).map(|_| scope.spawn(|| probe.meet())).collect();

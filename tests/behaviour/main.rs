@@ -57,6 +57,7 @@ mod frames;
 mod frames_to_groups;
 mod futures;
 mod groups;
+mod joint;
 mod loans;
 mod message_memory;
 mod messaging;

@@ -341,6 +341,14 @@ pub static SETTINGS: &[Setting] = &[
         set: |builder, value| builder.private_connections(value.octets()),
     },
     Setting {
+        key: "joint_beyond",
+        kind: count(0),
+        what: "Blocking calls to one endpoint at a time, beyond which short ones share a connection and its system calls.",
+        spellings: &[],
+        get: |chosen| Some(Value::Count(chosen.joint_beyond)),
+        set: |builder, value| builder.joint_beyond(value.octets()),
+    },
+    Setting {
         key: "client_idle",
         kind: time(MS),
         what: "How long an unused outgoing connection stays open.",

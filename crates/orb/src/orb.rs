@@ -479,6 +479,15 @@ impl OrbBuilder {
         self
     }
 
+    /// Where more blocking calls to one endpoint are under way at a time, short ones share a connection: requests of several threads leave in one
+    /// system call, and their replies come in one. Requests above 4 KiB have a connection to themselves all the same, and so has every call while
+    /// answers are large (16 KiB) or take long (a millisecond, and 100 µs for each call under way). A server that runs
+    /// the requests of one connection one after the other, as TAO's can be told to, is noticed by that. Default: 4; 0: all short calls share; [`usize::MAX`]: none do.
+    pub fn joint_beyond(mut self, calls: usize) -> Self {
+        self.client.joint_beyond = calls;
+        self
+    }
+
     /// How long an unused outgoing connection stays open. Default: two minutes.
     pub fn client_idle(mut self, idle: Duration) -> Self {
         self.client.idle = idle;

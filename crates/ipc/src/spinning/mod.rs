@@ -75,6 +75,11 @@ impl Spinners {
         Self { how, ..self.clone() }
     }
 
+    /// Whether waits look at nothing before they sleep.
+    pub fn sleep_at_once(&self) -> bool {
+        self.how.bound() == Some(Duration::ZERO)
+    }
+
     /// For a channel on which a look is a system call. To be asked for by a thread that may run where the channel's waits
     /// will.
     pub fn spinner(&self) -> Spinner {

@@ -1,12 +1,12 @@
 //! The client's side of connections.
 //!
 //! ```text
-//!                       ┌─ Private: one blocking call, its own thread writes and reads ──┐
-//! Pool (per endpoint ───┤                                                                ├─ Channel
-//! and code sets)        └─ Shared: many calls; any thread writes, the reactor reads ─────┘
+//!                       ┌─ Private: one blocking call, its own thread writes and reads ────────────┐
+//! Pool (per endpoint ───┼─ Joint: several short blocking calls at a time, one of their threads reads ─┼─ Channel
+//! and code sets)        └─ Shared: many calls; any thread writes, the reactor reads ──────────────────┘
 //! ```
 //!
-//! Blocking two-way calls take an idle [`private`] connection. Oneways, `_async` calls, and calls for which no
+//! Blocking two-way calls take an idle [`private`] connection, or, where many are under way, share a [`joint`] one. Oneways, `_async` calls, and calls for which no
 //! private connection may be opened travel on the pool's one [`shared`] connection. What a thread has sent there without
 //! seeing what came of it is [`unsettled`]: its next call to the same object goes there too, and so arrives behind. Oneways may be
 //! [`gathered`] there first, and leave together.
@@ -14,6 +14,7 @@
 mod end;
 pub(crate) mod failure;
 mod gathered;
+mod joint;
 pub(crate) mod message;
 mod outbox;
 pub(crate) mod pool;
@@ -43,6 +44,9 @@ pub(crate) struct Settings {
     /// Private connections to one endpoint at a time. 64: beyond that a server's threads gain nothing, and
     /// further calls share a connection.
     pub(crate) private_connections: usize,
+    /// Where more calls to one endpoint are under way at a time, short ones share a connection. 4: up to there a
+    /// call's own connection is faster where each side has a processor, and nowhere much slower.
+    pub(crate) joint_beyond: usize,
     /// An unused connection is closed after this. Two minutes: what omniORB does, and below the idle time after which
     /// common servers and firewalls close.
     pub(crate) idle: Duration,
@@ -60,6 +64,7 @@ impl Default for Settings {
     fn default() -> Self {
         Settings {
             private_connections: 64,
+            joint_beyond: 4,
             idle: Duration::from_secs(120),
             message_limits: zorb_giop::Limits::default(),
             outbox: 64 << 20,

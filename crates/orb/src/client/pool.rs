@@ -11,8 +11,10 @@ use zorb_giop::{Protocol, ResponseFlags};
 use super::Settings;
 use super::end::End;
 use super::failure::{Failure, Step};
+use super::joint::Joint;
+use super::joint::trial::{Trial, Way};
 use super::message::{Course, Outgoing};
-use super::private::Private;
+use super::private::{Private, TRUSTED_IDLE};
 use super::reactor::Reactor;
 use super::shared::{Reading, Shared, Ticket};
 use super::unsettled;
@@ -34,8 +36,23 @@ pub(crate) struct Pool {
     /// The transport carries oneways alone, of at most so many octets.
     largest_oneway: Option<usize>,
     shared: Mutex<Option<Arc<Shared>>>,
+    crowd: Mutex<Crowd>,
+    /// Held by who opens that one.
+    opens_joint: Mutex<()>,
+    /// Calls under way there.
+    joined: AtomicUsize,
     /// How the last connect ended, if not well: for people who ask.
     unreached: Mutex<Option<Unreached>>,
+}
+
+/// What many callers have in common.
+struct Crowd {
+    /// The connection that they share.
+    connection: Option<Arc<Joint>>,
+    /// Whether they get more done there.
+    trial: Trial,
+    /// When the last of their calls began.
+    last: Instant,
 }
 
 /// A connect that failed.
@@ -48,6 +65,18 @@ pub(crate) struct Unreached {
 /// Boxed: each goes from here to a call and back, and a pointer is less to move than its some hundred octets.
 #[allow(clippy::vec_box, reason = "taken out and put back with every call")]
 type IdleConnections = Vec<Box<Private>>;
+
+/// A call's part in the connection that several callers share.
+pub(crate) struct Joined {
+    pool: Arc<Pool>,
+    pub(crate) connection: Arc<Joint>,
+}
+
+impl Drop for Joined {
+    fn drop(&mut self) {
+        self.pool.joined.fetch_sub(1, Ordering::Relaxed);
+    }
+}
 
 /// A private connection's place among those that an endpoint may have; free again when dropped.
 pub(crate) struct Seat(Arc<AtomicUsize>);
@@ -76,6 +105,7 @@ impl Pool {
             Carries::Streams => None,
             Carries::Oneways { largest } => Some(messaging.by_datagrams().unwrap_or(largest)),
         };
+        let now = Instant::now();
         Arc::new(Pool {
             endpoint,
             transport,
@@ -85,6 +115,9 @@ impl Pool {
             idle: Mutex::default(),
             open: Arc::default(),
             shared: Mutex::default(),
+            crowd: Mutex::new(Crowd { connection: None, trial: Trial::new(now), last: now }),
+            opens_joint: Mutex::default(),
+            joined: AtomicUsize::new(0),
             unreached: Mutex::default(),
         })
     }
@@ -119,22 +152,78 @@ impl Pool {
     }
 
     /// A private connection for one call, to be [given back](Self::give_back); `None` if this call must or should travel
-    /// on the shared one.
+    /// on one that others use: if it `may_join` them, also where many are under way.
     #[inline]
     pub(crate) fn lend(
         &self,
         course: &Course<'_>,
+        may_join: bool,
         connect_by: impl FnOnce() -> Instant,
     ) -> Result<Option<Box<Private>>, Box<Failure>> {
         if self.must_follow(course.candidate) {
             return Ok(None);
         }
-        while let Some(connection) = self.take_idle() {
+        loop {
+            let mut idle = self.idle();
+            if may_join && self.is_crowded(&idle) {
+                return Ok(None);
+            }
+            let Some(connection) = idle.pop() else { break };
+            drop(idle);
             if connection.is_usable(course.started) {
                 return Ok(Some(connection));
             }
         }
         self.open(course, connect_by())
+    }
+
+    /// Whether so many calls are under way that they should share a connection.
+    #[inline]
+    fn is_crowded(&self, idle: &IdleConnections) -> bool {
+        let under_way = self.open.load(Ordering::Relaxed) + self.joined.load(Ordering::Relaxed);
+        under_way >= self.settings.joint_beyond.saturating_add(idle.len())
+    }
+
+    /// The connection that several callers share; `None`: there are few, or it cannot be had now.
+    pub(crate) fn join(
+        self: &Arc<Self>,
+        course: &Course<'_>,
+        connect_by: Instant,
+    ) -> Result<Option<Joined>, Box<Failure>> {
+        // Without a look at those that are idle: where calls are alone none is, or this is not asked.
+        let under_way = self.open.load(Ordering::Relaxed) + self.joined.load(Ordering::Relaxed);
+        if under_way < self.settings.joint_beyond {
+            return Ok(None);
+        }
+        let mut crowd = self.crowd.lock();
+        if crowd.trial.way(course.started) == Way::Alone {
+            return Ok(None);
+        }
+        let rested = course.started > mem::replace(&mut crowd.last, course.started) + TRUSTED_IDLE;
+        let usable = crowd.connection.as_ref().filter(|joint| match rested {
+            true => joint.is_usable(course.started),
+            false => !joint.has_ended(),
+        });
+        let usable = usable.cloned();
+        drop(crowd);
+        let connection = match usable {
+            Some(connection) => connection,
+            None => {
+                // One caller opens it; the others do without meanwhile.
+                let Some(_opens) = self.opens_joint.try_lock() else { return Ok(None) };
+                let channel = self
+                    .connect(connect_by)
+                    .map_err(|cause| Failure::not_connected(cause, course.started.elapsed()))?;
+                if let Some(spinners) = &self.settings.spinners {
+                    channel.spin(spinners);
+                }
+                let connection = Arc::new(Joint::new(channel, &self.messaging, &self.settings));
+                self.crowd.lock().connection = Some(connection.clone());
+                connection
+            }
+        };
+        self.joined.fetch_add(1, Ordering::Relaxed);
+        Ok(Some(Joined { pool: self.clone(), connection }))
     }
 
     /// A new private connection, unless there are as many as may be.
@@ -291,6 +380,13 @@ impl Pool {
         idle.iter_mut().for_each(|one| one.rest_if_unused(now));
         drop(idle);
         drop(old);
+        let mut crowd = self.crowd.lock();
+        drop(crowd.connection.take_if(|joint| joint.end_if_idle(now, limit)));
+        if let Some(joint) = &crowd.connection {
+            joint.rest_if_unused(now);
+        }
+        let has_joint = crowd.connection.is_some();
+        drop(crowd);
         let mut shared = self.shared.lock();
         // Nothing waits for it: its end wakes nobody. One that has ended otherwise is kept by nobody else, with its descriptor
         // and its memory.
@@ -298,21 +394,18 @@ impl Pool {
         if let Some(shared) = &*shared {
             shared.rest_if_unused(now);
         }
-        shared.is_some() || self.open.load(Ordering::Relaxed) > 0
+        shared.is_some() || has_joint || self.open.load(Ordering::Relaxed) > 0
     }
 
     /// Closes every connection that no call is using.
     pub(crate) fn close(&self) {
         drop(mem::take(&mut *self.idle()));
+        // Its callers keep it until they have their answers.
+        drop(self.crowd.lock().connection.take());
         let shared = self.shared.lock().take();
         if let Some(shared) = shared {
             shared.end(End::Closed);
         }
-    }
-
-    #[inline]
-    fn take_idle(&self) -> Option<Box<Private>> {
-        self.idle().pop()
     }
 
     #[inline]

@@ -1,6 +1,8 @@
 //! Calls: what every stub ends in. A `Journey` decides where to try and whether to try again; this file sends,
 //! waits, and turns the reply into the operation's result.
 
+use std::mem;
+
 use zorb_cdr::{DecodeError, Decoder, EncodeError, Encoder, Format};
 use zorb_giop::{Reply, ReplyStatus, ResponseFlags};
 
@@ -16,6 +18,7 @@ use crate::policy::SyncScope;
 use crate::probes::{Point, passed};
 use crate::raised::{OperationError, Raises};
 use crate::skeleton::Operation;
+use crate::upcall;
 
 /// A two-way call. `encode` may run more than once (after a forward or a safe retry).
 pub fn call<'a, R, E: OperationError>(
@@ -90,8 +93,9 @@ fn travel<'a>(
     passed(Point::Begin);
     let mut journey = Journey::new(target, operation, response)?;
     let mut outgoing = Outgoing { operation, response, arguments };
+    let mut may_join = true;
     loop {
-        let next = match attempt(target, &mut journey, &mut outgoing, read) {
+        let next = match attempt(target, &mut journey, &mut outgoing, read, &mut may_join) {
             Ok(next) => next,
             Err(failure) => {
                 journey.failed(target, *failure)?;
@@ -111,6 +115,7 @@ fn attempt<'a>(
     journey: &mut Journey,
     outgoing: &mut Outgoing<'_, 'a>,
     read: &mut ReadReply<'_>,
+    may_join: &mut bool,
 ) -> Result<Next<Result<(), SystemException>>, Box<Failure>> {
     let course = journey.course();
     let pool = &course.candidate.pool;
@@ -118,8 +123,11 @@ fn attempt<'a>(
     if outgoing.response != ResponseFlags::WITH_TARGET {
         return attempt_on_shared(target, journey, outgoing, read);
     }
-    let Some(mut connection) = pool.lend(&course, || journey.connect_by())? else {
-        return attempt_on_shared(target, journey, outgoing, read);
+    let Some(mut connection) = pool.lend(&course, *may_join, || journey.connect_by())? else {
+        return match mem::take(may_join) {
+            true => attempt_with_others(target, journey, outgoing, read),
+            false => attempt_on_shared(target, journey, outgoing, read),
+        };
     };
     passed(Point::Connection);
     if connection.is_new() {
@@ -148,6 +156,34 @@ fn attempt<'a>(
         next
     };
     Ok(next)
+}
+
+/// The same where it cannot have a connection to itself, or should not, since many call at a time. If it cannot travel with others either it is to be tried
+/// alone.
+#[inline(never)]
+fn attempt_with_others<'a>(
+    target: &ObjectRef,
+    journey: &mut Journey,
+    outgoing: &mut Outgoing<'_, 'a>,
+    read: &mut ReadReply<'_>,
+) -> Result<Next<Result<(), SystemException>>, Box<Failure>> {
+    let course = journey.course();
+    let pool = &course.candidate.pool;
+    if pool.must_follow(course.candidate) {
+        return attempt_on_shared(target, journey, outgoing, read);
+    }
+    // A thread in an upcall waits by its waiter.
+    if upcall::current().is_none()
+        && let Some(joined) = pool.join(&course, journey.connect_by())?
+        && let Some(answer) = joined.connection.call(&course, outgoing)
+    {
+        target.orb().client().opened();
+        drop(joined);
+        let (reply, format) = answer?;
+        course.candidate.note_by_number(reply.by_number);
+        return Ok(arrived(target, journey, &reply, format, read));
+    }
+    Ok(Next::Again)
 }
 
 /// The same on the endpoint's shared connection.

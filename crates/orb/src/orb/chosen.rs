@@ -46,6 +46,8 @@ pub struct Chosen {
     pub waiting_octets: usize,
     /// Connections to one endpoint that blocking calls have to themselves.
     pub private_connections: usize,
+    /// Blocking calls to one endpoint at a time, beyond which short ones share a connection.
+    pub joint_beyond: usize,
     /// How long an unused outgoing connection stays open.
     pub client_idle: Duration,
     /// Initial references, by name.
@@ -91,6 +93,7 @@ impl OrbBuilder {
             message_buffers: self.message_buffers,
             waiting_octets: self.client.outbox,
             private_connections: self.client.private_connections,
+            joint_beyond: self.client.joint_beyond,
             client_idle: self.client.idle,
             initial_references: initial.collect(),
             default_initial_reference: self.default_initial.clone(),
