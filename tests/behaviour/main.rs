@@ -48,6 +48,7 @@ mod connections;
 mod contexts;
 mod datagrams;
 mod deadlines;
+mod dynamic;
 mod fixture;
 mod foreign;
 mod forwarding;

@@ -195,6 +195,23 @@ impl fmt::Debug for Any {
 impl Encode for Any {
     fn encode<'a>(&'a self, to: &mut Encoder<'a>) -> Result<(), EncodeError> {
         self.ty.encode(to)?;
+        self.encode_value(to)
+    }
+
+    fn encode_owned(self, to: &mut Encoder<'static>) -> Result<(), EncodeError> {
+        self.ty.clone().encode_owned(to)?;
+        self.encode_value_owned(to)
+    }
+}
+
+/// Values whose type both sides know: no TypeCode goes before them. What dynamic calls are made of.
+impl Any {
+    /// Writes the value without its TypeCode, as a parameter of this type is written. Of an exception the repository id goes
+    /// before the members, as in a reply.
+    ///
+    /// # Errors
+    /// What CDR cannot carry, such as text that the code set in force lacks.
+    pub fn encode_value<'a>(&'a self, to: &mut Encoder<'a>) -> Result<(), EncodeError> {
         if self.stands(to) {
             to.write_borrowed(&self.octets);
             return Ok(());
@@ -202,21 +219,24 @@ impl Encode for Any {
         self.transcode(to)
     }
 
-    fn encode_owned(self, to: &mut Encoder<'static>) -> Result<(), EncodeError> {
-        self.ty.clone().encode_owned(to)?;
+    /// [`encode_value`](Self::encode_value) into a message that outlives the any.
+    ///
+    /// # Errors
+    /// As there.
+    pub fn encode_value_owned(self, to: &mut Encoder<'static>) -> Result<(), EncodeError> {
         if self.stands(to) {
             to.write_shared(self.octets);
             return Ok(());
         }
         self.transcode(to)
     }
-}
 
-impl Decode for Any {
-    const MIN_SIZE: usize = 4;
-
-    fn decode(from: &mut Decoder<'_>) -> Result<Self, DecodeError> {
-        let ty = TypeCode::decode(from)?;
+    /// Reads a value of the type, before which no TypeCode goes. It shares the octets of its message where these can be
+    /// shared. An exception begins with its repository id.
+    ///
+    /// # Errors
+    /// Octets that are no value of the type.
+    pub fn decode_value(ty: TypeCode, from: &mut Decoder<'_>) -> Result<Self, DecodeError> {
         if matches!(ty.kind(), TCKind::Null | TCKind::Void) {
             return Ok(Self { ty, ..Self::EMPTY });
         }
@@ -242,5 +262,14 @@ impl Decode for Any {
         }
         let octets = from.read_bytes(ahead.position())?;
         Ok(Self { ty, octets, phase, order, format })
+    }
+}
+
+impl Decode for Any {
+    const MIN_SIZE: usize = 4;
+
+    fn decode(from: &mut Decoder<'_>) -> Result<Self, DecodeError> {
+        let ty = TypeCode::decode(from)?;
+        Self::decode_value(ty, from)
     }
 }

@@ -4,6 +4,7 @@
 //! [`Skeleton`].
 
 use std::any::Any;
+use std::borrow::Cow;
 use std::sync::Arc;
 
 use zorb_giop::operation_number;
@@ -72,6 +73,17 @@ impl Operation {
 pub trait Skeleton: 'static {
     /// The most derived interface that it serves.
     fn interface(&self) -> &'static InterfaceInfo;
+
+    /// The repository id of the most derived interface: that of [`interface`](Self::interface), unless it is known at run
+    /// time only.
+    fn repository_id(&self) -> Cow<'_, str> {
+        Cow::Borrowed(self.interface().id)
+    }
+
+    /// Whether its objects have the interface `id`, by [`interface`](Self::interface) unless that is known at run time only.
+    fn is_a(&self, id: &str) -> bool {
+        self.interface().is_a(id)
+    }
 
     /// Finds the operation, reads its arguments, calls the method and answers through `request`, now or later.
     fn dispatch(&self, request: ServerRequest);

@@ -37,7 +37,7 @@ pub struct Pending<R, E> {
 }
 
 /// The part of a pending call that does not depend on its types.
-pub(super) struct Flight {
+pub(crate) struct Flight {
     target: ObjectRef,
     journey: Journey,
     response: ResponseFlags,
@@ -48,7 +48,7 @@ pub(super) struct Flight {
 
 impl Flight {
     /// Sends the request, as far as that goes without blocking.
-    pub(super) fn start(
+    pub(crate) fn start(
         target: &ObjectRef,
         operation: &'static Operation,
         response: ResponseFlags,
@@ -115,7 +115,7 @@ impl Flight {
     }
 
     /// The reply when it is there; sends again as often as the journey says.
-    pub(super) fn poll(&mut self, waker: &Waker) -> Poll<Result<Outcome, SystemException>> {
+    pub(crate) fn poll(&mut self, waker: &Waker) -> Poll<Result<Outcome, SystemException>> {
         loop {
             let Some(ticket) = &self.ticket else {
                 return Poll::Ready(Err(SystemException::BadInvOrder("polled after it was ready")));
@@ -142,8 +142,13 @@ impl Flight {
 }
 
 impl Flight {
-    pub(super) fn deadline(&self) -> Instant {
+    pub(crate) fn deadline(&self) -> Instant {
         self.journey.deadline
+    }
+
+    /// What a reply is read with.
+    pub(crate) fn parts(&self) -> (&ObjectRef, &Journey) {
+        (&self.target, &self.journey)
     }
 
     /// Judges a reply. Exceptions and forwards are for who sent an undecoded request to read, unless another attempt is due.
@@ -178,49 +183,45 @@ impl<R, E: OperationError> Pending<R, E> {
     }
 
     /// Blocks this thread until the result is there or the call's deadline has passed.
-    pub fn wait(mut self) -> Result<R, E> {
-        /// Wakes by filling a slot, so that a thread in an upcall goes on serving while it waits here.
-        struct Bell(Slot);
-        impl Wake for Bell {
-            fn wake(self: Arc<Self>) {
-                self.0.fill(Ok(Outcome::Sent));
-            }
-        }
-        loop {
-            let bell = Arc::new(Bell(Slot::default()));
-            match Pin::new(&mut self).poll(&mut Context::from_waker(&bell.clone().into())) {
-                Poll::Ready(result) => return result,
-                // The reactor ends the call at its deadline, so this wait needs none of its own; it has one all the same.
-                Poll::Pending => {
-                    let latest = self.deadline() + Duration::from_secs(1);
-                    if bell.0.wait(latest).is_none() && Instant::now() >= latest {
-                        return Err(self.late().into());
-                    }
-                }
-            }
-        }
-    }
-
-    /// Why a wait ends that nobody else has ended.
-    #[cold]
-    fn late(&self) -> SystemException {
-        let text = match &self.flight {
+    pub fn wait(self) -> Result<R, E> {
+        let (deadline, what) = match &self.flight {
             Some(Ok(Flight { journey, .. })) => {
-                format!(
-                    "{} at {}: wait for the reply",
-                    journey.operation().name,
-                    journey.candidate().pool.endpoint()
-                )
+                let what = format!("{} at {}", journey.operation().name, journey.candidate().pool.endpoint());
+                (Some(journey.deadline), what)
             }
-            _ => "a call's future: wait".to_owned(),
+            _ => (None, "a call's future".to_owned()),
         };
-        SystemException::Timeout(text).completed(Completion::Maybe)
+        wait_for(self, deadline, &what).unwrap_or_else(|late| Err(late.into()))
     }
+}
 
-    fn deadline(&self) -> Instant {
-        match &self.flight {
-            Some(Ok(flight)) => flight.journey.deadline,
-            _ => Instant::now(),
+/// Blocks this thread until a call's future is ready. The reactor ends the call at its deadline, so this wait needs none of its
+/// own; it has one all the same, a second later, and then ends in `TIMEOUT`, which names `what`.
+///
+/// A thread in an upcall goes on serving while it waits here.
+pub(crate) fn wait_for<F: Future + Unpin>(
+    mut future: F,
+    deadline: Option<Instant>,
+    what: &str,
+) -> Result<F::Output, SystemException> {
+    /// Wakes by filling a slot.
+    struct Bell(Slot);
+    impl Wake for Bell {
+        fn wake(self: Arc<Self>) {
+            self.0.fill(Ok(Outcome::Sent));
+        }
+    }
+    let latest = deadline.unwrap_or_else(Instant::now) + Duration::from_secs(1);
+    loop {
+        let bell = Arc::new(Bell(Slot::default()));
+        if let Poll::Ready(output) =
+            Pin::new(&mut future).poll(&mut Context::from_waker(&bell.clone().into()))
+        {
+            return Ok(output);
+        }
+        if bell.0.wait(latest).is_none() && Instant::now() >= latest {
+            let text = format!("{what}: wait for the reply");
+            return Err(SystemException::Timeout(text).completed(Completion::Maybe));
         }
     }
 }

@@ -66,7 +66,7 @@ pub fn oneway_async(
     Pending::new(flight, Box::new(|_| Ok(())))
 }
 
-fn oneway_response(target: &ObjectRef) -> ResponseFlags {
+pub(crate) fn oneway_response(target: &ObjectRef) -> ResponseFlags {
     match target.limits().sync_scope {
         SyncScope::None | SyncScope::WithTransport => ResponseFlags::NONE,
         SyncScope::WithServer => ResponseFlags::WITH_SERVER,
@@ -80,10 +80,10 @@ fn no_reply(operation: &Operation) -> SystemException {
 }
 
 /// Reads a reply that carries a result or a user exception, where it lies.
-type ReadReply<'r> = dyn FnMut(&Journey, &Reply, Format) + 'r;
+pub(crate) type ReadReply<'r> = dyn FnMut(&Journey, &Reply, Format) + 'r;
 
 /// Attempts until a reply has been read, a oneway has left, or nothing is left to try.
-fn travel<'a>(
+pub(crate) fn travel<'a>(
     target: &ObjectRef,
     operation: &'static Operation,
     response: ResponseFlags,

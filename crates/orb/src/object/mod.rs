@@ -8,7 +8,7 @@ pub mod asynchronous;
 pub mod considered;
 pub mod here;
 pub mod invoke;
-mod journey;
+pub(crate) mod journey;
 pub(crate) mod route;
 pub mod undecoded;
 pub(crate) mod url;
@@ -113,6 +113,16 @@ impl ObjectRef {
             Err(exception) if exception.kind == Kind::ObjectNotExist => Ok(true),
             answer => answer,
         }
+    }
+
+    /// What describes the object's interface (`_get_interface`): a `CORBA::InterfaceDef` of its server's interface repository;
+    /// nil where that does not know it.
+    ///
+    /// # Errors
+    /// `INTF_REPOS`: the server has no repository.
+    pub fn get_interface(&self) -> Result<Option<ObjectRef>, SystemException> {
+        static INTERFACE: Operation = Operation::new("_interface");
+        invoke::call(self, &INTERFACE, |_| Ok(()), ObjectRef::decode)
     }
 
     /// Whether both surely denote the same object (`_is_equivalent`): a *no* may be wrong (CORBA 3.4 part 1 §8.3.7).

@@ -12,9 +12,7 @@
 
 use std::future::Future;
 use std::pin::Pin;
-use std::sync::Arc;
-use std::task::{Context, Poll, Wake};
-use std::time::{Duration, Instant};
+use std::task::{Context, Poll};
 
 use bytes::Bytes;
 use zorb_cdr::{
@@ -26,10 +24,10 @@ use zorb_giop::{
 };
 
 use super::ObjectRef;
-use super::asynchronous::Flight;
+use super::asynchronous::{Flight, wait_for};
 use crate::client::message::{Course, Form};
-use crate::client::slot::{Outcome, Slot};
-use crate::exception::{Completion, SystemException};
+use crate::client::slot::Outcome;
+use crate::exception::SystemException;
 use crate::skeleton::Operation;
 
 /// What such a call is called in exceptions, before its operation is added.
@@ -187,32 +185,13 @@ impl PendingReply {
     ///
     /// # Errors
     /// Those of [polling](Self::poll).
-    pub fn wait(mut self) -> Result<Option<UndecodedReply>, SystemException> {
-        /// Wakes by filling a slot, so that a thread in an upcall goes on serving while it waits here.
-        struct Bell(Slot);
-        impl Wake for Bell {
-            fn wake(self: Arc<Self>) {
-                self.0.fill(Ok(Outcome::Sent));
-            }
-        }
-        loop {
-            let bell = Arc::new(Bell(Slot::default()));
-            match Pin::new(&mut self).poll(&mut Context::from_waker(&bell.clone().into())) {
-                Poll::Ready(result) => return result,
-                // The reactor ends the call at its deadline, so this wait needs none of its own; it has one all the same.
-                Poll::Pending => {
-                    let deadline = match &self.flight {
-                        Some(Ok(flight)) => flight.deadline(),
-                        _ => Instant::now(),
-                    };
-                    let latest = deadline + Duration::from_secs(1);
-                    if bell.0.wait(latest).is_none() && Instant::now() >= latest {
-                        let text = format!("{}: wait for the reply", self.operation);
-                        return Err(SystemException::Timeout(text).completed(Completion::Maybe));
-                    }
-                }
-            }
-        }
+    pub fn wait(self) -> Result<Option<UndecodedReply>, SystemException> {
+        let deadline = match &self.flight {
+            Some(Ok(flight)) => Some(flight.deadline()),
+            _ => None,
+        };
+        let operation = self.operation.clone();
+        wait_for(self, deadline, &operation)?
     }
 }
 

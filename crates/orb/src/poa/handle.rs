@@ -164,8 +164,16 @@ impl Poa {
     /// # Errors
     /// [`PoaError::WrongPolicy`].
     pub fn set_default_servant<I: Interface>(&self, servant: impl IntoServant<I>) -> Result<(), PoaError> {
+        self.set_default_skeleton(servant.into_servant())
+    }
+
+    /// The same for a servant that is a skeleton already.
+    ///
+    /// # Errors
+    /// As for [`set_default_servant`](Self::set_default_servant).
+    pub fn set_default_skeleton(&self, servant: Servant) -> Result<(), PoaError> {
         self.require_default_servant("set_default_servant")?;
-        self.helpers(|helpers| helpers.default_servant = Some(servant.into_servant()));
+        self.helpers(|helpers| helpers.default_servant = Some(servant));
         Ok(())
     }
 

@@ -111,6 +111,15 @@ impl Poa {
         Ok(I::from_object(self.reference(&id.as_ref().into(), I::INFO.id)?))
     }
 
+    /// The same where the interface is known at run time only, by its repository id.
+    ///
+    /// # Errors
+    /// As for [`create_reference_with_id`](Self::create_reference_with_id).
+    pub fn create_reference_of(&self, id: impl AsRef<[u8]>, type_id: &str) -> Result<ObjectRef, PoaError> {
+        self.check_id(id.as_ref())?;
+        Ok(self.reference(&id.as_ref().into(), type_id)?)
+    }
+
     /// The id under which an implementation is active. With implicit activation it becomes active: where ids are unique
     /// if it is not, and otherwise always, under a new id.
     ///
@@ -209,9 +218,9 @@ impl Poa {
         self.require_retain("id_to_reference", self.policies().id_assignment)?;
         let id = id.as_ref();
         let object = self.adapter.map.find(id).ok_or_else(|| PoaError::ObjectNotActive { id: id.into() })?;
-        let type_id = object.servant.interface().id;
+        let type_id = object.servant.repository_id().into_owned();
         object.release();
-        Ok(self.reference(&id.into(), type_id)?)
+        Ok(self.reference(&id.into(), &type_id)?)
     }
 
     fn require_retain(&self, operation: &'static str, ids: IdAssignment) -> Result<(), PoaError> {

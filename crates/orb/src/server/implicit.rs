@@ -6,7 +6,9 @@ use zorb_giop::{Ior, operation_number};
 
 use super::request::ServerRequest;
 use crate::exception::{Minor, SystemException};
-use crate::skeleton::InterfaceInfo;
+use crate::object::{ObjectRef, invoke};
+use crate::orb::Orb;
+use crate::skeleton::{Operation, Skeleton};
 
 /// An operation of `CORBA::Object` that is answered by the server.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -53,12 +55,12 @@ impl Implicit {
         })
     }
 
-    /// Answers for an object that exists and has this interface.
-    pub(super) fn answer(self, interface: &InterfaceInfo, request: ServerRequest) {
+    /// Answers for an object that exists and has this servant.
+    pub(super) fn answer(self, servant: &dyn Skeleton, request: ServerRequest) {
         match self {
             Implicit::IsA => {
                 let Some((request, id)) = request.arguments(|from| from.read_string()) else { return };
-                let is_a = interface.is_a(&id);
+                let is_a = servant.is_a(&id);
                 request.reply(|to| {
                     to.write_bool(is_a);
                     Ok(())
@@ -69,8 +71,11 @@ impl Implicit {
                 Ok(())
             }),
             Implicit::Interface => {
-                let detail = "this ORB has no interface repository";
-                request.system_exception(SystemException::IntfRepos(detail).minor(Minor::omg(1)));
+                let orb = request.call().orb().clone();
+                match describe(&orb, &servant.repository_id()) {
+                    Ok(definition) => request.reply(|to| ObjectRef::encode(definition.as_ref(), to)),
+                    Err(exception) => request.system_exception(exception),
+                }
             }
             Implicit::Component => {
                 // The object is no part of a component: nil.
@@ -78,9 +83,19 @@ impl Implicit {
                 request.reply(|to| zorb_cdr::Encode::encode(&nil, to));
             }
             Implicit::DomainManagers => request.reply(|to| to.write_length(0)),
-            Implicit::RepositoryId => request.reply(|to| to.write_string(interface.id)),
+            Implicit::RepositoryId => request.reply(|to| to.write_string(&servant.repository_id())),
         }
     }
+}
+
+/// What this ORB's interface repository, its initial reference of that name, has on an interface.
+fn describe(orb: &Orb, id: &str) -> Result<Option<ObjectRef>, SystemException> {
+    static LOOKUP_ID: Operation = Operation::new("lookup_id");
+    let repository = orb.resolve_initial_references("InterfaceRepository").map_err(|exception| {
+        let detail = format!("this ORB has no interface repository: {exception}");
+        SystemException::IntfRepos(detail).minor(Minor::omg(1))
+    })?;
+    invoke::call(&repository, &LOOKUP_ID, |to| to.write_string(id), ObjectRef::decode)
 }
 
 #[cfg(test)]

@@ -257,6 +257,11 @@ impl ServerRequest {
         self.answer_user_exception(repository_id, members);
     }
 
+    /// The same of an exception in an any, which has the id before its members.
+    pub(crate) fn user_exception_of(mut self, exception: &zorb_cdr::Any) {
+        self.answer(ReplyStatus::USER_EXCEPTION, |to| exception.encode_value(to));
+    }
+
     /// Answers with a system exception.
     pub fn system_exception(mut self, exception: SystemException) {
         self.answer_exception(&exception);
@@ -433,7 +438,7 @@ pub(crate) fn invoke(servant: &dyn Skeleton, request: ServerRequest) {
     if let Some(implicit) = implicit
         && !servant.serves_implicit_operations()
     {
-        return implicit.answer(servant.interface(), request);
+        return implicit.answer(servant, request);
     }
     // A servant that panics has broken itself at most: the request was owned by the call, and answered in unwinding.
     if let Err(panic) = catch_unwind(AssertUnwindSafe(|| servant.dispatch(request))) {
@@ -443,8 +448,8 @@ pub(crate) fn invoke(servant: &dyn Skeleton, request: ServerRequest) {
 
 #[cold]
 fn report_panic(servant: &dyn Skeleton, panic: &(dyn Any + Send)) {
-    let interface = servant.interface().id;
-    tracing::error!("{}; its caller got the same without the text", panic_exception(interface, panic));
+    let interface = servant.repository_id();
+    tracing::error!("{}; its caller got the same without the text", panic_exception(&interface, panic));
 }
 
 /// What a caller learns of a servant's panic.
