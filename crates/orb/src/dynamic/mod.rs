@@ -43,7 +43,7 @@
 //!     }
 //! }
 //!
-//! let orb = Orb::new()?;
+//! let orb = Orb::builder().build();
 //! let poa = orb.root_poa()?;
 //! let adder = poa.activate_servant(dynamic_servant(Arc::new(Adder)), "IDL:Adder:1.0")?;
 //! poa.manager().activate()?;
