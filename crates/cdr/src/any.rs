@@ -3,10 +3,11 @@
 use crate::copies::copied;
 use crate::walk::{WalkError, read_exception_id, walk};
 use crate::{
-    ByteOrder, CodeSets, Decode, DecodeError, Decoder, Described, Encode, EncodeError, Encoder, Format,
-    TCKind, TypeCode, Version,
+    ByteOrder, CodeSets, Context, Decode, DecodeError, Decoder, Described, Encode, EncodeError, Encoder,
+    Format, TCKind, TypeCode, Version,
 };
 use alloc::string::String;
+use alloc::vec::Vec;
 use bytes::Bytes;
 use core::fmt;
 
@@ -73,6 +74,9 @@ impl From<DecodeError> for AnyError {
 /// How a value that was not received is kept.
 const KEPT: Format = Format { version: Version::V1_2, code_sets: CodeSets::UNICODE };
 
+/// Octets that most values take at most: a buffer for one begins with so many.
+const SMALL: usize = 64;
+
 impl Any {
     /// The any without a value: of kind null.
     pub const EMPTY: Self =
@@ -100,7 +104,7 @@ impl Any {
     }
 
     fn encoded<T: Encode + ?Sized>(ty: TypeCode, value: &T) -> Result<Self, EncodeError> {
-        let mut to = Encoder::new(KEPT);
+        let mut to = Encoder::with_buffer(Vec::with_capacity(SMALL), KEPT);
         if ty.kind() == TCKind::Except {
             to.write_raw_string(ty.id().unwrap_or_default().as_bytes())?;
         }
@@ -133,7 +137,7 @@ impl Any {
     ///
     /// # Errors
     /// As [`get`](Self::get).
-    pub fn get_with<T: Decode + Described>(&self, context: &dyn core::any::Any) -> Result<T, AnyError> {
+    pub fn get_with<T: Decode + Described>(&self, context: &dyn Context) -> Result<T, AnyError> {
         self.read(&T::type_code(), self.decoder().with_context(context))
     }
 

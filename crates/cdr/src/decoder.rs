@@ -6,7 +6,8 @@
 use crate::copies::copied;
 use crate::valuetype::{Seen, VALUE_TAG};
 use crate::{
-    Body, ByteOrder, Char, DecodeError, DecodeErrorKind, Format, LongDouble, Octets, Piece, Segment,
+    Body, ByteOrder, Char, Context, DecodeError, DecodeErrorKind, Format, KnownTypes, LongDouble, Octets,
+    Piece, Segment,
 };
 use alloc::borrow::Cow;
 use alloc::boxed::Box;
@@ -58,7 +59,7 @@ pub struct Decoder<'a> {
     format: Format,
     limits: Limits,
     depth: u32,
-    context: Option<&'a dyn Any>,
+    context: Option<&'a dyn Context>,
     /// What few messages have, in one box, so that the others pay for one pointer.
     rare: Option<Box<Rare<'a>>>,
 }
@@ -141,14 +142,19 @@ impl<'a> Decoder<'a> {
 
     /// The same decoder with a value that decoding of object references and the like can reach.
     #[inline]
-    pub fn with_context(mut self, context: &'a dyn Any) -> Self {
+    pub fn with_context(mut self, context: &'a dyn Context) -> Self {
         self.context = Some(context);
         self
     }
 
     /// The value given to [`with_context`](Self::with_context), if it is a `T`.
     pub fn context<T: 'static>(&self) -> Option<&'a T> {
-        self.context.and_then(|context| context.downcast_ref())
+        self.context.and_then(|context| (context as &dyn Any).downcast_ref())
+    }
+
+    /// The TypeCodes that the context remembers.
+    pub(crate) fn known_types(&self) -> Option<&'a dyn KnownTypes> {
+        self.context.and_then(Context::known_types)
     }
 
     /// Changes the limits for what follows.
@@ -332,6 +338,17 @@ impl<'a> Decoder<'a> {
             }
             None => self.read_split(align, what),
         }
+    }
+
+    /// Passes over a primitive of so many octets, aligned to as many, that lies in the current segment; else over nothing.
+    #[inline]
+    pub(crate) fn pass(&mut self, size: usize) -> bool {
+        let end = self.aligned(size) + size;
+        let lies_here = end <= self.octets.len();
+        if lies_here {
+            self.at = end;
+        }
+        lies_here
     }
 
     /// Reads a primitive that does not lie in the current segment, or only in part.

@@ -47,6 +47,7 @@ pub extern crate alloc;
 mod any;
 pub mod bits;
 mod body;
+mod context;
 pub mod copies;
 mod decoder;
 mod element;
@@ -68,6 +69,7 @@ mod walk;
 
 pub use any::{Any, AnyError};
 pub use body::{Body, Piece, Segment};
+pub use context::{Context, KnownTypes};
 pub use decoder::{Decoder, Limits};
 pub use element::Element;
 pub use encoder::{BORROW_FROM, Encoder, FRAGMENT_HEADER, Mark};

@@ -4,8 +4,8 @@
 //! octets that follow, and the steps of one walk are bounded by the octets there are, since a type of few octets may
 //! describe values of none that are endless to visit.
 
+use crate::Decode;
 use crate::type_code::{Edge, Node, read_label, unaliased, write_label};
-use crate::{Decode, Encode};
 use crate::{DecodeError, DecodeErrorKind, Decoder, EncodeError, EncodeErrorKind, Encoder, TCKind, TypeCode};
 
 /// Steps that any value may take, and how many more for each octet.
@@ -173,11 +173,11 @@ impl Walk<'_, '_, '_> {
             }
             TCKind::TypeCode => {
                 let value = TypeCode::decode(from)?;
-                self.write_static(|to| value.encode_owned(to))?;
+                self.write(|to| value.encode_anew(to))?;
             }
             TCKind::Any => {
                 let ty = TypeCode::decode(from)?;
-                self.write_static(|to| ty.clone().encode_owned(to))?;
+                self.write(|to| ty.encode_anew(to))?;
                 self.nested(from, |walk, from| {
                     let mut inner = Walk { nodes: ty.nodes(), to: walk.to.as_deref_mut(), steps: walk.steps };
                     let result = inner.value(ty.edge(), from);
@@ -203,20 +203,6 @@ impl Walk<'_, '_, '_> {
         }
     }
 
-    /// Writes what outlives the value, through a message of its own: TypeCodes align to 4 only.
-    fn write_static(
-        &mut self,
-        write: impl FnOnce(&mut Encoder<'static>) -> Result<(), EncodeError>,
-    ) -> Walked {
-        self.write(|to| {
-            let mut own = Encoder::new(to.format());
-            write(&mut own)?;
-            to.align(4);
-            own.slices().for_each(|slice| to.write_octets(slice));
-            Ok(())
-        })
-    }
-
     fn octets(&mut self, from: &mut Decoder<'_>) -> Walked {
         let count = from.read_count(1)?;
         let octets = from.read_octets(count)?;
@@ -228,7 +214,24 @@ impl Walk<'_, '_, '_> {
     }
 
     fn members(&mut self, node: &Node, from: &mut Decoder<'_>) -> Walked {
-        node.members.iter().try_for_each(|member| self.value(member.ty, from))
+        for member in &node.members {
+            if !self.is_passed(member.ty, from) {
+                self.value(member.ty, from)?;
+            }
+        }
+        Ok(())
+    }
+
+    /// Passes over what most structs are made of: numbers that are only read and lie here. A walk takes as many of these steps
+    /// as there are octets, which bound them.
+    #[inline]
+    fn is_passed(&self, at: Edge, from: &mut Decoder<'_>) -> bool {
+        match at {
+            Edge::Simple(kind, ..) if self.to.is_none() => {
+                kind.run_size().is_some_and(|size| from.pass(size))
+            }
+            _ => false,
+        }
     }
 
     fn node(&mut self, node: &Node, from: &mut Decoder<'_>) -> Walked {

@@ -2,8 +2,9 @@
 //! fragments, limits.
 
 use zorb_cdr::{
-    BORROW_FROM, Body, ByteOrder, Decode, DecodeErrorKind, Decoder, Encode, EncodeError, EncodeErrorKind,
-    Encoder, FRAGMENT_HEADER, Format, Limits, LongDouble, Octets, Segment, Sequence, Version,
+    BORROW_FROM, Body, ByteOrder, Context, Decode, DecodeErrorKind, Decoder, Encode, EncodeError,
+    EncodeErrorKind, Encoder, FRAGMENT_HEADER, Format, Limits, LongDouble, Octets, Segment, Sequence,
+    Version,
 };
 
 fn encoder<'a>() -> Encoder<'a> {
@@ -356,12 +357,16 @@ fn encapsulations_count_as_nesting() {
 
 #[test]
 fn context_reaches_what_is_nested() {
+    #[derive(Debug, PartialEq)]
+    struct Given(u64);
+    impl Context for Given {}
+
     let mut to = encoder();
     to.encapsulation(|to| to.write_string("inside")).unwrap();
     let octets = to.to_bytes();
-    let mut from = Decoder::new(&octets, ByteOrder::NATIVE, Format::default()).with_context(&42u64);
+    let mut from = Decoder::new(&octets, ByteOrder::NATIVE, Format::default()).with_context(&Given(42));
     let inner = from.encapsulation().unwrap();
-    assert_eq!(inner.context::<u64>(), Some(&42));
+    assert_eq!(inner.context::<Given>(), Some(&Given(42)));
     assert_eq!(inner.context::<u32>(), None);
 }
 

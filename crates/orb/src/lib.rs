@@ -36,6 +36,7 @@ pub mod skeleton;
 pub mod transport;
 
 mod client;
+mod known_types;
 mod marshal;
 mod messages;
 mod upcall;

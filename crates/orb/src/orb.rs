@@ -13,13 +13,14 @@ use std::thread;
 use std::time::{Duration, Instant};
 
 use parking_lot::Mutex;
-use zorb_cdr::{Element, Version};
+use zorb_cdr::{Context, Element, KnownTypes, Version};
 use zorb_giop::{Messaging, Protocol};
 
 use crate::client::failure::{Failure, Step};
 use crate::client::reactor::Reactor;
 use crate::client::{self, Client};
 use crate::exception::{Minor, SystemException};
+use crate::known_types::TypesMet;
 use crate::loan::Loan;
 use crate::messages::MessageMemory;
 use crate::object::ObjectRef;
@@ -52,6 +53,7 @@ pub(crate) struct Core {
     initial: Mutex<HashMap<String, InitialSource>>,
     default_initial: Option<String>,
     schemes: HashMap<String, UrlScheme>,
+    types_met: TypesMet,
     ended: AtomicBool,
 }
 
@@ -551,8 +553,16 @@ impl OrbBuilder {
             initial: Mutex::new(self.initial),
             default_initial: self.default_initial,
             schemes: self.schemes,
+            types_met: TypesMet::default(),
             ended: AtomicBool::new(false),
         }))
+    }
+}
+
+/// Object references that are decoded with it are bound to it.
+impl Context for Orb {
+    fn known_types(&self) -> Option<&dyn KnownTypes> {
+        Some(&self.0.types_met)
     }
 }
 
