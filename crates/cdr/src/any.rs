@@ -53,10 +53,9 @@ pub enum AnyError {
 
 impl fmt::Display for AnyError {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        let type_of = |ty: &TypeCode| ty.id().map_or_else(|| alloc::format!("{}", ty.kind()), String::from);
         match self {
             Self::OtherType { is, asked } => {
-                write!(f, "the any holds a value of type {}, not {}", type_of(is), type_of(asked))
+                write!(f, "the any holds a value of type {}, not {}", name_of(is), name_of(asked))
             }
             Self::Decode(error) => error.fmt(f),
         }
@@ -65,6 +64,11 @@ impl fmt::Display for AnyError {
 
 impl core::error::Error for AnyError {}
 
+/// What messages call a type: its repository id, or its kind where it has none.
+pub(crate) fn name_of(ty: &TypeCode) -> String {
+    ty.id().map_or_else(|| alloc::format!("{}", ty.kind()), String::from)
+}
+
 impl From<DecodeError> for AnyError {
     fn from(error: DecodeError) -> Self {
         Self::Decode(error)
@@ -72,7 +76,7 @@ impl From<DecodeError> for AnyError {
 }
 
 /// How a value that was not received is kept.
-const KEPT: Format = Format { version: Version::V1_2, code_sets: CodeSets::UNICODE };
+pub(crate) const KEPT: Format = Format { version: Version::V1_2, code_sets: CodeSets::UNICODE };
 
 /// Octets that most values take at most: a buffer for one begins with so many.
 const SMALL: usize = 64;
@@ -164,7 +168,7 @@ impl Any {
             && !to.is_fragmenting()
     }
 
-    fn transcode(&self, to: &mut Encoder<'_>) -> Result<(), EncodeError> {
+    pub(crate) fn transcode(&self, to: &mut Encoder<'_>) -> Result<(), EncodeError> {
         walk(&self.ty, &mut self.decoder(), Some(to)).map_err(WalkError::writing)
     }
 

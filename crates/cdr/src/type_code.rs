@@ -246,6 +246,37 @@ impl TypeCode {
         self.node_of(&[TCKind::Value, TCKind::Event]).map(|node| self.at(node.content))
     }
 
+    /// What is known of the type itself, aliases stripped, if it has parameters.
+    pub(crate) fn resolved(&self) -> Option<&Node> {
+        match unaliased(self.nodes(), self.at) {
+            Edge::Simple(..) => None,
+            Edge::Node(at) => self.nodes().get(at as usize),
+        }
+    }
+
+    /// Which kind of type it is, aliases stripped.
+    pub(crate) fn resolved_kind(&self) -> TCKind {
+        match unaliased(self.nodes(), self.at) {
+            Edge::Simple(kind, ..) => kind,
+            Edge::Node(at) => self.nodes().get(at as usize).map_or(TCKind::Null, |node| node.kind),
+        }
+    }
+
+    /// Whether both are the same place of the same graph: equal without a look at it.
+    pub(crate) fn is(&self, other: &Self) -> bool {
+        let shared = match (&self.graph, &other.graph) {
+            (None, None) => true,
+            (Some(one), Some(two)) => Arc::ptr_eq(one, two),
+            _ => false,
+        };
+        shared && self.at == other.at
+    }
+
+    /// The type at an edge of its graph.
+    pub(crate) fn part(&self, at: Edge) -> Self {
+        self.at(at)
+    }
+
     /// The type itself, whatever names it goes by: aliases stripped.
     #[must_use]
     pub fn unaliased(&self) -> Self {
