@@ -82,7 +82,7 @@ pub use type_code::{Described, Describer, TCKind, TypeCode, TypeCodeError, TypeR
 pub use value::{Bounded, Decode, Encode};
 #[doc(hidden)]
 pub use valuetype::State;
-pub use valuetype::{Held, Value, ValueInfo, ValueType};
+pub use valuetype::{DecodeContext, Held, Value, ValueBase, ValueInfo, ValueType};
 
 pub use text::{check_string_bound, check_wstring_bound};
 

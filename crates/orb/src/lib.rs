@@ -39,6 +39,7 @@ mod client;
 mod marshal;
 mod messages;
 mod upcall;
+mod values;
 
 pub use exception::{Completion, Exception, Kind, Minor, SystemException, UserException};
 pub use loan::Loan;

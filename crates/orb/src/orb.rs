@@ -32,6 +32,7 @@ use crate::transport::shm::Shm;
 use crate::transport::tcp::Tcp;
 use crate::transport::unix::Unix;
 use crate::transport::{Spinners, Spinning, Transport};
+use crate::values::ValueFactories;
 
 /// An object request broker. Cloning is a count.
 ///
@@ -52,6 +53,8 @@ pub(crate) struct Core {
     initial: Mutex<HashMap<String, InitialSource>>,
     default_initial: Option<String>,
     schemes: HashMap<String, UrlScheme>,
+    /// Valuetypes by repository id, for where the declared type does not lead to them.
+    pub(crate) value_factories: ValueFactories,
     ended: AtomicBool,
 }
 
@@ -551,6 +554,7 @@ impl OrbBuilder {
             initial: Mutex::new(self.initial),
             default_initial: self.default_initial,
             schemes: self.schemes,
+            value_factories: ValueFactories::default(),
             ended: AtomicBool::new(false),
         }))
     }
