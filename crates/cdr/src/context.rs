@@ -1,11 +1,17 @@
 //! What a program hands to values deep inside of what it decodes.
 
-use crate::TypeCode;
+use crate::{TypeCode, ValueInfo};
 use core::any::Any;
 
-/// Something that a [`Decoder`](crate::Decoder) carries for what is decoded with it: an ORB, to which object references are
-/// bound. It is found by its type, with [`Decoder::context`](crate::Decoder::context).
-pub trait Context: Any {
+/// What decoding can reach besides the octets: an ORB, to which object references are bound. It is found by its type, with
+/// [`Decoder::context`](crate::Decoder::context).
+pub trait DecodeContext: Any {
+    /// The valuetype of this repository id, where the type that is declared does not lead to it: what is registered as
+    /// a value factory (CORBA part 1, §8.2.5.3).
+    fn value_type(&self, _id: &[u8]) -> Option<&'static ValueInfo> {
+        None
+    }
+
     /// The TypeCodes that have been met, if any are remembered.
     fn known_types(&self) -> Option<&dyn KnownTypes> {
         None

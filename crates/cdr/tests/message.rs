@@ -2,7 +2,7 @@
 //! fragments, limits.
 
 use zorb_cdr::{
-    BORROW_FROM, Body, ByteOrder, Context, Decode, DecodeErrorKind, Decoder, Encode, EncodeError,
+    BORROW_FROM, Body, ByteOrder, Decode, DecodeContext, DecodeErrorKind, Decoder, Encode, EncodeError,
     EncodeErrorKind, Encoder, FRAGMENT_HEADER, Format, Limits, LongDouble, Octets, Segment, Sequence,
     Version,
 };
@@ -355,19 +355,24 @@ fn encapsulations_count_as_nesting() {
     assert_eq!(unwrap(&mut from), DecodeErrorKind::TooDeep { limit: 256 });
 }
 
+#[derive(Debug, PartialEq)]
+struct Answer(u64);
+
+impl DecodeContext for Answer {}
+
+#[derive(Debug, PartialEq)]
+struct Other;
+
 #[test]
 fn context_reaches_what_is_nested() {
-    #[derive(Debug, PartialEq)]
-    struct Given(u64);
-    impl Context for Given {}
-
+    let answer = Answer(42);
     let mut to = encoder();
     to.encapsulation(|to| to.write_string("inside")).unwrap();
     let octets = to.to_bytes();
-    let mut from = Decoder::new(&octets, ByteOrder::NATIVE, Format::default()).with_context(&Given(42));
+    let mut from = Decoder::new(&octets, ByteOrder::NATIVE, Format::default()).with_context(&answer);
     let inner = from.encapsulation().unwrap();
-    assert_eq!(inner.context::<Given>(), Some(&Given(42)));
-    assert_eq!(inner.context::<u32>(), None);
+    assert_eq!(inner.context::<Answer>(), Some(&Answer(42)));
+    assert_eq!(inner.context::<Other>(), None);
 }
 
 #[test]

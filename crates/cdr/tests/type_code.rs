@@ -3,8 +3,8 @@
 use bytes::Bytes;
 use std::sync::Mutex;
 use zorb_cdr::{
-    ByteOrder, Context, Decode, DecodeError, DecodeErrorKind, Decoder, Encode, Encoder, Format, KnownTypes,
-    TCKind, TypeCode, TypeCodeError,
+    ByteOrder, Decode, DecodeContext, DecodeError, DecodeErrorKind, Decoder, Encode, Encoder, Format,
+    KnownTypes, TCKind, TypeCode, TypeCodeError,
 };
 
 /// A tree: a struct that contains itself through a sequence and an alias.
@@ -110,7 +110,7 @@ struct Knowing {
     found: Mutex<usize>,
 }
 
-impl Context for Knowing {
+impl DecodeContext for Knowing {
     fn known_types(&self) -> Option<&dyn KnownTypes> {
         Some(self)
     }

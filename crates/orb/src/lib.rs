@@ -40,6 +40,7 @@ mod known_types;
 mod marshal;
 mod messages;
 mod upcall;
+mod values;
 
 pub use exception::{Completion, Exception, Kind, Minor, SystemException, UserException};
 pub use loan::Loan;

@@ -13,7 +13,7 @@ use std::thread;
 use std::time::{Duration, Instant};
 
 use parking_lot::Mutex;
-use zorb_cdr::{Context, Element, KnownTypes, Version};
+use zorb_cdr::{Element, Version};
 use zorb_giop::{Messaging, Protocol};
 
 use crate::client::failure::{Failure, Step};
@@ -33,6 +33,7 @@ use crate::transport::shm::Shm;
 use crate::transport::tcp::Tcp;
 use crate::transport::unix::Unix;
 use crate::transport::{Spinners, Spinning, Transport};
+use crate::values::ValueFactories;
 
 /// An object request broker. Cloning is a count.
 ///
@@ -53,7 +54,9 @@ pub(crate) struct Core {
     initial: Mutex<HashMap<String, InitialSource>>,
     default_initial: Option<String>,
     schemes: HashMap<String, UrlScheme>,
-    types_met: TypesMet,
+    pub(crate) types_met: TypesMet,
+    /// Valuetypes by repository id, for where the declared type does not lead to them.
+    pub(crate) value_factories: ValueFactories,
     ended: AtomicBool,
 }
 
@@ -554,15 +557,9 @@ impl OrbBuilder {
             default_initial: self.default_initial,
             schemes: self.schemes,
             types_met: TypesMet::default(),
+            value_factories: ValueFactories::default(),
             ended: AtomicBool::new(false),
         }))
-    }
-}
-
-/// Object references that are decoded with it are bound to it.
-impl Context for Orb {
-    fn known_types(&self) -> Option<&dyn KnownTypes> {
-        Some(&self.0.types_met)
     }
 }
 
