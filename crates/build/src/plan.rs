@@ -10,6 +10,7 @@ use std::rc::Rc;
 use proc_macro2::TokenStream;
 use zorb_idl::model::{DefinitionId, DefinitionKind, Feature, Interface, Model};
 
+use crate::choices::Choices;
 use crate::layout::Layouts;
 use crate::names::{self, Names};
 
@@ -35,6 +36,7 @@ pub(crate) struct Plan<'m> {
     pub(crate) model: &'m Model,
     /// The path of the runtime module, such as `::zorb::rt`.
     pub(crate) runtime: TokenStream,
+    choices: &'m Choices,
     pub(crate) layouts: Layouts<'m>,
     places: Vec<Option<Place>>,
     /// The names of each module of our own.
@@ -107,6 +109,8 @@ pub(crate) struct CallNames {
     pub(crate) twin: String,
     /// Its error type in the inner module, if it raises anything.
     pub(crate) error: Option<String>,
+    /// Servants may answer it later.
+    pub(crate) deferred: bool,
 }
 
 /// An error enum and its other names.
@@ -127,11 +131,13 @@ impl<'m> Plan<'m> {
         model: &'m Model,
         runtime: TokenStream,
         externals: &BTreeMap<String, String>,
+        choices: &'m Choices,
     ) -> Plan<'m> {
         let places = model.definitions().iter().map(|_| None).collect();
         let mut plan = Plan {
             model,
             runtime,
+            choices,
             layouts: Layouts::new(model),
             places,
             modules: HashMap::new(),
@@ -211,7 +217,11 @@ impl<'m> Plan<'m> {
             DefinitionKind::Interface(interface) => {
                 let inner = names.derive(names::snake(&definition.name));
                 let servant = names.derive(format!("{}Servant", definition.name));
-                let calls = own_calls(interface);
+                let mut calls = own_calls(interface);
+                for call in &mut calls {
+                    let feature = interface.features[call.feature].name();
+                    call.deferred = self.choices.is_deferred(self.model, id, feature);
+                }
                 let errors = Vec::new();
                 (Some(inner), Some(InterfaceNames { servant, calls, errors }))
             }
@@ -332,7 +342,7 @@ fn own_calls(interface: &Interface) -> Vec<CallNames> {
     let methods = methods(&mut names, parts.iter().map(|(at, part)| (interface.features[*at].name(), *part)));
     let calls = parts.into_iter().zip(methods);
     calls
-        .map(|((feature, part), (method, twin))| CallNames { feature, part, method, twin, error: None })
+        .map(|((feature, part), (method, twin))| CallNames { feature, part, method, twin, error: None, deferred: false })
         .collect()
 }
 

@@ -31,6 +31,7 @@ pub use crate::object::invoke::{call, call_async, oneway, oneway_async};
 pub use crate::operation_error;
 pub use crate::raised::{ExceptionType, OperationError, Raised, Raises, exception, exception_text};
 pub use crate::server::request::{Call, ServerRequest};
+pub use crate::server::deferred::{DeferredReply, deferred_here};
 pub use crate::skeleton::{Interface, InterfaceInfo, IntoServant, Operation, Servant, Skeleton};
 pub use operations::Operations;
 pub use served::{Served, ServedBy, offer};

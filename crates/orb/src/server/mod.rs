@@ -10,12 +10,14 @@
 //! | limits | [`ServerLimits`] |
 //! | a request in a skeleton's hands | [`request`] |
 //! | what the servant sees | `call` |
+//! | replies that a typed servant gives later | [`DeferredReply`] |
 //! | requests and replies that are not decoded | [`undecoded`] |
 //! | replies composed, and sent | `reply`, `writing` |
 
 mod call;
 mod cancel;
 mod connection;
+pub(crate) mod deferred;
 mod dispatch;
 mod flight;
 mod implicit;
@@ -37,6 +39,7 @@ use zorb_cdr::Encoder;
 use zorb_giop::code_sets::CodeSetComponent;
 use zorb_giop::{ComponentTag, Giop, MessagingComponent, OrbType, TaggedComponent, TaggedProfile};
 
+pub use deferred::DeferredReply;
 pub(crate) use settings::{Messagings, Settings};
 pub use settings::{ServerLimits, ThreadModel};
 
