@@ -48,6 +48,7 @@ mod connections;
 mod contexts;
 mod datagrams;
 mod deadlines;
+mod deferred;
 mod dynamic;
 mod fixture;
 mod foreign;
