@@ -16,6 +16,7 @@ use parking_lot::Mutex;
 use zorb_cdr::{Element, Version};
 use zorb_giop::{Messaging, Protocol};
 
+use crate::ami::Deliveries;
 use crate::client::failure::{Failure, Step};
 use crate::client::reactor::Reactor;
 use crate::client::{self, Client};
@@ -52,6 +53,7 @@ pub(crate) struct Core {
     initial: Mutex<HashMap<String, InitialSource>>,
     default_initial: Option<String>,
     schemes: HashMap<String, UrlScheme>,
+    deliveries: Deliveries,
     ended: AtomicBool,
 }
 
@@ -303,6 +305,10 @@ impl Orb {
         &self.0.client
     }
 
+    pub(crate) fn deliveries(&self) -> &Deliveries {
+        &self.0.deliveries
+    }
+
     pub(crate) fn server(&self) -> &Server {
         &self.0.server
     }
@@ -551,6 +557,7 @@ impl OrbBuilder {
             initial: Mutex::new(self.initial),
             default_initial: self.default_initial,
             schemes: self.schemes,
+            deliveries: Deliveries::default(),
             ended: AtomicBool::new(false),
         }))
     }

@@ -182,6 +182,26 @@ impl<R, E: OperationError> Pending<R, E> {
         Pending { flight: Some(flight), decode: Some(decode), error: std::marker::PhantomData }
     }
 
+    /// The object of a call that is under way.
+    ///
+    /// # Errors
+    /// Why it could not be begun.
+    pub(crate) fn target(&self) -> Result<&ObjectRef, SystemException> {
+        match &self.flight {
+            Some(Ok(flight)) => Ok(&flight.target),
+            Some(Err(exception)) => Err(exception.clone()),
+            None => Err(SystemException::BadInvOrder("a call's future was ready before")),
+        }
+    }
+
+    /// Its name on the wire; empty where it is not under way.
+    pub(crate) fn operation(&self) -> &'static str {
+        match &self.flight {
+            Some(Ok(flight)) => flight.journey.operation().name,
+            _ => "",
+        }
+    }
+
     /// Blocks this thread until the result is there or the call's deadline has passed.
     pub fn wait(self) -> Result<R, E> {
         let (deadline, what) = match &self.flight {

@@ -20,6 +20,7 @@ pub use zorb_cdr::{
     Fixed, LongDouble, Sequence, State, TypeCode, TypeRef, Value, ValueInfo, ValueType, WChar,
 };
 
+pub use crate::ami::{ExceptionHolder, Poller, sendc};
 pub use crate::described;
 pub use crate::exception::{
     Completion, Exception, IntoException, Kind, Minor, SystemException, UserException,
@@ -69,6 +70,12 @@ pub mod CORBA {
     pub type LongDoubleSeq = Sequence<LongDouble>;
     pub type StringSeq = Vec<String>;
     pub type WStringSeq = Vec<String>;
+}
+
+/// What the built-in `Messaging.idl` declares in IDL module `Messaging`.
+#[allow(non_snake_case)]
+pub mod Messaging {
+    pub use crate::ami::{ExceptionHolder, ReplyHandler, ReplyHandlerServant};
 }
 
 /// Writes a value.

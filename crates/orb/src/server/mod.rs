@@ -161,6 +161,11 @@ impl Server {
         listening.engine.acceptors().iter().any(|acceptor| acceptor.leave(group, key))
     }
 
+    /// Whether there are threads of the server's: it listens.
+    pub(crate) fn serves(&self) -> bool {
+        self.listening.get().is_some() && !self.starting.lock().0
+    }
+
     /// Runs `job` on a server thread; at once, on this one, if the server has none.
     pub(crate) fn spawn(&self, job: Box<dyn FnOnce() + Send>) {
         match self.listening.get() {
