@@ -3,5 +3,5 @@
 fn main() {
     zorb_build::compile("idl/probe.idl");
     zorb_build::compile("idl/exchange.idl");
-    zorb_build::Config::new().deferred("kitchen::Counter").compile(&["idl/kitchen.idl"]);
+    zorb_build::Config::new().ami().deferred("kitchen::Counter").compile(&["idl/kitchen.idl"]);
 }

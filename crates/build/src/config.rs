@@ -134,6 +134,16 @@ impl Config {
         self
     }
 
+    /// Gives every interface the stubs of asynchronous calls that CORBA names (CORBA 3.3 part 1, 17): `sendc_x`, whose reply goes
+    /// to a reply handler, an object of the implied interface `AMI_AccountHandler`; and `sendp_x`, which gives a poller.
+    ///
+    /// Without it there are the `_async` twins, whose futures do all that within one program. Code for interfaces that
+    /// others inherit from has to be generated with it too.
+    pub fn ami(mut self) -> Config {
+        self.options.reply_handlers = true;
+        self
+    }
+
     /// The name of the file that [`compile`](Config::compile) writes into `OUT_DIR`, without `.rs`; by default that of
     /// the first IDL file.
     pub fn output(mut self, name: impl Into<String>) -> Config {

@@ -7,6 +7,7 @@
 //! account             the types nested in the interface, and the errors of its operations
 //! ```
 
+mod asynchronous;
 mod client;
 mod errors;
 mod server;

@@ -7,7 +7,7 @@ use proc_macro2::{Literal, TokenStream};
 use quote::quote;
 use zorb_idl::model::{Definition, DefinitionId};
 
-use super::{Argument, Call, Passing, passing, servant_type, stub_type};
+use super::{Argument, Call, Passing, asynchronous, passing, servant_type, stub_type};
 use crate::docs::doc;
 use crate::items::of_kind;
 use crate::names::{Names, ident};
@@ -81,16 +81,18 @@ pub(super) fn methods(scope: &Scope<'_>, of: &Definition) -> TokenStream {
         .iter()
         .map(|call| (plan.model.features(call.owner)[call.names.feature].name(), call.names.part))
         .collect();
-    let names = method_names(&mut Names::default(), spelt.into_iter());
-    let methods = calls.iter().zip(names).map(|(call, (method, twin))| {
+    let mut taken = Names::default();
+    let names = method_names(&mut taken, spelt.into_iter());
+    let methods = calls.iter().zip(&names).map(|(call, (method, twin))| {
         if call.owner == of.id {
-            own(scope, call, &method, &twin)
+            own(scope, call, method, twin)
         } else {
-            further_base(scope, call, &method, &twin)
+            further_base(scope, call, method, twin)
         }
     });
+    let asynchronous = asynchronous::methods(scope, of.id, &calls, &names, &mut taken);
     let name = ident(&plan.place_of(of.id).name);
-    quote!(impl #name { #(#methods)* })
+    quote!(impl #name { #(#methods)* #(#asynchronous)* })
 }
 
 /// The interfaces whose methods the first base has.

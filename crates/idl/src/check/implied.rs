@@ -42,7 +42,8 @@ impl Checker {
             if bases.is_empty() {
                 bases.push(root);
             }
-            let features = self.model.features(*interface).iter().flat_map(|it| answers(it, holder)).collect();
+            let features = self.model.features(*interface).iter().flat_map(|it| answers(it, holder));
+            let features = told_apart(features.collect());
             *self.kind_mut(*handler) = DefinitionKind::Interface(Interface {
                 flavor: InterfaceFlavor::Plain,
                 bases,
@@ -76,6 +77,19 @@ impl Checker {
         self.model.definitions[id.index()].included = interface.included;
         id
     }
+}
+
+/// Where an interface has `x` and `x_excep` both, the later name gets `ami_` before it until it is free.
+fn told_apart(mut features: Vec<Feature>) -> Vec<Feature> {
+    let mut taken = HashSet::new();
+    for feature in &mut features {
+        if let Feature::Operation(it) = feature {
+            while !taken.insert(it.name.to_ascii_lowercase()) {
+                it.name.insert_str(0, "ami_");
+            }
+        }
+    }
+    features
 }
 
 /// The interface that a definition is, if calls of it are answered.
