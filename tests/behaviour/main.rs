@@ -39,6 +39,7 @@ macro_rules! over {
 
 mod addressing;
 mod ahead;
+mod asynchronous;
 mod bridge_messages;
 mod bridge_references;
 mod bridges;
