@@ -18,6 +18,7 @@
 //! for operators).
 #![forbid(unsafe_code)]
 
+pub mod ami;
 pub mod dynamic;
 pub mod exception;
 pub mod frames;

@@ -16,6 +16,7 @@ use parking_lot::Mutex;
 use zorb_cdr::{Element, Version};
 use zorb_giop::{Messaging, Protocol};
 
+use crate::ami::Deliveries;
 use crate::client::failure::{Failure, Step};
 use crate::client::reactor::Reactor;
 use crate::client::{self, Client};
@@ -57,6 +58,7 @@ pub(crate) struct Core {
     pub(crate) types_met: TypesMet,
     /// Valuetypes by repository id, for where the declared type does not lead to them.
     pub(crate) value_factories: ValueFactories,
+    deliveries: Deliveries,
     ended: AtomicBool,
 }
 
@@ -306,6 +308,10 @@ impl Orb {
 
     pub(crate) fn client(&self) -> &Client {
         &self.0.client
+    }
+
+    pub(crate) fn deliveries(&self) -> &Deliveries {
+        &self.0.deliveries
     }
 
     pub(crate) fn server(&self) -> &Server {
@@ -558,6 +564,7 @@ impl OrbBuilder {
             schemes: self.schemes,
             types_met: TypesMet::default(),
             value_factories: ValueFactories::default(),
+            deliveries: Deliveries::default(),
             ended: AtomicBool::new(false),
         }))
     }
