@@ -34,7 +34,7 @@ struct Foreign(Vec<u8>);
 
 impl Foreign {
     fn put<const N: usize>(&mut self, align: usize, native: [u8; N]) {
-        while self.0.len() % align != 0 {
+        while !self.0.len().is_multiple_of(align) {
             self.0.push(0xee);
         }
         self.0.extend(native.iter().rev());

@@ -2,7 +2,7 @@
 
 use super::union::Arms;
 use super::{Content, DynAny, DynAnyError, MOST_NESTED, Result};
-use crate::{Any, Encode, EncodeError, Encoder, Fixed, TCKind, TypeCode};
+use crate::{Any, Encode, EncodeError, Encoder, TCKind, TypeCode};
 use crate::{Char, LongDouble, WChar};
 use alloc::boxed::Box;
 use alloc::string::String;
@@ -66,7 +66,7 @@ fn leaf(kind: TCKind, ty: &TypeCode) -> Result<Content> {
         TCKind::LongDouble => Content::LongDouble(LongDouble::default()),
         TCKind::WChar => Content::WChar(WChar::default()),
         TCKind::String | TCKind::WString => Content::Text(String::new()),
-        TCKind::Fixed => Content::Fixed(Box::new(Fixed::default())),
+        TCKind::Fixed => Content::Fixed(Box::default()),
         TCKind::Any => Content::Any(Box::new(Any::EMPTY)),
         TCKind::TypeCode => Content::TypeCode(Box::new(TypeCode::NULL)),
         TCKind::Enum => Content::Enumerator(0),
