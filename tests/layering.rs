@@ -19,6 +19,7 @@ const NORMAL: &[(&str, &[&str])] = &[
     ("zorb-bridge", &["zorb-cdr", "zorb-giop", "zorb-idl", "zorb-orb"]),
     ("zorb-naming", &["zorb-orb", "zorb-giop"]),
     ("zorb-config", &["zorb-orb", "toml"]),
+    ("zorb-dynamic", &["zorb-cdr", "zorb-idl", "zorb-orb", "base64", "rustc_apfloat", "serde_json"]),
     ("zorb", &["zorb-cdr", "zorb-giop", "zorb-orb", "zorb-naming", "zorb-config"]),
 ];
 
@@ -33,6 +34,7 @@ const BUILD: &[(&str, &[&str])] = &[
     ("zorb-bridge", &[]),
     ("zorb-naming", &["zorb-build"]),
     ("zorb-config", &[]),
+    ("zorb-dynamic", &["zorb-build"]),
     ("zorb", &[]),
 ];
 
@@ -111,6 +113,7 @@ fn values_and_messages_are_no_std_and_unsafe_stays_in_ipc() {
         ("bridge", &["#![forbid(unsafe_code)]"]),
         ("naming", &["#![forbid(unsafe_code)]"]),
         ("config", &["#![forbid(unsafe_code)]"]),
+        ("dynamic", &["#![forbid(unsafe_code)]"]),
         ("zorb", &["#![forbid(unsafe_code)]"]),
     ] {
         let path = root().join("crates").join(package).join("src/lib.rs");

@@ -48,6 +48,7 @@ pub extern crate alloc;
 mod any;
 pub mod bits;
 mod body;
+mod context;
 pub mod copies;
 mod decoder;
 mod dynany;
@@ -70,6 +71,7 @@ mod walk;
 
 pub use any::{Any, AnyError};
 pub use body::{Body, Piece, Segment};
+pub use context::{DecodeContext, KnownTypes};
 pub use decoder::{Decoder, Limits};
 pub use dynany::{DynAny, DynAnyError};
 pub use element::Element;
@@ -85,7 +87,7 @@ pub use type_code::{Described, Describer, TCKind, TypeCode, TypeCodeError, TypeR
 pub use value::{Bounded, Decode, Encode};
 #[doc(hidden)]
 pub use valuetype::State;
-pub use valuetype::{Held, Value, ValueInfo, ValueType};
+pub use valuetype::{Held, Value, ValueBase, ValueInfo, ValueType};
 
 pub use text::{check_string_bound, check_wstring_bound};
 

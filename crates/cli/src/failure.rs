@@ -25,6 +25,16 @@ impl Failure {
         Failure { code: 3, text: text.into() }
     }
 
+    /// A call ended with a system exception: exit code 3.
+    pub(crate) fn system_exception(text: impl Into<String>) -> Failure {
+        Failure { code: 3, text: text.into() }
+    }
+
+    /// A call ended with a user exception: exit code 4.
+    pub(crate) fn user_exception(text: impl Into<String>) -> Failure {
+        Failure { code: 4, text: text.into() }
+    }
+
     /// The command line is wrong in a way that its parser cannot see: exit code 2.
     pub(crate) fn usage(text: impl Into<String>) -> Failure {
         Failure { code: 2, text: text.into() }

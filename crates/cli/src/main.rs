@@ -5,7 +5,8 @@
 //! | 0 | done |
 //! | 1 | what was asked for failed: the peer, the IDL, the data or the machine said no |
 //! | 2 | the command line is wrong |
-//! | 3 | the peer answers, but the object is not there or is of another type (`ping`) |
+//! | 3 | the peer answers, but the object is not there or is of another type (`ping`); a system exception (`call`) |
+//! | 4 | a user exception (`call`) |
 //! | 130 | Ctrl-C ended a measurement; what was measured has been printed |
 //!
 //! An error is one line on standard error, beginning with `zorb: `. Results go to standard output,
@@ -19,6 +20,7 @@
 
 mod bench;
 mod bridge;
+mod call;
 mod config;
 mod demo;
 mod failure;
@@ -52,7 +54,8 @@ struct Arguments {
 
 const EXIT_CODES: &str = "\
 Exit codes: 0 done; 1 what was asked for failed; 2 wrong command line;
-3 the peer answers, but the object is missing or of another type (ping).
+3 the peer answers, but the object is missing or of another type (ping), or
+the call raised a system exception (call); 4 a user exception (call).
 
 Commands that build an ORB take -ORB options: see zorb config --settings.
 
@@ -64,6 +67,7 @@ enum Command {
     Idl(idl::Arguments),
     Ior(ior::Arguments),
     Ping(ping::Arguments),
+    Call(call::Arguments),
     Bridge(bridge::Arguments),
     Bench(bench::Arguments),
     Ttcp(ttcp::Arguments),
@@ -81,6 +85,7 @@ fn run() -> Result<(), Failure> {
     match Arguments::try_parse_from(rest).unwrap_or_else(|error| wrong(&error)).command {
         Command::Demo(arguments) => demo::run(arguments, &told),
         Command::Ping(arguments) => ping::run(&arguments, &told),
+        Command::Call(arguments) => call::run(&arguments, &told),
         Command::Bridge(arguments) => bridge::run(&arguments, &told),
         Command::Config(arguments) => config::run(&arguments, &told),
         Command::Idl(arguments) => told.none("idl").and_then(|()| idl::run(&arguments)),

@@ -50,11 +50,7 @@ pub(crate) fn run(arguments: &Arguments, told: &Told) -> Result<(), Failure> {
     let builder = zorb::naming::install(Orb::builder()).policies(within(TIMEOUT));
     let mut builder = told.apply(builder)?;
     if let Some(seconds) = arguments.timeout {
-        let timeout = Duration::try_from_secs_f64(seconds)
-            .ok()
-            .filter(|timeout| !timeout.is_zero())
-            .ok_or_else(|| Failure::usage(format!("--timeout {seconds} is not a time above 0")))?;
-        builder = builder.policies(within(timeout));
+        builder = builder.policies(within(timeout(seconds)?));
     }
     let orb = builder.build();
     let object = object(&orb, &arguments.reference)?;
@@ -94,6 +90,14 @@ pub(crate) fn run(arguments: &Arguments, told: &Told) -> Result<(), Failure> {
         at(100.0)
     )?;
     Ok(())
+}
+
+/// The time that `--timeout` says.
+pub(crate) fn timeout(seconds: f64) -> Result<Duration, Failure> {
+    Duration::try_from_secs_f64(seconds)
+        .ok()
+        .filter(|timeout| !timeout.is_zero())
+        .ok_or_else(|| Failure::usage(format!("--timeout {seconds} is not a time above 0")))
 }
 
 /// Asks the object whether it has an interface. A reference whose type id says so is not asked; without one it is.

@@ -36,7 +36,7 @@ impl DynAny {
     ///
     /// # Errors
     /// As there.
-    pub fn get_with<T: Decode + Described>(&self, context: &dyn core::any::Any) -> Result<T> {
+    pub fn get_with<T: Decode + Described>(&self, context: &dyn crate::DecodeContext) -> Result<T> {
         Ok(self.source_of::<T>()?.to_any()?.get_with(context)?)
     }
 

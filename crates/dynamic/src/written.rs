@@ -1,0 +1,154 @@
+//! Values as text: [`Notation`] reads and writes them by their TypeCode, as JSON or as literals.
+//!
+//! | kind | JSON | literal, where it differs |
+//! |---|---|---|
+//! | integers, octet | number, or a string of digits | also `0xff` |
+//! | float, double | number, `"NaN"`, `"Infinity"`, `"-Infinity"` | `NaN`, `Infinity`, `-Infinity` |
+//! | long double | the same; what no double is, as a string | number |
+//! | boolean | `true`, `false` | |
+//! | char, wchar | a string of one character; half of a surrogate pair as its number | |
+//! | string, wstring | string | |
+//! | enum | its enumerator's name as a string | `RED` |
+//! | struct, exception | `{"x": 1, "name": "a"}` | `{x: 1, name: "a"}` |
+//! | union | `{"member": value}`, with `"$case": label` where the member has several labels or is the default; `{"$case": label}` where no member is chosen | `{member: value}` |
+//! | sequence, array | `[1, 2]` | |
+//! | the same of octets | `{"base64": "…"}`, `{"text": "…"}`, `{"file": "path"}` or numbers | is written as text where it is text |
+//! | fixed | `"12.50"`; numbers are read too | `12.50` |
+//! | any | `{"type": "IDL type", "value": …}`; empty: `null` | |
+//! | TypeCode | the type's name in IDL, as a string | a word if it has no spaces or brackets |
+//! | references | any reference's text, or `null` | `IOR:…`, `corbaloc:…` |
+//! | valuetypes | `null`: values do not travel in an any yet | |
+//!
+//! Literals are a superset of JSON: members' names and simple strings need no quotes, and commas may end a list. Literals
+//! nest at most 64 deep, JSON at most 128.
+
+mod compose;
+mod literal;
+mod print;
+mod show;
+mod tree;
+
+use std::fmt;
+
+use serde_json::Value as Json;
+use zorb_cdr::{Any, TCKind, TypeCode};
+use zorb_orb::Orb;
+
+use crate::repository::Repository;
+use tree::Tree;
+
+/// Why a text is no value of its type, or a value cannot be written: where in it, and what.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct WrittenError {
+    /// Where: `points[3].x`; empty for the value itself.
+    pub path: String,
+    /// What is wrong there.
+    pub problem: String,
+}
+
+impl WrittenError {
+    pub(crate) fn new(problem: impl Into<String>) -> WrittenError {
+        WrittenError { path: String::new(), problem: problem.into() }
+    }
+
+    /// The same, where the value is one part of another.
+    fn within(mut self, part: &str) -> WrittenError {
+        let dot = if self.path.is_empty() || self.path.starts_with('[') { "" } else { "." };
+        self.path = format!("{part}{dot}{}", self.path);
+        self
+    }
+
+    fn at(self, index: usize) -> WrittenError {
+        self.within(&format!("[{index}]"))
+    }
+}
+
+impl fmt::Display for WrittenError {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        match self.path.is_empty() {
+            true => f.write_str(&self.problem),
+            false => write!(f, "{}: {}", self.path, self.problem),
+        }
+    }
+}
+
+impl std::error::Error for WrittenError {}
+
+/// Values as text, and text as values.
+///
+/// The ORB reads and writes references, which for a `corbaname` takes a call; the repository gives the types that anys and
+/// TypeCodes name.
+#[derive(Clone, Copy, Debug)]
+pub struct Notation<'n> {
+    orb: &'n Orb,
+    repository: &'n Repository,
+    files: bool,
+}
+
+impl<'n> Notation<'n> {
+    /// One that reads no files.
+    pub fn new(orb: &'n Orb, repository: &'n Repository) -> Notation<'n> {
+        Notation { orb, repository, files: false }
+    }
+
+    /// One that reads the files that `{"file": "path"}` names: for text that the program's own user has written.
+    #[must_use]
+    pub fn reading_files(self) -> Notation<'n> {
+        Notation { files: true, ..self }
+    }
+
+    /// The value that JSON describes.
+    ///
+    /// # Errors
+    /// JSON that is no value of the type.
+    pub fn from_json(&self, json: &Json, ty: &TypeCode) -> Result<Any, WrittenError> {
+        self.compose(&Tree::of_json(json, 0)?, ty)
+    }
+
+    /// The value as JSON.
+    ///
+    /// # Errors
+    /// Octets that are no value of the type; kinds that have no text.
+    pub fn to_json(&self, value: &Any) -> Result<Json, WrittenError> {
+        Ok(self.show(value)?.into_json())
+    }
+
+    /// The value that a literal describes. JSON is a literal, too.
+    ///
+    /// # Errors
+    /// A text that is no literal, or no value of the type.
+    pub fn from_literal(&self, text: &str, ty: &TypeCode) -> Result<Any, WrittenError> {
+        self.compose(&literal::parse(text)?, ty)
+    }
+
+    /// The value as a literal, in one line.
+    ///
+    /// # Errors
+    /// As [`to_json`](Self::to_json).
+    pub fn to_literal(&self, value: &Any) -> Result<String, WrittenError> {
+        Ok(print::literal(&self.show(value)?))
+    }
+
+    /// The value that an argument of a command line describes: JSON, or a literal. For a string, a character, an enumerator, a
+    /// type, a fixed or a reference it is taken as it stands, unless it begins with a quotation mark; so is `null` for a string.
+    ///
+    /// # Errors
+    /// As [`from_literal`](Self::from_literal).
+    pub fn from_argument(&self, text: &str, ty: &TypeCode) -> Result<Any, WrittenError> {
+        let as_it_stands = match ty.unaliased().kind() {
+            TCKind::String | TCKind::WString | TCKind::Char | TCKind::WChar => true,
+            TCKind::Enum | TCKind::TypeCode | TCKind::Fixed => true,
+            TCKind::ObjRef | TCKind::Component | TCKind::Home | TCKind::AbstractInterface => {
+                !matches!(text, "" | "null")
+            }
+            _ => false,
+        };
+        if as_it_stands && !text.starts_with('"') {
+            return self.compose(&Tree::Text(text.to_owned()), ty);
+        }
+        match serde_json::from_str(text) {
+            Ok(json) => self.from_json(&json, ty),
+            Err(_) => self.from_literal(text, ty),
+        }
+    }
+}

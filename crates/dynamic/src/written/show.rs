@@ -1,0 +1,231 @@
+//! A value as a [`Tree`].
+
+use rustc_apfloat::ieee::{Double, Quad};
+use rustc_apfloat::{Float, FloatConvert};
+use zorb_cdr::{Any, Char, Decode, DecodeError, Decoder, LongDouble, TCKind, TypeCode, WChar};
+use zorb_orb::ObjectRef;
+
+use super::compose::{member_name, member_of, named};
+use super::tree::Tree;
+use super::{Notation, WrittenError};
+
+impl From<DecodeError> for WrittenError {
+    fn from(error: DecodeError) -> Self {
+        WrittenError::new(error.to_string())
+    }
+}
+
+type Shown = Result<Tree, WrittenError>;
+
+impl Notation<'_> {
+    pub(super) fn show(&self, value: &Any) -> Shown {
+        let mut from = value.decoder().with_context(self.orb);
+        self.part(value.type_code(), &mut from)
+    }
+
+    fn part(&self, ty: &TypeCode, from: &mut Decoder<'_>) -> Shown {
+        let ty = &ty.unaliased();
+        Ok(match ty.kind() {
+            TCKind::Null | TCKind::Void => Tree::Null,
+            TCKind::Short => whole(from.read_i16()?),
+            TCKind::Long => whole(from.read_i32()?),
+            TCKind::UShort => whole(from.read_u16()?),
+            TCKind::ULong => whole(from.read_u32()?),
+            TCKind::LongLong => whole(from.read_i64()?),
+            TCKind::ULongLong => whole(from.read_u64()?),
+            TCKind::Octet => whole(from.read_u8()?),
+            // The shortest text that is read as the same number.
+            TCKind::Float => float(from.read_f32()?.into(), |it| format!("{:?}", it as f32)),
+            TCKind::Double => float(from.read_f64()?, |it| format!("{it:?}")),
+            TCKind::LongDouble => long_double(from.read_long_double()?),
+            TCKind::Boolean => Tree::Boolean(from.read_bool()?),
+            TCKind::Char => character(from.read_char()?),
+            TCKind::WChar => wide_character(from.read_wchar()?),
+            TCKind::String => Tree::Text(from.read_string()?),
+            TCKind::WString => Tree::Text(from.read_wstring()?),
+            TCKind::Fixed => {
+                let digits = ty.fixed_digits().unwrap_or(0) as u8;
+                let value = from.read_fixed(digits, ty.fixed_scale().unwrap_or(0) as u8)?;
+                Tree::Word(value.to_string())
+            }
+            TCKind::Enum => {
+                let index = from.read_u32()?;
+                match ty.member_name(index as usize) {
+                    Some(name) => Tree::Word(name.to_owned()),
+                    None => {
+                        return Err(WrittenError::new(format!("{} has no enumerator {index}", named(ty))));
+                    }
+                }
+            }
+            TCKind::Except => {
+                from.read_raw_string()?;
+                self.nested(from, |from| self.structure(ty, from))?
+            }
+            TCKind::Struct => self.nested(from, |from| self.structure(ty, from))?,
+            TCKind::Union => self.nested(from, |from| self.union(ty, from))?,
+            TCKind::Sequence => {
+                let count = from.read_count(1)?;
+                self.nested(from, |from| self.run(ty, count, from))?
+            }
+            TCKind::Array => {
+                self.nested(from, |from| self.run(ty, ty.length().unwrap_or(0) as usize, from))?
+            }
+            TCKind::Any => {
+                let inner = TypeCode::decode(from)?;
+                self.nested(from, |from| self.any(&inner, from))?
+            }
+            TCKind::TypeCode => Tree::Word(self.repository.type_name(&TypeCode::decode(from)?)),
+            TCKind::ObjRef | TCKind::Component | TCKind::Home => self.reference(from)?,
+            TCKind::AbstractInterface => match from.read_bool()? {
+                true => self.reference(from)?,
+                false => null_value(ty, from)?,
+            },
+            TCKind::Value | TCKind::ValueBox | TCKind::Event => null_value(ty, from)?,
+            kind => return Err(WrittenError::new(format!("a {kind} has no text"))),
+        })
+    }
+
+    /// One level deeper, of as many as the decoder allows.
+    fn nested(&self, from: &mut Decoder<'_>, show: impl FnOnce(&mut Decoder<'_>) -> Shown) -> Shown {
+        from.nested(|from| Ok(show(from)))?
+    }
+
+    fn structure(&self, ty: &TypeCode, from: &mut Decoder<'_>) -> Shown {
+        let members = (0..ty.member_count().unwrap_or(0)).map(|index| {
+            let (name, ty) = (member_name(ty, index), ty.member_type(index).unwrap_or_default());
+            let value = self.part(&ty, from).map_err(|error| error.within(&name))?;
+            Ok((name, value))
+        });
+        Ok(Tree::Members(members.collect::<Result<_, WrittenError>>()?))
+    }
+
+    fn union(&self, ty: &TypeCode, from: &mut Decoder<'_>) -> Shown {
+        let switched = ty.discriminator_type().unwrap_or_default().unaliased();
+        let (label, case) = label(&switched, from)?;
+        let Some(index) = member_of(ty, label) else {
+            return Ok(Tree::Members(vec![("$case".to_owned(), case)]));
+        };
+        let name = member_name(ty, index);
+        let value = self.part(&ty.member_type(index).unwrap_or_default(), from);
+        let value = value.map_err(|error| error.within(&name))?;
+        // The member alone tells its first label.
+        let first = (0..=index).find(|it| member_name(ty, *it) == name).unwrap_or(index);
+        let is_default = ty.default_index() == i32::try_from(first).ok();
+        let told = !is_default && ty.member_label(first) == Some(label);
+        let mut members = vec![(name, value)];
+        if !told {
+            members.push(("$case".to_owned(), case));
+        }
+        Ok(Tree::Members(members))
+    }
+
+    fn run(&self, ty: &TypeCode, count: usize, from: &mut Decoder<'_>) -> Shown {
+        let element = ty.content_type().unwrap_or_default();
+        if element.unaliased().kind() == TCKind::Octet {
+            return Ok(Tree::Octets(from.read_octets(count)?.into_owned()));
+        }
+        let items = (0..count).map(|index| self.part(&element, from).map_err(|error| error.at(index)));
+        Ok(Tree::List(items.collect::<Result<_, _>>()?))
+    }
+
+    fn any(&self, ty: &TypeCode, from: &mut Decoder<'_>) -> Shown {
+        let value = self.part(ty, from).map_err(|error| error.within("value"))?;
+        if ty.kind() == TCKind::Null {
+            return Ok(Tree::Null);
+        }
+        let ty = Tree::Word(self.repository.type_name(ty));
+        Ok(Tree::Members(vec![("type".to_owned(), ty), ("value".to_owned(), value)]))
+    }
+
+    fn reference(&self, from: &mut Decoder<'_>) -> Shown {
+        Ok(match ObjectRef::decode(from)? {
+            Some(object) => Tree::Word(self.orb.object_to_string(Some(&object))),
+            None => Tree::Null,
+        })
+    }
+}
+
+fn null_value(ty: &TypeCode, from: &mut Decoder<'_>) -> Shown {
+    match from.read_u32()? {
+        0 => Ok(Tree::Null),
+        _ => Err(WrittenError::new(format!("values of {} cannot be read here", named(ty)))),
+    }
+}
+
+fn whole(number: impl ToString) -> Tree {
+    Tree::Number(number.to_string())
+}
+
+fn float(number: f64, print: impl FnOnce(f64) -> String) -> Tree {
+    match number {
+        _ if number.is_nan() => Tree::Word("NaN".to_owned()),
+        f64::INFINITY => Tree::Word("Infinity".to_owned()),
+        f64::NEG_INFINITY => Tree::Word("-Infinity".to_owned()),
+        _ => Tree::Number(print(number)),
+    }
+}
+
+/// A number where a double says the same; otherwise a word, which JSON has as a string.
+fn long_double(number: LongDouble) -> Tree {
+    let value = Quad::from_bits(number.to_bits());
+    if value.is_nan() || value.is_infinite() {
+        return float(number.to_f64(), |it| it.to_string());
+    }
+    let text = value.to_string();
+    let mut lost = false;
+    let rounded: Double = value.convert(&mut lost).value;
+    match lost || rounded.is_infinite() {
+        true => Tree::Word(text),
+        false => Tree::Number(format!("{:?}", f64::from_bits(rounded.to_bits() as u64))),
+    }
+}
+
+fn character(Char(octet): Char) -> Tree {
+    Tree::Text(char::from(octet).to_string())
+}
+
+/// Half of a surrogate pair is no text.
+fn wide_character(WChar(unit): WChar) -> Tree {
+    match char::from_u32(unit.into()) {
+        Some(letter) => Tree::Text(letter.to_string()),
+        None => whole(unit),
+    }
+}
+
+/// A union's discriminator: its 64 bits, and as it is written.
+fn label(ty: &TypeCode, from: &mut Decoder<'_>) -> Result<(i64, Tree), WrittenError> {
+    macro_rules! number {
+        ($read:ident) => {{
+            let number = from.$read()?;
+            (number as i64, whole(number))
+        }};
+    }
+    Ok(match ty.kind() {
+        TCKind::Short => number!(read_i16),
+        TCKind::Long => number!(read_i32),
+        TCKind::UShort => number!(read_u16),
+        TCKind::ULong => number!(read_u32),
+        TCKind::LongLong => number!(read_i64),
+        TCKind::ULongLong => number!(read_u64),
+        TCKind::Octet => number!(read_u8),
+        TCKind::Boolean => {
+            let value = from.read_bool()?;
+            (value.into(), Tree::Boolean(value))
+        }
+        TCKind::Char => {
+            let value = from.read_char()?;
+            (value.0.into(), character(value))
+        }
+        TCKind::WChar => {
+            let value = from.read_wchar()?;
+            (value.0.into(), wide_character(value))
+        }
+        _ => {
+            let index = from.read_u32()?;
+            match ty.member_name(index as usize) {
+                Some(name) => (index.into(), Tree::Word(name.to_owned())),
+                None => return Err(WrittenError::new(format!("{} has no enumerator {index}", named(ty)))),
+            }
+        }
+    })
+}

@@ -1,0 +1,331 @@
+//! Values as text, both ways, by the TypeCodes that IDL gives.
+
+use serde_json::json;
+use zorb_cdr::{Any, TCKind, TypeCode};
+use zorb_dynamic::{Notation, Repository};
+use zorb_idl::{Memory, Options, compile};
+use zorb_orb::Orb;
+
+const IDL: &str = r#"
+#include <orb.idl>
+module M {
+  enum Color { RED, GREEN, BLUE };
+  typedef sequence<octet> Octets;
+  typedef octet Address[4];
+  struct Point { short x, y; };
+  typedef sequence<Point, 3> Points;
+  struct Numbers {
+    short s; unsigned short us; long l; unsigned long ul; long long ll; unsigned long long ull;
+    octet o; float f; double d; long double ld; fixed<5,2> money;
+  };
+  struct Texts { char c; wchar wc; string s; wstring ws; string<3> bounded; boolean b; Color hue; };
+  struct Data { Octets raw; Address ip; Points path; long grid[2][3]; };
+  struct Tree { string name; sequence<Tree> children; };
+  union Shape switch (Color) { case RED: Point at; case GREEN: case BLUE: string name; };
+  union Other switch (long) { case 1: short one; default: string rest; };
+  union Gap switch (boolean) { case TRUE: long value; };
+  interface Account { exception Refused { string why; long code; }; };
+  struct References { Account one; Object two; };
+  struct Held { any value; CORBA::TypeCode type; };
+  typedef map<string, long> Ages;
+  struct Empty {};
+};
+"#;
+
+struct World {
+    orb: Orb,
+    repository: Repository,
+}
+
+impl World {
+    fn new() -> World {
+        let model = compile(&Memory::new([("m.idl", IDL)]), "m.idl", &Options::default())
+            .unwrap_or_else(|wrong| panic!("{}", wrong.render(false)));
+        World { orb: Orb::builder().build(), repository: Repository::of_model(&model).unwrap() }
+    }
+
+    fn ty(&self, name: &str) -> TypeCode {
+        self.repository.type_named(name).unwrap()
+    }
+
+    fn notation(&self) -> Notation<'_> {
+        Notation::new(&self.orb, &self.repository)
+    }
+
+    fn read(&self, ty: &str, text: &str) -> Any {
+        self.notation()
+            .from_literal(text, &self.ty(ty))
+            .unwrap_or_else(|error| panic!("{ty} {text}: {error}"))
+    }
+
+    /// What a literal is read as, printed as a literal and as JSON; both are read as the same value.
+    fn round(&self, ty: &str, text: &str) -> (String, serde_json::Value) {
+        let value = self.read(ty, text);
+        let (literal, json) =
+            (self.notation().to_literal(&value).unwrap(), self.notation().to_json(&value).unwrap());
+        assert_eq!(self.read(ty, &literal), value, "{literal}");
+        let again =
+            self.notation().from_json(&json, &self.ty(ty)).unwrap_or_else(|error| panic!("{json}: {error}"));
+        assert_eq!(again, value, "{json}");
+        assert_eq!(self.read(ty, &json.to_string()), value, "JSON is a literal: {json}");
+        (literal, json)
+    }
+
+    fn same(&self, ty: &str, text: &str, json: serde_json::Value) {
+        assert_eq!(self.round(ty, text), (text.to_owned(), json));
+    }
+
+    fn refused(&self, ty: &str, text: &str) -> String {
+        self.notation().from_literal(text, &self.ty(ty)).unwrap_err().to_string()
+    }
+}
+
+#[test]
+fn every_kind_is_read_and_written() {
+    let world = World::new();
+    world.same("M::Point", "{x: 1, y: -2}", json!({"x": 1, "y": -2}));
+    world.same(
+        "M::Numbers",
+        "{s: -32768, us: 65535, l: -2147483648, ul: 4294967295, ll: -9223372036854775808, \
+         ull: 18446744073709551615, o: 255, f: 0.1, d: -1e300, ld: 0.5, money: -123.40}",
+        json!({"s": -32768, "us": 65535, "l": -2147483648_i64, "ul": 4294967295_u64, "ll": i64::MIN, "ull": u64::MAX,
+            "o": 255, "f": 0.1, "d": -1e300, "ld": 0.5, "money": "-123.40"}),
+    );
+    world.same(
+        "M::Texts",
+        r#"{c: "ü", wc: "東", s: "a \"b\"\n", ws: "👍", bounded: "äöü", b: true, hue: GREEN}"#,
+        json!({"c": "ü", "wc": "東", "s": "a \"b\"\n", "ws": "👍", "bounded": "äöü", "b": true, "hue": "GREEN"}),
+    );
+    world.same(
+        "M::Data",
+        r#"{raw: {text: "hello"}, ip: {base64: "fwAAAQ=="}, path: [{x: 1, y: 2}], grid: [[1, 2, 3], [4, 5, 6]]}"#,
+        json!({"raw": {"base64": "aGVsbG8="}, "ip": {"base64": "fwAAAQ=="}, "path": [{"x": 1, "y": 2}],
+            "grid": [[1, 2, 3], [4, 5, 6]]}),
+    );
+    let leaf = r#"{name: "b", children: []}"#;
+    let tree = format!(r#"{{name: "a", children: [{leaf}, {leaf}]}}"#);
+    world.same(
+        "M::Tree",
+        &tree,
+        json!({"name": "a", "children":
+        [{"name": "b", "children": []}, {"name": "b", "children": []}]}),
+    );
+    world.same("M::Account::Refused", r#"{why: "no", code: 7}"#, json!({"why": "no", "code": 7}));
+    world.same("M::Ages", r#"[{key: "Ann", value: 3}]"#, json!([{"key": "Ann", "value": 3}]));
+    world.same("M::Empty", "{}", json!({}));
+    world.same("sequence<boolean>", "[]", json!([]));
+    world.same("wchar", "55357", json!(55357));
+}
+
+#[test]
+fn literals_are_lenient_and_exact() {
+    let world = World::new();
+    assert_eq!(world.round("sequence<long>", " [ 0x10 , -0x1,+7, ] ").0, "[16, -1, 7]");
+    assert_eq!(world.round("M::Octets", "[1, 2]").1, json!({"base64": "AQI="}));
+    assert_eq!(world.round("M::Octets", "{text: \"\"}").0, "{base64: \"\"}");
+    assert_eq!(world.round("string", "word").0, "\"word\"");
+    assert_eq!(world.round("string", "\"two\nlines\"").0, r#""two\nlines""#);
+    assert_eq!(world.round("unsigned long long", "\"18446744073709551615\"").0, "18446744073709551615");
+    for name in ["NaN", "Infinity", "-Infinity"] {
+        for ty in ["float", "double", "long double"] {
+            let value = world.read(ty, name);
+            assert_eq!(world.notation().to_literal(&value).unwrap(), name);
+            assert_eq!(world.notation().to_json(&value).unwrap(), json!(name));
+        }
+    }
+    // What no double is stays what it is.
+    let third = "0.333333333333333333333333333333333317";
+    assert_eq!(world.round("long double", third).0, third);
+    assert_eq!(world.round("long double", third).1, json!(third));
+    assert!(world.round("long double", "1e4000").1.as_str().is_some_and(|text| text.ends_with("E+4000")));
+}
+
+#[test]
+fn unions_are_their_member() {
+    let world = World::new();
+    world.same("M::Shape", "{at: {x: 1, y: 2}}", json!({"at": {"x": 1, "y": 2}}));
+    world.same("M::Shape", r#"{name: "a"}"#, json!({"name": "a"}));
+    world.same("M::Shape", r#"{name: "a", $case: BLUE}"#, json!({"name": "a", "$case": "BLUE"}));
+    world.same("M::Other", "{one: 3}", json!({"one": 3}));
+    world.same("M::Other", r#"{rest: "x", $case: 5}"#, json!({"rest": "x", "$case": 5}));
+    world.same("M::Gap", "{value: 3}", json!({"value": 3}));
+    world.same("M::Gap", "{$case: false}", json!({"$case": false}));
+    assert_eq!(
+        world.refused("M::Other", r#"{rest: "x"}"#),
+        "rest is the default member: $case says of which label"
+    );
+    assert_eq!(world.refused("M::Other", r#"{rest: "x", $case: 1}"#), "$case chooses one, not rest");
+    assert_eq!(
+        world.refused("M::Shape", "{at: {x: 1, y: 2}, name: a}"),
+        "Shape has one member at a time, and \"name\" is a second"
+    );
+    assert_eq!(world.refused("M::Shape", "{}"), "Shape needs a member: at, name, name");
+    assert_eq!(world.refused("M::Gap", "{$case: true}"), "$case chooses value, whose value is missing");
+    assert_eq!(
+        world.refused("M::Shape", "{name: a, $case: PINK}"),
+        "$case: PINK is no Color: RED, GREEN, BLUE"
+    );
+}
+
+#[test]
+fn anys_types_and_references() {
+    let world = World::new();
+    world.same(
+        "M::Held",
+        r#"{value: {type: M::Point, value: {x: 1, y: 2}}, type: "sequence<M::Color,4>"}"#,
+        json!({"value": {"type": "M::Point", "value": {"x": 1, "y": 2}}, "type": "sequence<M::Color,4>"}),
+    );
+    world.same("M::Held", "{value: null, type: long[2][3]}", json!({"value": null, "type": "long[2][3]"}));
+    let object = world.round("M::References", "{one: corbaloc::[::1]:2809/a%2cb, two: null}");
+    assert!(object.0.starts_with("{one: IOR:") && object.0.ends_with(", two: null}"), "{}", object.0);
+    assert!(
+        world
+            .refused("M::References", "{one: nowhere, two: null}")
+            .starts_with("one: nowhere is no reference")
+    );
+    // What an any holds is of its own type, whatever the repository knows.
+    let foreign =
+        TypeCode::build(|to| to.structure("IDL:Foreign:1.0", "Foreign", |to| vec![("", to.basic::<bool>())]))
+            .unwrap();
+    let value = Any::with_type_code(foreign, &true).unwrap();
+    let held = Any::new(&value).unwrap();
+    assert_eq!(world.notation().to_literal(&held).unwrap(), "{type: IDL:Foreign:1.0, value: {$0: true}}");
+}
+
+#[test]
+fn errors_say_where_and_what() {
+    let world = World::new();
+    for (ty, text, told) in [
+        ("M::Points", "[{x: 1, y: 2}, {x: 1, y: 40000}]", "[1].y: 40000 is out of range for short"),
+        (
+            "M::Data",
+            "{raw: [1], ip: [1, 2, 300, 4], path: [], grid: []}",
+            "ip[2]: 300 is out of range for octet",
+        ),
+        ("M::Data", "{raw: [1], ip: [1], path: [], grid: []}", "ip: an array of 4 elements was given 1"),
+        ("M::Points", "[1, 2, 3, 4]", "4 elements are more than the 3 that it may have"),
+        ("string<3>", "\"four\"", "4 characters are more than the 3 that it may have"),
+        ("long", "1.5", "1.5 is no long"),
+        (
+            "long",
+            "99999999999999999999999999999999999999999",
+            "99999999999999999999999999999999999999999 is out of range for long",
+        ),
+        ("long", "true", "true is no long"),
+        ("float", "1e40", "1e40 is out of range for float"),
+        ("double", "1e400", "1e400 is out of range for double"),
+        ("double", "1.2.3", "1.2.3 is no double"),
+        ("long double", "1e5000", "1e5000 is out of range for long double"),
+        ("char", "東", "東 is not in ISO 8859-1, and no char"),
+        ("wchar", "👍", "👍 takes two units of UTF-16, and is no wchar"),
+        ("M::Color", "PINK", "PINK is no Color: RED, GREEN, BLUE"),
+        ("M::Point", "{x: 1}", "y is missing in Point"),
+        ("M::Point", "{x: 1, y: 2, z: 3}", "Point has no member \"z\": x, y"),
+        ("M::Point", "{x: 1, x: 2}", "x is given twice"),
+        ("M::Point", "[1, 2]", "a list is no Point: {member: value, …}"),
+        ("M::Octets", "{file: \"/etc/hostname\"}", "files are not read here"),
+        ("M::Octets", "{base64: \"?\"}", "base64: Invalid symbol 63, offset 0."),
+        ("fixed<5,2>", "1.234", "1.234 has more than 2 digits behind the point"),
+        ("fixed<5,2>", "12345.67", "12345.67 is out of range for fixed<5,2>"),
+        ("any", "{type: M::Nothing, value: 1}", "type: no type M::Nothing is known"),
+        ("any", "{type: short, value: 70000}", "value: 70000 is out of range for short"),
+        ("sequence<long>", "[1, 2", "a comma or ] was expected at character 6, where the literal ends"),
+        ("sequence<long>", "[1 2]", "a comma or ] was expected at character 4, where there is \"2]\""),
+        ("M::Point", "{x 1}", "a colon behind x was expected at character 4, where there is \"1}\""),
+        (
+            "string",
+            "\"open",
+            "a quotation mark ends every string at character 1, where there is \"\\\"open\"",
+        ),
+        ("long", "", "a value was expected at character 1, where the literal ends"),
+        ("long", "1 2", "the end was expected at character 3, where there is \"2\""),
+    ] {
+        assert_eq!(world.refused(ty, text), told, "{ty} {text}");
+    }
+}
+
+#[test]
+fn nesting_ends() {
+    let world = World::new();
+    let nested = |depth: usize| {
+        let open = "{\"name\": \"\", \"children\": [".repeat(depth);
+        format!("{open}{}", "]}".repeat(depth))
+    };
+    assert!(world.notation().from_literal(&nested(32), &world.ty("M::Tree")).is_ok());
+    assert!(world.refused("M::Tree", &nested(33)).ends_with("a literal nests at most 64 deep"));
+    assert!(world.refused("M::Tree", &"[".repeat(1_000_000)).ends_with("a literal nests at most 64 deep"));
+    let json = |depth| world.notation().from_argument(&nested(depth), &world.ty("M::Tree"));
+    assert!(json(63).is_ok());
+    assert!(json(65).is_err());
+    let deep = (0..200).fold(json!(1), |inner, _| json!([inner]));
+    let told = world.notation().from_json(&deep, &world.ty("long")).unwrap_err();
+    assert_eq!(told.to_string(), "JSON nests at most 128 deep");
+}
+
+#[test]
+fn an_argument_stands_for_itself_where_it_is_text() {
+    let world = World::new();
+    let shown = |text: &str, ty: &str| {
+        let value = world.notation().from_argument(text, &world.ty(ty)).unwrap();
+        world.notation().to_literal(&value).unwrap()
+    };
+    assert_eq!(shown("two words", "string"), r#""two words""#);
+    assert_eq!(shown("17", "string"), r#""17""#);
+    assert_eq!(shown("\"quoted\\n\"", "string"), r#""quoted\n""#);
+    assert_eq!(shown("RED", "M::Color"), "RED");
+    assert_eq!(shown("sequence<long>", "TypeCode"), "sequence<long>");
+    assert_eq!(shown("null", "Object"), "null");
+    assert_eq!(shown("12.5", "fixed<5,2>"), "12.50");
+    assert_eq!(shown(r#"{"x": 1, "y": 2}"#, "M::Point"), "{x: 1, y: 2}");
+}
+
+#[test]
+fn files_are_read_where_the_user_says_so() {
+    let world = World::new();
+    let folder = std::env::temp_dir().join(format!("zorb-written-{}", std::process::id()));
+    std::fs::write(&folder, [0, 1, 255]).unwrap();
+    let literal = format!("{{file: {:?}}}", folder.to_str().unwrap());
+    let value = world.notation().reading_files().from_literal(&literal, &world.ty("M::Octets"));
+    let missing =
+        world.notation().reading_files().from_literal("{file: \"/nowhere/at all\"}", &world.ty("M::Octets"));
+    std::fs::remove_file(&folder).unwrap();
+    assert_eq!(world.notation().to_json(&value.unwrap()).unwrap(), json!({"base64": "AAH/"}));
+    assert!(missing.unwrap_err().to_string().starts_with("file: cannot read /nowhere/at all: "));
+}
+
+#[test]
+fn type_names_mean_what_they_say() {
+    let world = World::new();
+    for name in [
+        "null",
+        "void",
+        "short",
+        "unsigned long long",
+        "long double",
+        "any",
+        "TypeCode",
+        "Object",
+        "ValueBase",
+        "string",
+        "string<5>",
+        "wstring<7>",
+        "fixed<5,2>",
+        "fixed<3,0>",
+        "sequence<sequence<octet>,3>",
+        "M::Tree",
+        "M::Shape[2]",
+        "M::Account",
+        "M::Account::Refused",
+        "M::Octets",
+    ] {
+        assert_eq!(world.repository.type_name(&world.ty(name)), name);
+    }
+    assert_eq!(world.ty("IDL:M/Point:1.0"), world.ty("::M::Point"));
+    assert_eq!(world.ty("unsigned  long").kind(), TCKind::ULong);
+    for wrong in
+        ["", "long short", "string<0>", "sequence<>", "fixed<40,2>", "M", "long]", "unsigned", "long[0]"]
+    {
+        assert!(world.repository.type_named(wrong).is_err(), "{wrong}");
+    }
+    assert!(world.repository.type_named(&"sequence<".repeat(100_000)).is_err());
+}
