@@ -767,3 +767,157 @@ fn a_count_is_not_believed() {
     let error = DynAny::from_any(&any.expect("an any")).expect_err("refused");
     assert!(matches!(error, DynAnyError::InvalidValue(_)), "{error}");
 }
+
+/// `valuetype Node { public long x; public Node next; };`
+fn node(to: &mut zorb_cdr::Describer) -> TypeRef {
+    to.value("IDL:Node:1.0", "Node", 0, |to| {
+        let next = to.value("IDL:Node:1.0", "Node", 0, |_| (None, Vec::new()));
+        (None, vec![("x", to.basic::<i32>(), 1), ("next", next, 1)])
+    })
+}
+
+#[test]
+fn values_are_made_and_taken_apart() {
+    let mut list = made(node);
+    assert!(list.is_null().expect("a value"));
+    assert_eq!((list.component_count(), list.position()), (0, None));
+    assert!(matches!(list.index(0), Err(DynAnyError::InvalidValue(_))) && list.members().is_err());
+    list.set_to_value().expect("it is described");
+    assert_eq!((list.component_count(), list.position()), (2, Some(0)));
+    assert_eq!(list.member_names().expect("names").collect::<Vec<_>>(), ["x", "next"]);
+    assert_eq!(list.current_member_name().expect("x"), "x");
+    list.insert(&7i32).expect("x");
+    round_trip(&list);
+    let next = list.member("next").expect("there");
+    next.set_to_value().expect("it is described");
+    next.member("x").expect("there").insert(&8i32).expect("a long");
+    round_trip(&list);
+
+    let any = list.to_any().expect("an any");
+    let mut again = DynAny::from_any(&any).expect("whole");
+    assert_eq!((again.component_count(), again.get::<i32>().expect("x")), (2, 7));
+    assert_eq!(again.members().expect("two")[0].1.get::<i32>().expect("a long"), 7);
+    assert_eq!(again.to_any().expect("an any"), any);
+    assert_eq!(again.member("next").and_then(|it| it.member("x")?.get::<i32>()).expect("a long"), 8);
+    assert_eq!(again, list);
+    again.member("next").and_then(|it| it.set_to_null()).expect("a value");
+    assert_ne!(again, list);
+    round_trip(&again);
+    let members = list.members().expect("two");
+    again.set_to_null().expect("a value");
+    assert!(again.is_null().expect("a value"));
+    again.set_members(members.iter().map(|(name, value)| (&**name, value)).collect::<Vec<_>>()).expect("two");
+    assert_eq!(again, list);
+    again.set_to_value().expect("it is one");
+    assert_eq!(again, list, "as it was");
+
+    let mut boxed = made(|to| {
+        let text = to.string(0);
+        to.value_box("IDL:Text:1.0", "Text", text)
+    });
+    boxed.set_to_value().expect("it is described");
+    boxed.insert_string("boxed").expect("what it holds");
+    round_trip(&boxed);
+    let mut whole = DynAny::from_any(&boxed.to_any().expect("an any")).expect("whole");
+    assert_eq!(whole.string().expect("text"), "boxed");
+    assert_eq!(whole.index(0).expect("one").string().expect("text"), "boxed");
+
+    // Deep inside of other types.
+    let mut deep = made(|to| {
+        let inner = node(to);
+        let row = to.array(inner, 2);
+        to.structure("IDL:Deep:1.0", "Deep", |to| {
+            vec![("flag", to.basic::<u8>()), ("row", to.sequence(row, 0))]
+        })
+    });
+    let row = deep.member("row").expect("there").push().expect("a row");
+    row.index(1).expect("two").assign(&list).expect("its type");
+    round_trip(&deep);
+    assert!(deep.is_null().is_err() && deep.set_to_value().is_err() && deep.set_to_null().is_err());
+    // And in an any that stands in another.
+    let outer = DynAny::from_any(&Any::new(&vec![deep.to_any().expect("an any")]).expect("an any"));
+    round_trip(&outer.expect("taken apart"));
+}
+
+#[test]
+fn a_value_has_its_bases_members_first() {
+    let mut value = made(|to| {
+        let base = to.value("IDL:Base:1.0", "Base", 0, |to| (None, vec![("a", to.basic::<i16>(), 1)]));
+        to.value("IDL:Derived:1.0", "Derived", 3, |to| (Some(base), vec![("b", to.basic::<f64>(), 0)]))
+    });
+    value.set_to_value().expect("it is described");
+    assert_eq!(value.member_names().expect("names").collect::<Vec<_>>(), ["a", "b"]);
+    value.insert(&3i16).expect("a");
+    value.member("b").expect("there").insert(&0.5f64).expect("a double");
+    round_trip(&value);
+    let mut again = DynAny::from_any(&value.to_any().expect("an any")).expect("whole");
+    assert_eq!(again.member("b").and_then(|it| it.get::<f64>()).expect("a double"), 0.5);
+    assert_eq!(format!("{again:?}"), "Derived { a: 3, b: 0.5 }");
+    for modifier in [1, 2] {
+        let mut value =
+            made(|to| to.value("IDL:C:1.0", "C", modifier, |to| (None, vec![("a", to.basic::<i16>(), 1)])));
+        round_trip(&value);
+        assert!(matches!(value.set_to_value(), Err(DynAnyError::InconsistentTypeCode { .. })));
+        let a = Any::new(&1i16).expect("an any");
+        assert!(matches!(value.set_members([("a", &a)]), Err(DynAnyError::InconsistentTypeCode { .. })));
+    }
+}
+
+/// A value of [`node`] as octets in the other byte order: what stands before its state, the state, what stands behind it.
+fn foreign_node(fill: impl FnOnce(&mut Foreign)) -> DynAny {
+    let mut to = Foreign::default();
+    fill(&mut to);
+    to.read(TypeCode::build(node).expect("described"))
+}
+
+#[test]
+fn values_of_peers_stay_whole_until_they_are_taken_apart() {
+    let plain = foreign_node(|to| {
+        to.long(0x7fff_ff02);
+        to.text("IDL:Node:1.0");
+        to.long(7);
+        to.long(0);
+    });
+    let mut chunked = foreign_node(|to| {
+        to.long(0x7fff_ff0a);
+        to.text("IDL:Node:1.0");
+        to.long(4);
+        to.long(7);
+        to.long(0);
+        to.long(u32::MAX);
+    });
+    assert_eq!(chunked.get::<i32>().expect("x"), 7);
+    round_trip(&chunked);
+    assert_eq!(chunked.index(0).and_then(|it| it.get::<i32>()).expect("x"), 7);
+    assert_eq!(plain, chunked, "in chunks or not");
+    round_trip(&chunked);
+
+    // One that leads back to itself is sent on, and is no tree.
+    let mut circle = foreign_node(|to| {
+        to.long(0x7fff_ff02);
+        to.text("IDL:Node:1.0");
+        to.long(7);
+        to.long(u32::MAX);
+        to.long((-(to.0.len() as i32)).cast_unsigned());
+    });
+    round_trip(&circle);
+    assert_eq!(circle.component_count(), 2);
+    assert!(matches!(circle.index(0), Err(DynAnyError::InvalidValue(_))));
+    round_trip(&circle);
+
+    // So is one of a derived type, that this TypeCode would cut down.
+    let mut derived = foreign_node(|to| {
+        to.long(0x7fff_ff0e);
+        to.long(2);
+        to.text("IDL:Leaf:1.0");
+        to.text("IDL:Node:1.0");
+        to.long(12);
+        to.long(7);
+        to.long(0);
+        to.long(99);
+        to.long(u32::MAX);
+    });
+    let error = derived.index(0).expect_err("cut down").to_string();
+    assert!(error.contains("derived type"), "{error}");
+    assert!(derived.to_any().is_ok());
+}

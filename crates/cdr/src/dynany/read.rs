@@ -2,6 +2,7 @@
 
 use super::create::{Budget, element_of, length};
 use super::union::Arms;
+use super::valuetype::is_value;
 use super::{Content, DynAny, DynAnyError, Result};
 use crate::walk::read_exception_id;
 use crate::{Any, Decode, DecodeErrorKind, Decoder, TCKind, TypeCode};
@@ -10,6 +11,11 @@ use alloc::vec::Vec;
 
 /// The value of an any, as one of a type that is equivalent to the any's, within `depth` others.
 pub(super) fn taken_apart(ty: &TypeCode, any: &Any, depth: u16) -> Result<DynAny> {
+    // What stays whole need not be copied, nor read again what it leads to.
+    let kind = ty.resolved_kind();
+    if ty.is(any.type_code()) && (is_value(kind) || kind == TCKind::AbstractInterface) {
+        return Ok(DynAny::of(ty.clone(), Content::Whole(Box::new(any.clone())), depth));
+    }
     read(ty, &mut any.decoder(), depth, &mut Budget::new())
 }
 

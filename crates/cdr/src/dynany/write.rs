@@ -1,9 +1,12 @@
 //! A value put together again: written as one of its type.
 
 use super::union::Arms;
+use super::valuetype::members;
 use super::{Content, DynAny, MOST_NESTED};
 use crate::any::KEPT;
+use crate::valuetype::write::{Ids, begin, finish};
 use crate::{Any, Encode, EncodeError, EncodeErrorKind, Encoder, TCKind, TypeCode};
+use alloc::sync::Arc;
 use bytes::Bytes;
 
 type Result<T> = core::result::Result<T, EncodeError>;
@@ -115,14 +118,28 @@ fn parts_of<'a>(value: &'a DynAny, parts: &'a [DynAny], depth: u16, to: &mut Enc
                 write(part, &element, depth + 1, to)?;
             }
         }
-        _ => {
-            if parts.len() != node.members.len() {
-                return Err(invalid("it has another number of members"));
+        TCKind::Value | TCKind::Event | TCKind::ValueBox => {
+            let id = [Arc::from(node.id.as_bytes())];
+            let (_, chunked) =
+                begin(None, &Ids::One(&id[0]), false, to, |_, to| to.values().received = true)?;
+            if node.kind == TCKind::ValueBox {
+                let [boxed] = parts else { return Err(invalid("a box holds one value")) };
+                write(boxed, &value.ty.part(node.content), depth + 1, to)?;
+            } else {
+                members_of(value, parts, depth, to)?;
             }
-            for (member, part) in node.members.iter().zip(parts) {
-                write(part, &value.ty.part(member.ty), depth + 1, to)?;
-            }
+            finish(chunked, to)?;
         }
+        _ => members_of(value, parts, depth, to)?,
     }
     Ok(())
+}
+
+fn members_of<'a>(value: &'a DynAny, parts: &'a [DynAny], depth: u16, to: &mut Encoder<'a>) -> Result<()> {
+    let mut parts = parts.iter();
+    for member in members(&value.ty) {
+        let Some(part) = parts.next() else { return Err(invalid("it has another number of members")) };
+        write(part, &value.ty.part(member.ty), depth + 1, to)?;
+    }
+    if parts.next().is_some() { Err(invalid("it has another number of members")) } else { Ok(()) }
 }
