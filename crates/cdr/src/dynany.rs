@@ -15,6 +15,7 @@
 //! | `DynEnum`, `DynFixed` | [`enumerator`](DynAny::enumerator), [`ordinal`](DynAny::ordinal), [`fixed`](DynAny::fixed), and to set them |
 //! | `DynStruct` | [`member`](DynAny::member), [`members`](DynAny::members), [`set_members`](DynAny::set_members), [`current_member_name`](DynAny::current_member_name) |
 //! | `DynUnion` | [`discriminator`](DynAny::discriminator), [`active_member`](DynAny::active_member), [`select`](DynAny::select), … |
+//! | `DynValue`, `DynValueBox` | as `DynStruct`; [`is_null`](DynAny::is_null), [`set_to_null`](DynAny::set_to_null), [`set_to_value`](DynAny::set_to_value); what is boxed is component 0 |
 //! | `DynSequence`, `DynArray` | [`set_length`](DynAny::set_length), [`elements`](DynAny::elements), [`set_elements`](DynAny::set_elements) |
 //!
 //! What a peer described and sent is not believed. A tree nests up to 256 deep, and no operation makes more than 1 048 576
@@ -31,6 +32,7 @@ mod scalars;
 mod sequence;
 mod structure;
 mod union;
+mod valuetype;
 mod write;
 
 pub use error::DynAnyError;
@@ -99,9 +101,9 @@ enum Content {
     Enumerator(u32),
     TypeCode(Box<TypeCode>),
     Any(Box<Any>),
-    /// What is not taken apart: a reference, a null value; and a run of numbers until a component is asked for.
+    /// What is not taken apart: a reference, a null value; and until a component is asked for a value or a run of numbers.
     Whole(Box<Any>),
-    /// The members of a struct or exception, the elements of a sequence or array.
+    /// The members of a struct, exception or value, the elements of a sequence or array, what is in a box.
     Parts(Vec<DynAny>),
     Union(Box<Arms>),
 }
@@ -128,7 +130,7 @@ impl DynAny {
     /// An any that holds the value, with this type.
     ///
     /// # Errors
-    /// [`DynAnyError::InvalidValue`] for what cannot be sent, such as a valuetype of which only null is read.
+    /// [`DynAnyError::InvalidValue`] for what cannot be sent.
     pub fn to_any(&self) -> Result<Any> {
         Ok(encoded(self)?)
     }
@@ -221,6 +223,14 @@ impl DynAny {
             (Content::Any(one), Content::Any(two)) => {
                 one == two
                     || matches!((Self::from_any(one), Self::from_any(two)), (Ok(one), Ok(two)) if one == two)
+            }
+            // Of two values, one of which is whole, that might be in chunks.
+            (Content::Whole(_), Content::Parts(_)) if valuetype::is_value(self.kind()) => {
+                let mut apart = self.clone();
+                apart.parts().is_ok() && apart.content_eq(other)
+            }
+            (Content::Parts(_), Content::Whole(_)) if valuetype::is_value(self.kind()) => {
+                other.content_eq(self)
             }
             _ => matches!((write::octets(self), write::octets(other)), (Ok(one), Ok(two)) if one == two),
         }

@@ -22,7 +22,7 @@
 
 pub use zorb_cdr as cdr;
 pub use zorb_cdr::{
-    Any, AnyError, Char, Described, Describer, Fixed, FixedError, Held, LongDouble, Sequence, TCKind,
+    Any, AnyError, Char, Described, Describer, DynAny, DynAnyError, Fixed, FixedError, Held, LongDouble, Sequence, TCKind,
     TypeCode, TypeCodeError, TypeRef, Value, ValueInfo, ValueType, WChar,
 };
 #[cfg(feature = "config")]

@@ -2,7 +2,7 @@
 
 use super::union::Arms;
 use super::{Content, DynAny, DynAnyError, MOST_NESTED, Result};
-use crate::{Any, Encode, EncodeError, Encoder, Fixed, TCKind, TypeCode};
+use crate::{Any, Encode, EncodeError, Encoder, TCKind, TypeCode};
 use crate::{Char, LongDouble, WChar};
 use alloc::boxed::Box;
 use alloc::string::String;
@@ -34,9 +34,23 @@ pub(super) fn created(ty: &TypeCode, depth: u16) -> Result<DynAny> {
     create(ty, depth, &mut Budget::new())
 }
 
+/// Makes a value. It calls itself for components, as deep as they may nest, so that what is alone in it stands elsewhere and its own
+/// frame on the stack is small.
 pub(super) fn create(ty: &TypeCode, depth: u16, budget: &mut Budget) -> Result<DynAny> {
     budget.take(depth).map_err(|why| DynAnyError::InconsistentTypeCode { of: ty.clone(), why })?;
     let content = match ty.resolved_kind() {
+        TCKind::Struct | TCKind::Except => Content::Parts(members(ty, depth, budget)?),
+        TCKind::Array => Content::Parts(elements(ty, depth, length(ty), budget)?),
+        TCKind::Union => Content::Union(Box::new(Arms::created(ty, depth, budget)?)),
+        kind => leaf(kind, ty)?,
+    };
+    Ok(DynAny::of(ty.clone(), content, depth))
+}
+
+/// Makes what has no components.
+#[inline(never)]
+fn leaf(kind: TCKind, ty: &TypeCode) -> Result<Content> {
+    Ok(match kind {
         TCKind::Null | TCKind::Void => Content::Nothing,
         TCKind::Short => Content::Short(0),
         TCKind::Long => Content::Long(0),
@@ -52,32 +66,35 @@ pub(super) fn create(ty: &TypeCode, depth: u16, budget: &mut Budget) -> Result<D
         TCKind::LongDouble => Content::LongDouble(LongDouble::default()),
         TCKind::WChar => Content::WChar(WChar::default()),
         TCKind::String | TCKind::WString => Content::Text(String::new()),
-        TCKind::Fixed => Content::Fixed(Box::new(Fixed::default())),
+        TCKind::Fixed => Content::Fixed(Box::default()),
         TCKind::Any => Content::Any(Box::new(Any::EMPTY)),
         TCKind::TypeCode => Content::TypeCode(Box::new(TypeCode::NULL)),
         TCKind::Enum => Content::Enumerator(0),
-        TCKind::Struct | TCKind::Except => Content::Parts(members(ty, depth, budget)?),
         TCKind::Sequence => Content::Parts(Vec::new()),
-        TCKind::Array => Content::Parts(elements(ty, depth, length(ty), budget)?),
-        TCKind::Union => Content::Union(Box::new(Arms::created(ty, depth, budget)?)),
-        kind @ (TCKind::ObjRef
+        TCKind::ObjRef
         | TCKind::Component
         | TCKind::Home
         | TCKind::AbstractInterface
         | TCKind::Value
         | TCKind::ValueBox
-        | TCKind::Event) => Content::Whole(Box::new(Any::with_type_code(ty.clone(), &Nil(kind))?)),
+        | TCKind::Event => Content::Whole(Box::new(Any::with_type_code(ty.clone(), &Nil(kind))?)),
         TCKind::Principal | TCKind::Native | TCKind::LocalInterface | TCKind::Alias => {
             let why = "values of its kind are not made at run time";
             return Err(DynAnyError::InconsistentTypeCode { of: ty.clone(), why });
         }
-    };
-    Ok(DynAny::of(ty.clone(), content, depth))
+        TCKind::Struct | TCKind::Except | TCKind::Array | TCKind::Union => {
+            return Err(DynAnyError::mismatch(ty, "without components"));
+        }
+    })
 }
 
 fn members(ty: &TypeCode, depth: u16, budget: &mut Budget) -> Result<Vec<DynAny>> {
     let members = ty.resolved().map_or(&[][..], |node| &node.members);
-    members.iter().map(|member| create(&ty.part(member.ty), depth + 1, budget)).collect()
+    let mut parts = Vec::with_capacity(members.len());
+    for member in members {
+        parts.push(create(&ty.part(member.ty), depth + 1, budget)?);
+    }
+    Ok(parts)
 }
 
 /// How long an array is.
@@ -93,7 +110,11 @@ pub(super) fn element_of(ty: &TypeCode) -> TypeCode {
 /// So many new elements.
 pub(super) fn elements(ty: &TypeCode, depth: u16, count: usize, budget: &mut Budget) -> Result<Vec<DynAny>> {
     let element = element_of(ty);
-    (0..count).map(|_| create(&element, depth + 1, budget)).collect()
+    let mut parts = Vec::new();
+    for _ in 0..count {
+        parts.push(create(&element, depth + 1, budget)?);
+    }
+    Ok(parts)
 }
 
 /// The reference to nothing, or the value that is none.

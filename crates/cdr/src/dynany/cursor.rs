@@ -1,16 +1,17 @@
 //! The current position, and components by their number (CORBA 3.3 part 1, §16.2.4 "Iteration").
 
-use super::{Content, DynAny, DynAnyError, Result, read};
+use super::{Content, DynAny, DynAnyError, Result, read, valuetype};
 use crate::TCKind;
 use alloc::vec::Vec;
 
 /// Components, one after another or by their number.
 impl DynAny {
-    /// How many components there are: members, elements, of a union one or two, of all else none.
+    /// How many components there are: members, elements, of a union one or two, of a box one, of null and all else none.
     pub fn component_count(&self) -> usize {
         match &self.content {
             Content::Parts(parts) => parts.len(),
             Content::Union(arms) => arms.count(&self.ty),
+            Content::Whole(value) if valuetype::is_value(self.kind()) => valuetype::count(&self.ty, value),
             Content::Whole(run) if self.is_taken_apart() => read::run_length(&self.ty, run),
             _ => 0,
         }
@@ -90,7 +91,7 @@ impl DynAny {
         matches!(
             self.kind(),
             TCKind::Struct | TCKind::Except | TCKind::Sequence | TCKind::Array | TCKind::Union
-        )
+        ) || valuetype::is_value(self.kind())
     }
 
     /// The components, each on its own. A union's member follows its discriminator.
@@ -98,8 +99,12 @@ impl DynAny {
         if !self.is_taken_apart() {
             return Err(self.without("something with components"));
         }
-        if let Content::Whole(run) = &self.content {
-            self.content = Content::Parts(read::run_elements(&self.ty, run, self.depth)?);
+        if let Content::Whole(whole) = &self.content {
+            let parts = match valuetype::is_value(self.kind()) {
+                true => valuetype::taken_apart(&self.ty, whole, self.depth)?,
+                false => read::run_elements(&self.ty, whole, self.depth)?,
+            };
+            self.content = Content::Parts(parts);
         }
         match &mut self.content {
             Content::Parts(parts) => Ok(parts),

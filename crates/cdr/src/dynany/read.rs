@@ -2,6 +2,7 @@
 
 use super::create::{Budget, element_of, length};
 use super::union::Arms;
+use super::valuetype::is_value;
 use super::{Content, DynAny, DynAnyError, Result};
 use crate::walk::read_exception_id;
 use crate::{Any, Decode, DecodeErrorKind, Decoder, TCKind, TypeCode};
@@ -10,13 +11,48 @@ use alloc::vec::Vec;
 
 /// The value of an any, as one of a type that is equivalent to the any's, within `depth` others.
 pub(super) fn taken_apart(ty: &TypeCode, any: &Any, depth: u16) -> Result<DynAny> {
+    // What stays whole need not be copied, nor read again what it leads to.
+    let kind = ty.resolved_kind();
+    if ty.is(any.type_code()) && (is_value(kind) || kind == TCKind::AbstractInterface) {
+        return Ok(DynAny::of(ty.clone(), Content::Whole(Box::new(any.clone())), depth));
+    }
     read(ty, &mut any.decoder(), depth, &mut Budget::new())
 }
 
+/// Reads a value. It calls itself for components, as deep as they may nest, so that what is alone in it stands elsewhere and its
+/// own frame on the stack is small.
 pub(super) fn read(ty: &TypeCode, from: &mut Decoder<'_>, depth: u16, budget: &mut Budget) -> Result<DynAny> {
     budget.take(depth).map_err(DynAnyError::invalid)?;
-    let kind = ty.resolved_kind();
-    let content = match kind {
+    let content = match ty.resolved_kind() {
+        TCKind::Struct => Content::Parts(members(ty, from, depth, budget)?),
+        TCKind::Except => {
+            read_exception_id(ty.resolved().map_or("", |node| &node.id), from)?;
+            Content::Parts(members(ty, from, depth, budget)?)
+        }
+        TCKind::Sequence if !is_run(ty) => {
+            let count = counted(ty, from)?;
+            Content::Parts(elements(ty, from, depth, count, budget)?)
+        }
+        TCKind::Array if !is_run(ty) => Content::Parts(elements(ty, from, depth, length(ty), budget)?),
+        TCKind::Union => Content::Union(Box::new(Arms::read(ty, from, depth, budget)?)),
+        kind => leaf(kind, ty, from)?,
+    };
+    Ok(DynAny::of(ty.clone(), content, depth))
+}
+
+fn counted(ty: &TypeCode, from: &mut Decoder<'_>) -> Result<usize> {
+    let count = from.read_count(1)?;
+    let bound = length(ty);
+    if bound != 0 {
+        from.check_bound(count, bound as u32, "sequence")?;
+    }
+    Ok(count)
+}
+
+/// Reads what has no components, or is not taken apart now.
+#[inline(never)]
+fn leaf(kind: TCKind, ty: &TypeCode, from: &mut Decoder<'_>) -> Result<Content> {
+    Ok(match kind {
         TCKind::Null | TCKind::Void => Content::Nothing,
         TCKind::Short => Content::Short(from.read_i16()?),
         TCKind::Long => Content::Long(from.read_i32()?),
@@ -52,36 +88,24 @@ pub(super) fn read(ty: &TypeCode, from: &mut Decoder<'_>, depth: u16, budget: &m
             }
             Content::Enumerator(value)
         }
-        TCKind::Struct => Content::Parts(members(ty, from, depth, budget)?),
-        TCKind::Except => {
-            read_exception_id(ty.resolved().map_or("", |node| &node.id), from)?;
-            Content::Parts(members(ty, from, depth, budget)?)
-        }
-        TCKind::Sequence | TCKind::Array if is_run(ty) => whole(ty, from)?,
-        TCKind::Sequence => {
-            let count = from.read_count(1)?;
-            let bound = length(ty);
-            if bound != 0 {
-                from.check_bound(count, bound as u32, "sequence")?;
-            }
-            Content::Parts(elements(ty, from, depth, count, budget)?)
-        }
-        TCKind::Array => Content::Parts(elements(ty, from, depth, length(ty), budget)?),
-        TCKind::Union => Content::Union(Box::new(Arms::read(ty, from, depth, budget)?)),
-        TCKind::ObjRef
+        TCKind::Sequence
+        | TCKind::Array
+        | TCKind::ObjRef
         | TCKind::Component
         | TCKind::Home
         | TCKind::AbstractInterface
         | TCKind::Principal
         | TCKind::Value
         | TCKind::ValueBox
-        | TCKind::Event => whole(ty, from)?,
+        | TCKind::Event => Content::Whole(Box::new(Any::decode_value(ty.clone(), from)?)),
         TCKind::Native | TCKind::LocalInterface | TCKind::Alias => {
             let why = "values of its kind are not sent";
             return Err(DynAnyError::InconsistentTypeCode { of: ty.clone(), why });
         }
-    };
-    Ok(DynAny::of(ty.clone(), content, depth))
+        TCKind::Struct | TCKind::Except | TCKind::Union => {
+            return Err(DynAnyError::mismatch(ty, "without components"));
+        }
+    })
 }
 
 /// The most characters of a string; 0 for any number.
@@ -94,13 +118,13 @@ pub(super) fn is_run(ty: &TypeCode) -> bool {
     element_of(ty).resolved_kind().run_size().is_some()
 }
 
-fn whole(ty: &TypeCode, from: &mut Decoder<'_>) -> Result<Content> {
-    Ok(Content::Whole(Box::new(Any::decode_value(ty.clone(), from)?)))
-}
-
 fn members(ty: &TypeCode, from: &mut Decoder<'_>, depth: u16, budget: &mut Budget) -> Result<Vec<DynAny>> {
     let members = ty.resolved().map_or(&[][..], |node| &node.members);
-    members.iter().map(|member| read(&ty.part(member.ty), from, depth + 1, budget)).collect()
+    let mut parts = Vec::with_capacity(members.len());
+    for member in members {
+        parts.push(read(&ty.part(member.ty), from, depth + 1, budget)?);
+    }
+    Ok(parts)
 }
 
 fn elements(

@@ -3,6 +3,7 @@
 //! What has components gives and takes a value of its own type, or one of its current component's.
 
 use super::read::{bound, run_element};
+use super::valuetype::is_value;
 use super::{Content, DynAny, DynAnyError, Result};
 use crate::any::name_of;
 use crate::{Any, Decode, Described, Encode, TCKind, TypeCode};
@@ -165,6 +166,11 @@ impl DynAny {
         let component = match &self.content {
             Content::Parts(parts) => parts.get(at).map(Cow::Borrowed),
             Content::Union(arms) => arms.part(&self.ty, at)?,
+            Content::Whole(_) if is_value(self.kind()) => {
+                let mut apart = self.clone();
+                let parts = apart.parts()?;
+                (at < parts.len()).then(|| Cow::Owned(parts.swap_remove(at)))
+            }
             Content::Whole(run) => Some(Cow::Owned(run_element(&self.ty, run, at)?)),
             _ => None,
         };

@@ -1,8 +1,12 @@
 //! A value put together again: written as one of its type.
 
+use super::union::Arms;
+use super::valuetype::members;
 use super::{Content, DynAny, MOST_NESTED};
 use crate::any::KEPT;
+use crate::valuetype::write::{Ids, begin, finish};
 use crate::{Any, Encode, EncodeError, EncodeErrorKind, Encoder, TCKind, TypeCode};
+use alloc::sync::Arc;
 use bytes::Bytes;
 
 type Result<T> = core::result::Result<T, EncodeError>;
@@ -45,6 +49,16 @@ fn write<'a>(value: &'a DynAny, of: &TypeCode, depth: u16, to: &mut Encoder<'a>)
         return Err(invalid("components are nested deeper than 256"));
     }
     match &value.content {
+        Content::Parts(parts) => parts_of(value, parts, depth, to),
+        Content::Union(arms) => arms_of(value, arms, depth, to),
+        _ => leaf(value, to),
+    }
+}
+
+/// Writes what has no components, or was not taken apart.
+#[inline(never)]
+fn leaf<'a>(value: &'a DynAny, to: &mut Encoder<'a>) -> Result<()> {
+    match &value.content {
         Content::Nothing => {}
         Content::Boolean(value) => to.write_bool(*value),
         Content::Octet(value) => to.write_u8(*value),
@@ -69,28 +83,25 @@ fn write<'a>(value: &'a DynAny, of: &TypeCode, depth: u16, to: &mut Encoder<'a>)
         Content::TypeCode(ty) => ty.encode(to)?,
         Content::Any(any) => any.encode(to)?,
         Content::Whole(any) => any.encode_value(to)?,
-        Content::Parts(parts) => parts_of(value, parts, depth, to)?,
-        Content::Union(arms) => {
-            let (switch, member) =
-                arms.standing(&value.ty).map_err(|_| invalid("its discriminator is none"))?;
-            let [discriminator, rest @ ..] = &arms.parts[..] else {
-                return Err(invalid("its discriminator is none"));
-            };
-            write(discriminator, &switch, depth + 1, to)?;
-            match (member, rest) {
-                (None, _) => {}
-                (Some((index, of)), [member]) if arms.active == Some(index) => {
-                    write(member, &of, depth + 1, to)?;
-                }
-                // The discriminator was changed and the member has not followed yet.
-                (Some((_, of)), _) => {
-                    let member = DynAny::new(&of).map_err(|_| invalid("its member cannot be made"))?;
-                    encoded(&member)?.transcode(to)?;
-                }
-            }
-        }
+        Content::Parts(_) | Content::Union(_) => return Err(invalid("it has components")),
     }
     Ok(())
+}
+
+fn arms_of<'a>(value: &'a DynAny, arms: &'a Arms, depth: u16, to: &mut Encoder<'a>) -> Result<()> {
+    let none = || invalid("its discriminator is none");
+    let (switch, member) = arms.standing(&value.ty).map_err(|_| none())?;
+    let Some((discriminator, rest)) = arms.parts.split_first() else { return Err(none()) };
+    write(discriminator, &switch, depth + 1, to)?;
+    match (member, rest) {
+        (None, _) => Ok(()),
+        (Some((index, of)), [member]) if arms.active == Some(index) => write(member, &of, depth + 1, to),
+        // The discriminator was changed and the member has not followed yet.
+        (Some((_, of)), _) => {
+            let member = DynAny::new(&of).map_err(|_| invalid("its member cannot be made"))?;
+            encoded(&member)?.transcode(to)
+        }
+    }
 }
 
 fn parts_of<'a>(value: &'a DynAny, parts: &'a [DynAny], depth: u16, to: &mut Encoder<'a>) -> Result<()> {
@@ -103,16 +114,32 @@ fn parts_of<'a>(value: &'a DynAny, parts: &'a [DynAny], depth: u16, to: &mut Enc
                 return Err(invalid("an array has another number of elements"));
             }
             let element = value.ty.part(node.content);
-            parts.iter().try_for_each(|part| write(part, &element, depth + 1, to))
-        }
-        _ => {
-            if parts.len() != node.members.len() {
-                return Err(invalid("it has another number of members"));
+            for part in parts {
+                write(part, &element, depth + 1, to)?;
             }
-            let members = node.members.iter().zip(parts);
-            members
-                .into_iter()
-                .try_for_each(|(member, part)| write(part, &value.ty.part(member.ty), depth + 1, to))
         }
+        TCKind::Value | TCKind::Event | TCKind::ValueBox => {
+            let id = [Arc::from(node.id.as_bytes())];
+            let (_, chunked) =
+                begin(None, &Ids::One(&id[0]), false, to, |_, to| to.values().received = true)?;
+            if node.kind == TCKind::ValueBox {
+                let [boxed] = parts else { return Err(invalid("a box holds one value")) };
+                write(boxed, &value.ty.part(node.content), depth + 1, to)?;
+            } else {
+                members_of(value, parts, depth, to)?;
+            }
+            finish(chunked, to)?;
+        }
+        _ => members_of(value, parts, depth, to)?,
     }
+    Ok(())
+}
+
+fn members_of<'a>(value: &'a DynAny, parts: &'a [DynAny], depth: u16, to: &mut Encoder<'a>) -> Result<()> {
+    let mut parts = parts.iter();
+    for member in members(&value.ty) {
+        let Some(part) = parts.next() else { return Err(invalid("it has another number of members")) };
+        write(part, &value.ty.part(member.ty), depth + 1, to)?;
+    }
+    if parts.next().is_some() { Err(invalid("it has another number of members")) } else { Ok(()) }
 }

@@ -66,6 +66,8 @@ impl Written {
 
     /// Values that lie in an any which is copied to `start`.
     pub(crate) fn adopt(&mut self, spans: &[Span], start: usize) {
+        // There are values, even where none of them is had as such.
+        self.received = true;
         let moved =
             |span: &Span| Span { at: span.at + start, end: span.end + start, node: span.node.clone() };
         self.adopted.extend(spans.iter().map(moved));
