@@ -81,8 +81,8 @@ pub use tiling::Padding;
 pub use type_code::{Described, Describer, TCKind, TypeCode, TypeCodeError, TypeRef};
 pub use value::{Bounded, Decode, Encode};
 #[doc(hidden)]
-pub use valuetype::State;
-pub use valuetype::{DecodeContext, Held, Value, ValueBase, ValueInfo, ValueType};
+pub use valuetype::{State, read_value, write_value};
+pub use valuetype::{CustomMarshal, DecodeContext, Held, Value, ValueBase, ValueInfo, ValueType};
 
 pub use text::{check_string_bound, check_wstring_bound};
 

@@ -170,7 +170,7 @@ fn a_value_is_cut_down_to_what_is_known() {
     let unknown = read::<Option<Value<Plain>>>(&longs(&alone), ByteOrder::Big).unwrap_err();
     assert_eq!(
         unknown,
-        DecodeErrorKind::Invalid("its type is not known here, nor one that it may be cut down to")
+        DecodeErrorKind::UnknownValueType
     );
 }
 
