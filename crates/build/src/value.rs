@@ -35,7 +35,8 @@ fn stateful(scope: &Scope<'_>, of: &Definition, it: &ValueType) -> TokenStream {
     if is_custom {
         more.push("How it travels is for its `CustomMarshal` to say, which you implement.".to_owned());
     }
-    let doc = doc(&of.doc, &of_kind(scope, of, if is_custom { "custom valuetype" } else { "valuetype" }), &more);
+    let doc =
+        doc(&of.doc, &of_kind(scope, of, if is_custom { "custom valuetype" } else { "valuetype" }), &more);
     let name = ident(&scope.plan.place_of(of.id).name);
     let members = members(it);
     let mut names = Names::default();

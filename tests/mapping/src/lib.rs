@@ -66,7 +66,8 @@ pub mod abstracts {
         fn unmarshal(from: &mut Decoder<'_>) -> Result<Self, DecodeError> {
             let title = from.read_wstring()?;
             let count = from.read_count(2)?;
-            let samples = (0..count).map(|_| from.read_i16().map(f64::from)).collect::<Result<Vec<_>, _>>()?;
+            let samples =
+                (0..count).map(|_| from.read_i16().map(f64::from)).collect::<Result<Vec<_>, _>>()?;
             Ok(Self { title, samples: samples.into(), subject: Decode::decode(from)? })
         }
     }

@@ -115,7 +115,11 @@ impl<T: ValueType> Encode for Option<Value<T>> {
     }
 }
 
-pub(super) fn write(link: Option<&Link>, formal: &'static ValueInfo, to: &mut Encoder<'_>) -> Result<(), EncodeError> {
+pub(super) fn write(
+    link: Option<&Link>,
+    formal: &'static ValueInfo,
+    to: &mut Encoder<'_>,
+) -> Result<(), EncodeError> {
     let Some(link) = link else {
         to.write_u32(0);
         return Ok(());

@@ -7,8 +7,8 @@
 //! ```
 
 use zorb_cdr::{
-    Any, AnyError, DecodeError, Decoder, Encode, EncodeError, EncodeErrorKind, Encoder, TCKind, TypeCode, Value,
-    ValueBase, ValueInfo, ValueType, read_value, write_value,
+    Any, AnyError, DecodeError, Decoder, Encode, EncodeError, EncodeErrorKind, Encoder, TCKind, TypeCode,
+    Value, ValueBase, ValueInfo, ValueType, read_value, write_value,
 };
 
 use crate::object::ObjectRef;

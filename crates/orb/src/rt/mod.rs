@@ -16,8 +16,9 @@ pub use bytes;
 pub use zorb_cdr as cdr;
 pub use zorb_cdr::bytemuck;
 pub use zorb_cdr::{
-    Any, Char, CustomMarshal, Decode, DecodeError, Decoder, Described, Describer, Element, Encode, EncodeError, Encoder,
-    Fixed, LongDouble, Sequence, State, TypeCode, TypeRef, Value, ValueBase, ValueInfo, ValueType, WChar,
+    Any, Char, CustomMarshal, Decode, DecodeError, Decoder, Described, Describer, Element, Encode,
+    EncodeError, Encoder, Fixed, LongDouble, Sequence, State, TypeCode, TypeRef, Value, ValueBase, ValueInfo,
+    ValueType, WChar,
 };
 
 pub use crate::described;
