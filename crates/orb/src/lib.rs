@@ -46,6 +46,7 @@ mod values;
 pub use exception::{Completion, Exception, Kind, Minor, SystemException, UserException};
 pub use loan::Loan;
 pub use object::ObjectRef;
+pub use object::abstract_interface::{Abstract, AbstractInterface};
 pub use orb::{Orb, OrbBuilder};
 pub use server::request::Call;
 pub use skeleton::{Interface, IntoServant};

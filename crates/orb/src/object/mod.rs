@@ -3,6 +3,7 @@
 //! An [`ObjectRef`] is a counted handle: the reference as it came (its [`Ior`] byte for byte), the ORB that
 //! carries calls on it, its policies, and what was learnt since (a forward, the place where it lives).
 
+pub mod abstract_interface;
 mod any;
 pub mod asynchronous;
 pub mod considered;
