@@ -11,6 +11,7 @@
 
 mod constant;
 mod import;
+mod learn;
 mod types;
 
 use std::collections::HashMap;
