@@ -237,6 +237,22 @@ fn anys() {
     drive(&any_seeds(), 4 * CASES, zorb::cdr::fuzz::anys);
 }
 
+/// The same anys, with steps before them that change what was taken apart.
+fn dynamic_seeds() -> Vec<Vec<u8>> {
+    let mut random = Random::new(2);
+    let anys = any_seeds().into_iter().filter(|seed| seed[0] & 4 == 0).collect::<Vec<_>>();
+    let with_steps = |seed: &Vec<u8>| {
+        let steps: Vec<u8> = (0..20).map(|_| random.octet()).collect();
+        [&[0, 20], &steps[..], &seed[1..]].concat()
+    };
+    anys.iter().cycle().take(8 * anys.len()).map(with_steps).collect()
+}
+
+#[test]
+fn dynamic() {
+    drive(&dynamic_seeds(), 4 * CASES, zorb::cdr::fuzz::dynamic);
+}
+
 #[test]
 fn graphs() {
     drive(&zorb::cdr::fuzz::graph_seeds(), 4 * CASES, zorb::cdr::fuzz::graphs);
@@ -260,6 +276,7 @@ fn corpus() {
         ("frames", frame_seeds()),
         ("values", value_seeds()),
         ("anys", any_seeds()),
+        ("dynamic", dynamic_seeds()),
         ("graphs", zorb::cdr::fuzz::graph_seeds()),
         ("idl", idl_seeds()),
     ] {

@@ -39,6 +39,7 @@ macro_rules! over {
 
 mod addressing;
 mod ahead;
+mod asynchronous;
 mod bridge_messages;
 mod bridge_references;
 mod bridges;
@@ -48,6 +49,7 @@ mod connections;
 mod contexts;
 mod datagrams;
 mod deadlines;
+mod deferred;
 mod dynamic;
 mod fixture;
 mod foreign;

@@ -10,6 +10,11 @@ fn main() {
     zorb_build::compile("idl/anys.idl");
     zorb_build::compile("idl/values.idl");
     zorb_build::Config::new()
+        .ami()
+        .deferred("later::Kitchen")
+        .deferred("later::Named::rename")
+        .compile(&["idl/later.idl"]);
+    zorb_build::Config::new()
         .define("LENGTH_TYPE", "unsigned long")
         .output("split")
         .compile(&["idl/split_b.idl", "idl/split_a.idl"]);

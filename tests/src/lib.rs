@@ -21,6 +21,12 @@ mod exchanged {
 }
 pub use exchanged::exchange;
 
+#[allow(missing_docs)]
+mod cooked {
+    zorb::include_idl!("kitchen");
+}
+pub use cooked::kitchen;
+
 /// The workspace's root.
 pub fn root() -> PathBuf {
     Path::new(env!("CARGO_MANIFEST_DIR")).parent().expect("tests/ stands in the workspace").to_owned()

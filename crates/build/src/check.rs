@@ -91,10 +91,10 @@ impl Checker<'_> {
         }
     }
 
-    /// An interface of the built-in module CORBA, which the runtime has not got.
+    /// An interface of a built-in module, which the runtime has not got: of module CORBA it has none, of Messaging the reply handler.
     fn without_runtime(&self, of: &Definition) -> Option<&'static str> {
         let built_in = self.plan.model.location(of.span).path.starts_with('<');
-        let interface = matches!(of.kind, DefinitionKind::Interface(_));
+        let interface = matches!(of.kind, DefinitionKind::Interface(_)) && of.name != "ReplyHandler";
         (built_in && interface && !self.plan.is_own(of.id)).then_some("interface")
     }
 

@@ -10,6 +10,7 @@ use proc_macro2::TokenStream;
 use zorb_idl::model::Model;
 use zorb_idl::{Diagnostics, Loader, Options};
 
+use crate::choices::Choices;
 use crate::disk::Disk;
 use crate::generate::generate;
 
@@ -30,6 +31,7 @@ pub struct Config {
     options: Options,
     runtime: String,
     externals: BTreeMap<String, String>,
+    choices: Choices,
     output: Option<String>,
 }
 
@@ -89,6 +91,7 @@ impl Config {
             options: Options::default(),
             runtime: "::zorb::rt".to_owned(),
             externals: BTreeMap::new(),
+            choices: Choices::default(),
             output: None,
         }
     }
@@ -118,6 +121,26 @@ impl Config {
     /// An empty `module` stands for file level. Definitions of the main files are always generated.
     pub fn extern_module(mut self, module: impl Into<String>, path: impl Into<String>) -> Config {
         self.externals.insert(module.into().trim_start_matches("::").to_owned(), path.into());
+        self
+    }
+
+    /// Has servants answer an operation later, from any thread, if they like: its method in the servants' trait is given the reply
+    /// that it owes, a `DeferredReply`, in place of the call's context, and returns nothing.
+    ///
+    /// `name` is an operation or an attribute, `bank::Account::withdraw`, or an interface, `bank::Account`, for all that it declares
+    /// itself. A name that no file has is an error. Stubs stay as they are.
+    pub fn deferred(mut self, name: impl Into<String>) -> Config {
+        self.choices.defer(&name.into());
+        self
+    }
+
+    /// Gives every interface the stubs of asynchronous calls that CORBA names (CORBA 3.3 part 1, 17): `sendc_x`, whose reply goes
+    /// to a reply handler, an object of the implied interface `AMI_AccountHandler`; and `sendp_x`, which gives a poller.
+    ///
+    /// Without it there are the `_async` twins, whose futures do all that within one program. Code for interfaces that
+    /// others inherit from has to be generated with it too.
+    pub fn ami(mut self) -> Config {
+        self.options.reply_handlers = true;
         self
     }
 
@@ -197,7 +220,8 @@ impl Config {
         if !faults.is_empty() {
             return Err(Error::Idl(faults));
         }
-        let text = generate(&models, &runtime, &self.externals).map_err(Error::Idl)?;
+        self.choices.check(&models).map_err(Error::Config)?;
+        let text = generate(&models, &runtime, &self.externals, &self.choices).map_err(Error::Idl)?;
         let mut read: Vec<PathBuf> = models
             .iter()
             .flat_map(Model::files)

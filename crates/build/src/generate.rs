@@ -8,6 +8,7 @@ use quote::quote;
 use zorb_idl::Diagnostics;
 use zorb_idl::model::{Definition, DefinitionKind, Model};
 
+use crate::choices::Choices;
 use crate::docs::doc;
 use crate::interface::interface;
 use crate::merge::merge;
@@ -21,10 +22,11 @@ pub(crate) fn generate(
     models: &[Model],
     runtime: &TokenStream,
     externals: &BTreeMap<String, String>,
+    choices: &Choices,
 ) -> Result<String, Vec<Diagnostics>> {
     let mut tree = Tree::default();
     let mut faults = Vec::new();
-    let plans: Vec<Plan<'_>> = models.iter().map(|it| Plan::new(it, runtime.clone(), externals)).collect();
+    let plans: Vec<Plan<'_>> = models.iter().map(|it| Plan::new(it, runtime.clone(), externals, choices)).collect();
     let constants = Rc::new(Constants::of(&plans));
     let plans: Vec<Plan<'_>> = plans.into_iter().map(|plan| plan.with_constants(&constants)).collect();
     for plan in &plans {

@@ -7,6 +7,7 @@
 //! account             the types nested in the interface, and the errors of its operations
 //! ```
 
+mod asynchronous;
 mod client;
 mod errors;
 mod server;
@@ -49,6 +50,9 @@ pub(crate) fn interface(plan: &Plan<'_>, of: &Definition, interface: &Interface,
     tree.at(&scope.module).item(server::dispatch(&scope, of));
 }
 
+/// What the reply is called that a servant may give later.
+const REPLY: &str = "reply";
+
 /// One call of an interface: an operation, or reading or writing an attribute.
 pub(crate) struct Call<'m> {
     /// The interface that declares it.
@@ -78,6 +82,9 @@ impl<'m> Call<'m> {
     fn new(scope: &Scope<'m>, owner: DefinitionId, names: &'m CallNames) -> Call<'m> {
         let plan = scope.plan;
         let mut parameter_names = plan.beside_parameters(&scope.module);
+        if names.deferred {
+            parameter_names.avoid(REPLY);
+        }
         let feature = &plan.model.features(owner)[names.feature];
         let scoped = format!("{}::{}", plan.model.scoped_name(owner), feature.name());
         match (feature, names.part) {
@@ -156,6 +163,11 @@ impl<'m> Call<'m> {
 
     fn method(&self) -> Ident {
         ident(&self.names.method)
+    }
+
+    /// Whether servants may answer it later.
+    fn is_deferred(&self) -> bool {
+        self.names.deferred
     }
 
     /// The IDL's comment, and which values a tuple holds.

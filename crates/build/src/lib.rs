@@ -17,6 +17,7 @@
 //! |---|---|
 //! | files → models | `config`, `disk`, `zorb_idl` |
 //! | which definitions, under which Rust paths | `plan`, `names` |
+//! | what is chosen of single operations | `choices` |
 //! | what has no mapping yet | `check` |
 //! | several main files in one | `merge` |
 //! | values | `items`, `union`, `layout` |
@@ -32,6 +33,7 @@
 
 mod bits;
 mod check;
+mod choices;
 mod config;
 mod describe;
 mod disk;

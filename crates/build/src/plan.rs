@@ -8,8 +8,9 @@ use std::collections::{BTreeMap, HashMap};
 use std::rc::Rc;
 
 use proc_macro2::TokenStream;
-use zorb_idl::model::{DefinitionId, DefinitionKind, Feature, Interface, Model};
+use zorb_idl::model::{Definition, DefinitionId, DefinitionKind, Feature, Interface, Model, Origin};
 
+use crate::choices::Choices;
 use crate::layout::Layouts;
 use crate::names::{self, Names};
 
@@ -35,6 +36,7 @@ pub(crate) struct Plan<'m> {
     pub(crate) model: &'m Model,
     /// The path of the runtime module, such as `::zorb::rt`.
     pub(crate) runtime: TokenStream,
+    choices: &'m Choices,
     pub(crate) layouts: Layouts<'m>,
     places: Vec<Option<Place>>,
     /// The names of each module of our own.
@@ -43,6 +45,8 @@ pub(crate) struct Plan<'m> {
     constants: Rc<Constants>,
     /// By the file and the module of an interface, and what its operations raise: the first enum of just these exceptions.
     errors: HashMap<(&'m str, Home, Vec<DefinitionId>), (DefinitionId, String)>,
+    /// The reply handler of each interface that has one.
+    handlers: HashMap<DefinitionId, DefinitionId>,
 }
 
 /// The constants in each module of our own: what a parameter in that module keeps clear of, since a pattern that names a
@@ -107,6 +111,8 @@ pub(crate) struct CallNames {
     pub(crate) twin: String,
     /// Its error type in the inner module, if it raises anything.
     pub(crate) error: Option<String>,
+    /// Servants may answer it later.
+    pub(crate) deferred: bool,
 }
 
 /// An error enum and its other names.
@@ -127,22 +133,27 @@ impl<'m> Plan<'m> {
         model: &'m Model,
         runtime: TokenStream,
         externals: &BTreeMap<String, String>,
+        choices: &'m Choices,
     ) -> Plan<'m> {
         let places = model.definitions().iter().map(|_| None).collect();
         let mut plan = Plan {
             model,
             runtime,
+            choices,
             layouts: Layouts::new(model),
             places,
             modules: HashMap::new(),
             constants: Rc::default(),
             errors: HashMap::new(),
+            handlers: model.definitions().iter().filter_map(handles).collect(),
         };
         let root = Home { external: None, path: Vec::new() };
         let mut externals = externals.clone();
-        if uses_built_in_corba(model) {
-            let corba = plan.runtime.to_string().replace(' ', "") + "::CORBA";
-            externals.entry("CORBA".to_owned()).or_insert(corba);
+        for module in ["CORBA", "Messaging"] {
+            if uses_built_in(model, module) {
+                let path = plan.runtime.to_string().replace(' ', "") + "::" + module;
+                externals.entry(module.to_owned()).or_insert(path);
+            }
         }
         let external =
             externals.get("").map(|path| Home { external: Some(path.as_str().into()), path: Vec::new() });
@@ -211,7 +222,11 @@ impl<'m> Plan<'m> {
             DefinitionKind::Interface(interface) => {
                 let inner = names.derive(names::snake(&definition.name));
                 let servant = names.derive(format!("{}Servant", definition.name));
-                let calls = own_calls(interface);
+                let mut calls = own_calls(interface);
+                for call in &mut calls {
+                    let feature = interface.features[call.feature].name();
+                    call.deferred = self.choices.is_deferred(self.model, id, feature);
+                }
                 let errors = Vec::new();
                 (Some(inner), Some(InterfaceNames { servant, calls, errors }))
             }
@@ -290,6 +305,11 @@ impl<'m> Plan<'m> {
         self.place_of(id).interface.as_ref().expect("only asked of interfaces")
     }
 
+    /// The reply handler of an interface, if it has one.
+    pub(crate) fn handler(&self, interface: DefinitionId) -> Option<DefinitionId> {
+        self.handlers.get(&interface).copied()
+    }
+
     /// Whether a module of our own has an item of this name.
     pub(crate) fn is_taken(&self, module: &[String], name: &str) -> bool {
         self.modules.get(module).is_some_and(|names| names.contains(name))
@@ -306,12 +326,22 @@ impl<'m> Plan<'m> {
     }
 }
 
-/// Whether the model has the built-in `orb.idl`, whose types the runtime has; and not a file of the user's that has the
-/// same module.
-fn uses_built_in_corba(model: &Model) -> bool {
-    let Some(corba) = model.find("CORBA") else { return false };
-    let mut contents = model.definition(corba).contents.iter();
+/// Whether the model has a module of a built-in file, such as `orb.idl`, whose types the runtime has; and not a file of the
+/// user's that has the same module.
+fn uses_built_in(model: &Model, module: &str) -> bool {
+    let Some(module) = model.find(module) else { return false };
+    let mut contents = model.definition(module).contents.iter();
     contents.any(|id| model.location(model.definition(*id).span).path.starts_with('<'))
+}
+
+/// An interface and its reply handler, if the definition is one.
+fn handles(definition: &Definition) -> Option<(DefinitionId, DefinitionId)> {
+    match &definition.kind {
+        DefinitionKind::Interface(Interface { origin: Origin::ReplyHandler(of), .. }) => {
+            Some((*of, definition.id))
+        }
+        _ => None,
+    }
 }
 
 /// The exceptions that a call raises, as the IDL lists them.
@@ -332,7 +362,7 @@ fn own_calls(interface: &Interface) -> Vec<CallNames> {
     let methods = methods(&mut names, parts.iter().map(|(at, part)| (interface.features[*at].name(), *part)));
     let calls = parts.into_iter().zip(methods);
     calls
-        .map(|((feature, part), (method, twin))| CallNames { feature, part, method, twin, error: None })
+        .map(|((feature, part), (method, twin))| CallNames { feature, part, method, twin, error: None, deferred: false })
         .collect()
 }
 

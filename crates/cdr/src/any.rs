@@ -1,12 +1,15 @@
 //! [`Any`]: a value with the description of its type (CORBA 3.4 part 2, §9.3.5.2).
 
+mod values;
+
 use crate::copies::copied;
-use crate::walk::{WalkError, read_exception_id, walk};
+use crate::walk::{Graph, WalkError, read_exception_id, walk, walk_values};
 use crate::{
-    ByteOrder, CodeSets, Decode, DecodeError, Decoder, Described, Encode, EncodeError, Encoder, Format,
-    TCKind, TypeCode, Version,
+    ByteOrder, CodeSets, Decode, DecodeContext, DecodeError, Decoder, Described, Encode, EncodeError,
+    Encoder, Format, TCKind, TypeCode, Version,
 };
 use alloc::string::String;
+use alloc::vec::Vec;
 use bytes::Bytes;
 use core::fmt;
 
@@ -33,6 +36,8 @@ pub struct Any {
     phase: u8,
     order: ByteOrder,
     format: Format,
+    /// Some if there are values of valuetypes.
+    values: Option<values::Held>,
 }
 
 /// Why a value cannot be had of an [`Any`].
@@ -52,10 +57,9 @@ pub enum AnyError {
 
 impl fmt::Display for AnyError {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        let type_of = |ty: &TypeCode| ty.id().map_or_else(|| alloc::format!("{}", ty.kind()), String::from);
         match self {
             Self::OtherType { is, asked } => {
-                write!(f, "the any holds a value of type {}, not {}", type_of(is), type_of(asked))
+                write!(f, "the any holds a value of type {}, not {}", name_of(is), name_of(asked))
             }
             Self::Decode(error) => error.fmt(f),
         }
@@ -64,6 +68,11 @@ impl fmt::Display for AnyError {
 
 impl core::error::Error for AnyError {}
 
+/// What messages call a type: its repository id, or its kind where it has none.
+pub(crate) fn name_of(ty: &TypeCode) -> String {
+    ty.id().map_or_else(|| alloc::format!("{}", ty.kind()), String::from)
+}
+
 impl From<DecodeError> for AnyError {
     fn from(error: DecodeError) -> Self {
         Self::Decode(error)
@@ -71,12 +80,21 @@ impl From<DecodeError> for AnyError {
 }
 
 /// How a value that was not received is kept.
-const KEPT: Format = Format { version: Version::V1_2, code_sets: CodeSets::UNICODE };
+pub(crate) const KEPT: Format = Format { version: Version::V1_2, code_sets: CodeSets::UNICODE };
+
+/// Octets that most values take at most: a buffer for one begins with so many.
+const SMALL: usize = 64;
 
 impl Any {
     /// The any without a value: of kind null.
-    pub const EMPTY: Self =
-        Self { ty: TypeCode::NULL, octets: Bytes::new(), phase: 0, order: ByteOrder::NATIVE, format: KEPT };
+    pub const EMPTY: Self = Self {
+        ty: TypeCode::NULL,
+        octets: Bytes::new(),
+        phase: 0,
+        order: ByteOrder::NATIVE,
+        format: KEPT,
+        values: None,
+    };
 
     /// An any that holds the value.
     ///
@@ -95,17 +113,18 @@ impl Any {
         let any = Self::encoded(ty, value)?;
         let mut from = any.decoder();
         let invalid = |why| EncodeError::new(crate::EncodeErrorKind::Invalid(why), "any");
-        walk(&any.ty, &mut from, None).map_err(WalkError::writing)?;
+        any.walk(&mut from, None)?;
         if from.remaining() > 0 { Err(invalid("it encodes more than a value of its type")) } else { Ok(any) }
     }
 
     fn encoded<T: Encode + ?Sized>(ty: TypeCode, value: &T) -> Result<Self, EncodeError> {
-        let mut to = Encoder::new(KEPT);
+        let mut to = Encoder::with_buffer(Vec::with_capacity(SMALL), KEPT);
         if ty.kind() == TCKind::Except {
             to.write_raw_string(ty.id().unwrap_or_default().as_bytes())?;
         }
         value.encode(&mut to)?;
-        Ok(Self { ty, octets: to.to_bytes(), ..Self::EMPTY })
+        let values = to.take_spans().map(values::Held::from);
+        Ok(Self { ty, octets: to.to_bytes(), values, ..Self::EMPTY })
     }
 
     /// The type of the value.
@@ -133,7 +152,7 @@ impl Any {
     ///
     /// # Errors
     /// As [`get`](Self::get).
-    pub fn get_with<T: Decode + Described>(&self, context: &dyn core::any::Any) -> Result<T, AnyError> {
+    pub fn get_with<T: Decode + Described>(&self, context: &dyn DecodeContext) -> Result<T, AnyError> {
         self.read(&T::type_code(), self.decoder().with_context(context))
     }
 
@@ -158,10 +177,27 @@ impl Any {
             && self.format == to.format()
             && to.position() & 7 == usize::from(self.phase)
             && !to.is_fragmenting()
+            && (self.values.is_none() || !to.in_chunks())
     }
 
-    fn transcode(&self, to: &mut Encoder<'_>) -> Result<(), EncodeError> {
-        walk(&self.ty, &mut self.decoder(), Some(to)).map_err(WalkError::writing)
+    pub(crate) fn transcode(&self, to: &mut Encoder<'_>) -> Result<(), EncodeError> {
+        self.walk(&mut self.decoder(), Some(to))
+    }
+
+    fn walk(&self, from: &mut Decoder<'_>, to: Option<&mut Encoder<'_>>) -> Result<(), EncodeError> {
+        let walked = match &self.values {
+            None => walk(&self.ty, from, to),
+            Some(held) => walk_values(&self.ty, from, to, &mut Graph::holding(held)),
+        };
+        walked.map_err(WalkError::writing)
+    }
+
+    /// The octets go into a message as they are.
+    fn adopted(&self, to: &mut Encoder<'_>) {
+        if let Some(held) = &self.values {
+            let start = to.len();
+            to.values().adopt(held, start);
+        }
     }
 
     /// The value in the one form that is kept of values that were not received.
@@ -213,6 +249,7 @@ impl Any {
     /// What CDR cannot carry, such as text that the code set in force lacks.
     pub fn encode_value<'a>(&'a self, to: &mut Encoder<'a>) -> Result<(), EncodeError> {
         if self.stands(to) {
+            self.adopted(to);
             to.write_borrowed(&self.octets);
             return Ok(());
         }
@@ -225,6 +262,7 @@ impl Any {
     /// As there.
     pub fn encode_value_owned(self, to: &mut Encoder<'static>) -> Result<(), EncodeError> {
         if self.stands(to) {
+            self.adopted(to);
             to.write_shared(self.octets);
             return Ok(());
         }
@@ -244,6 +282,11 @@ impl Any {
         let mut ahead = from.of_segment();
         let (phase, order, format) = (ahead.phase() as u8, from.order(), from.format());
         let walked = walk(&ty, &mut ahead, None);
+        if let Err(error) = &walked
+            && (matches!(error, WalkError::Value) || error.is_end() && from.has_values())
+        {
+            return values::decode(ty, from);
+        }
         // It may go on in the next segment, whose alignment may be another. What is kept of an exception has its id, for
         // peers that need it where this one left it out.
         let anew = match &walked {
@@ -252,7 +295,14 @@ impl Any {
         };
         if anew {
             let mut to = Encoder::new(KEPT);
-            walk(&ty, from, Some(&mut to)).map_err(|error| error.reading(from))?;
+            let stand = from.stand();
+            match walk(&ty, from, Some(&mut to)) {
+                Err(WalkError::Value) => {
+                    from.stand_again(stand);
+                    return values::decode(ty, from);
+                }
+                walked => walked.map_err(|error| error.reading(from))?,
+            }
             copied(to.len());
             return Ok(Self { ty, octets: to.to_bytes(), ..Self::EMPTY });
         }
@@ -261,7 +311,7 @@ impl Any {
             return Err(DecodeError { at: error.at.saturating_add(start), ..error });
         }
         let octets = from.read_bytes(ahead.position())?;
-        Ok(Self { ty, octets, phase, order, format })
+        Ok(Self { ty, octets, phase, order, format, values: None })
     }
 }
 

@@ -4,12 +4,14 @@
 //! runs of elements in `sequence.rs`.
 
 use crate::copies::copied;
-use crate::valuetype::{Seen, VALUE_TAG};
+use crate::valuetype::{Progress, Seen, VALUE_TAG, ValueInfo};
 use crate::{
-    Body, ByteOrder, Char, DecodeError, DecodeErrorKind, Format, LongDouble, Octets, Piece, Segment,
+    Body, ByteOrder, Char, DecodeContext, DecodeError, DecodeErrorKind, Format, KnownTypes, LongDouble,
+    Octets, Piece, Segment,
 };
 use alloc::borrow::Cow;
 use alloc::boxed::Box;
+use alloc::collections::BTreeMap;
 use alloc::vec::Vec;
 use bytes::Bytes;
 use core::any::Any;
@@ -58,7 +60,7 @@ pub struct Decoder<'a> {
     format: Format,
     limits: Limits,
     depth: u32,
-    context: Option<&'a dyn Any>,
+    context: Option<&'a dyn DecodeContext>,
     /// What few messages have, in one box, so that the others pay for one pointer.
     rare: Option<Box<Rare<'a>>>,
 }
@@ -74,6 +76,19 @@ struct Rare<'a> {
     chunk: Option<usize>,
     /// The current segment, of which `octets` shows what is in the chunk.
     whole: &'a [u8],
+    /// Behind the tags of values in anys, to return to when an indirection leads there.
+    passed: BTreeMap<usize, Stand<'a>>,
+    /// Behind the values that were read so, by where they begin.
+    ends: BTreeMap<usize, Stand<'a>>,
+}
+
+/// Where a decoder stands, in chunks of values or out of them.
+#[derive(Clone, Copy)]
+pub(crate) struct Stand<'a> {
+    place: Place<'a>,
+    chunk: Option<usize>,
+    whole: &'a [u8],
+    progress: Progress,
 }
 
 /// Where a decoder stands, to return to.
@@ -141,14 +156,25 @@ impl<'a> Decoder<'a> {
 
     /// The same decoder with a value that decoding of object references and the like can reach.
     #[inline]
-    pub fn with_context(mut self, context: &'a dyn Any) -> Self {
+    pub fn with_context(mut self, context: &'a dyn DecodeContext) -> Self {
         self.context = Some(context);
         self
     }
 
     /// The value given to [`with_context`](Self::with_context), if it is a `T`.
     pub fn context<T: 'static>(&self) -> Option<&'a T> {
-        self.context.and_then(|context| context.downcast_ref())
+        let context: &dyn Any = self.context?;
+        context.downcast_ref()
+    }
+
+    /// The TypeCodes that the context remembers.
+    pub(crate) fn known_types(&self) -> Option<&'a dyn KnownTypes> {
+        self.context?.known_types()
+    }
+
+    /// The valuetype that the context knows by this repository id.
+    pub(crate) fn value_type(&self, id: &[u8]) -> Option<&'static ValueInfo> {
+        self.context?.value_type(id)
     }
 
     /// Changes the limits for what follows.
@@ -288,6 +314,59 @@ impl<'a> Decoder<'a> {
         (self.octets, self.at, self.phase, self.owner, self.later, self.left_later, self.done) = place;
     }
 
+    /// Where it stands, to return to by [`stand_again`](Self::stand_again).
+    pub(crate) fn stand(&mut self) -> Stand<'a> {
+        let place = self.place();
+        let rare = self.rare.get_or_insert_default();
+        Stand { place, chunk: rare.chunk, whole: rare.whole, progress: rare.values.progress() }
+    }
+
+    pub(crate) fn stand_again(&mut self, stand: Stand<'a>) {
+        self.return_to(stand.place);
+        let rare = self.rare.get_or_insert_default();
+        (rare.chunk, rare.whole) = (stand.chunk, stand.whole);
+        rare.values.resume(stand.progress);
+    }
+
+    /// Whether it stands in the segment in which it stood there.
+    pub(crate) fn is_in_segment_of(&self, stand: &Stand<'a>) -> bool {
+        let (.., done) = stand.place;
+        self.done == done
+    }
+
+    /// Remembers a value whose tag was just read.
+    pub(crate) fn remember(&mut self, at: usize, stand: Stand<'a>) {
+        self.rare.get_or_insert_default().passed.insert(at, stand);
+    }
+
+    /// Goes behind the tag of a value that was remembered.
+    pub(crate) fn stand_behind(&mut self, at: usize) -> bool {
+        match self.rare.as_ref().and_then(|rare| rare.passed.get(&at)).copied() {
+            Some(stand) => {
+                self.stand_again(stand);
+                true
+            }
+            None => false,
+        }
+    }
+
+    /// Remembers that a value that begins at `at` ends here.
+    pub(crate) fn remember_end(&mut self, at: usize) {
+        let stand = self.stand();
+        self.rare.get_or_insert_default().ends.insert(at, stand);
+    }
+
+    /// Goes to the end of a value that was remembered.
+    pub(crate) fn stand_past(&mut self, at: usize) -> bool {
+        match self.rare.as_ref().and_then(|rare| rare.ends.get(&at)).copied() {
+            Some(stand) => {
+                self.stand_again(stand);
+                true
+            }
+            None => false,
+        }
+    }
+
     /// Whether values of valuetypes may have been read.
     pub(crate) fn has_values(&self) -> bool {
         self.rare.is_some()
@@ -332,6 +411,17 @@ impl<'a> Decoder<'a> {
             }
             None => self.read_split(align, what),
         }
+    }
+
+    /// Passes over a primitive of so many octets, aligned to as many, that lies in the current segment; else over nothing.
+    #[inline]
+    pub(crate) fn pass(&mut self, size: usize) -> bool {
+        let end = self.aligned(size) + size;
+        let lies_here = end <= self.octets.len();
+        if lies_here {
+            self.at = end;
+        }
+        lies_here
     }
 
     /// Reads a primitive that does not lie in the current segment, or only in part.

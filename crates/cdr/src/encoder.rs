@@ -10,6 +10,7 @@
 
 use crate::copies::copied;
 use crate::valuetype::Written;
+use crate::valuetype::write::Span;
 use crate::{ByteOrder, Char, CodeSets, EncodeError, EncodeErrorKind, Format, LongDouble};
 use alloc::boxed::Box;
 use alloc::vec::Vec;
@@ -509,6 +510,16 @@ impl<'a> Encoder<'a> {
     /// What is known of the values of valuetypes in the message.
     pub(crate) fn values(&mut self) -> &mut Written {
         &mut self.rare.get_or_insert_default().values
+    }
+
+    /// Whether a chunked value is being written.
+    pub(crate) fn in_chunks(&self) -> bool {
+        self.rare.as_ref().is_some_and(|rare| rare.values.in_chunks())
+    }
+
+    /// The values of valuetypes in the message, if it has any.
+    pub(crate) fn take_spans(&mut self) -> Option<Vec<Span>> {
+        self.rare.as_mut()?.values.take_spans()
     }
 
     /// Drops the last four octets, which were just written to the head.

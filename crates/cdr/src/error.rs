@@ -146,6 +146,8 @@ pub enum DecodeErrorKind {
         /// The limit that was reached.
         limit: u32,
     },
+    /// A value of a valuetype that is not known here, nor one of the types that it may be cut down to.
+    UnknownValueType,
     /// Anything else; the text says what.
     Invalid(&'static str),
 }
@@ -189,6 +191,9 @@ impl fmt::Display for DecodeErrorKind {
             Self::WideInGiop1_0 => f.write_str("GIOP 1.0 has no wide characters"),
             Self::UnsupportedCodeSet(code_set) => write!(f, "{code_set} is not supported"),
             Self::BadByteOrder(flag) => write!(f, "{flag} is not a byte order"),
+            Self::UnknownValueType => {
+                f.write_str("its type is not known here, nor one that it may be cut down to")
+            }
             Self::TooDeep { limit } => write!(f, "values are nested deeper than {limit}"),
             Self::Invalid(why) => f.write_str(why),
         }

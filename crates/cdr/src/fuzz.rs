@@ -3,8 +3,10 @@
 //! They are always compiled, so that tests drive them with a seeded mutator on the stable toolchain and a cargo-fuzz
 //! target is one line.
 
+mod dynamic;
 mod graphs;
 
+pub use dynamic::dynamic;
 pub use graphs::{graph_seeds, graphs};
 
 use crate::{

@@ -16,7 +16,8 @@
 //! * [`Element`] and [`Sequence`] are the types whose layout in memory is their layout on the wire, and the
 //!   sequences of them, sent and received without a copy.
 //! * [`Value`] is a value of a valuetype, shared as the message shares it.
-//! * [`TypeCode`] describes a type, and [`Any`] is a value with its description, encoded until it is asked for.
+//! * [`TypeCode`] describes a type, and [`Any`] is a value with its description, encoded until it is asked for;
+//!   [`DynAny`] is such a value taken apart.
 //!
 //! What it leaves to others: messages and references (`zorb_giop`), sockets, threads, clocks. It never does I/O and
 //! holds no `unsafe` code.
@@ -47,8 +48,10 @@ pub extern crate alloc;
 mod any;
 pub mod bits;
 mod body;
+mod context;
 pub mod copies;
 mod decoder;
+mod dynany;
 mod element;
 mod encoder;
 mod error;
@@ -68,7 +71,9 @@ mod walk;
 
 pub use any::{Any, AnyError};
 pub use body::{Body, Piece, Segment};
+pub use context::{DecodeContext, KnownTypes};
 pub use decoder::{Decoder, Limits};
+pub use dynany::{DynAny, DynAnyError};
 pub use element::Element;
 pub use encoder::{BORROW_FROM, Encoder, FRAGMENT_HEADER, Mark};
 pub use error::{DecodeError, DecodeErrorKind, EncodeError, EncodeErrorKind, check_bound};
@@ -82,7 +87,7 @@ pub use type_code::{Described, Describer, TCKind, TypeCode, TypeCodeError, TypeR
 pub use value::{Bounded, Decode, Encode};
 #[doc(hidden)]
 pub use valuetype::State;
-pub use valuetype::{Held, Value, ValueInfo, ValueType};
+pub use valuetype::{Held, Value, ValueBase, ValueInfo, ValueType};
 
 pub use text::{check_string_bound, check_wstring_bound};
 

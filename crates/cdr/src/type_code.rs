@@ -17,6 +17,7 @@ pub(crate) use wire::{read_label, write_label};
 
 use alloc::sync::Arc;
 use alloc::vec::Vec;
+use bytes::Bytes;
 use core::fmt;
 
 /// What an IDL type looks like: its kind, its names, its parts.
@@ -37,8 +38,17 @@ use core::fmt;
 #[derive(Clone)]
 pub struct TypeCode {
     /// `None` where `at` says all.
-    graph: Option<Arc<[Node]>>,
+    graph: Option<Arc<Graph>>,
     at: Edge,
+}
+
+/// The nodes that the types of one description are made of.
+pub(crate) struct Graph {
+    nodes: Vec<Node>,
+    /// The type that was described.
+    whole: Edge,
+    /// Its form on the wire, in native byte order; `None` if it has none.
+    wire: Option<Bytes>,
 }
 
 /// Where a type is described.
@@ -98,15 +108,24 @@ impl TypeCode {
         Self::simple(TCKind::WString, bound, 0)
     }
 
-    pub(crate) fn of_graph(graph: Arc<[Node]>, at: Edge) -> Self {
+    /// The type that these nodes describe, and its form on the wire.
+    fn of_nodes(nodes: Vec<Node>, at: Edge, wire: Option<Bytes>) -> Self {
         match at {
             Edge::Simple(..) => Self { graph: None, at },
-            Edge::Node(_) => Self { graph: Some(graph), at },
+            Edge::Node(_) => Self { graph: Some(Arc::new(Graph { nodes, whole: at, wire })), at },
         }
     }
 
     pub(crate) fn nodes(&self) -> &[Node] {
-        self.graph.as_deref().unwrap_or(&[])
+        self.graph.as_ref().map_or(&[], |graph| &graph.nodes)
+    }
+
+    /// The kind, the length of the parameters and the parameters (§9.3.5.1) as they go on the wire from a multiple of 4 on,
+    /// in native byte order, for a type with complex parameters that was described or received as a whole; `None` for parts
+    /// of another, and for what nests too deep to be sent.
+    pub fn wire_form(&self) -> Option<&[u8]> {
+        let graph = self.graph.as_ref().filter(|graph| graph.whole == self.at)?;
+        graph.wire.as_deref()
     }
 
     pub(crate) fn edge(&self) -> Edge {
@@ -122,8 +141,8 @@ impl TypeCode {
 
     fn at(&self, at: Edge) -> Self {
         match &self.graph {
-            Some(graph) => Self::of_graph(graph.clone(), at),
-            None => Self { graph: None, at },
+            Some(graph) if matches!(at, Edge::Node(_)) => Self { graph: Some(graph.clone()), at },
+            _ => Self { graph: None, at },
         }
     }
 
@@ -225,6 +244,37 @@ impl TypeCode {
     /// What a value inherits its state from; of kind null if from nothing.
     pub fn concrete_base_type(&self) -> Option<Self> {
         self.node_of(&[TCKind::Value, TCKind::Event]).map(|node| self.at(node.content))
+    }
+
+    /// What is known of the type itself, aliases stripped, if it has parameters.
+    pub(crate) fn resolved(&self) -> Option<&Node> {
+        match unaliased(self.nodes(), self.at) {
+            Edge::Simple(..) => None,
+            Edge::Node(at) => self.nodes().get(at as usize),
+        }
+    }
+
+    /// Which kind of type it is, aliases stripped.
+    pub(crate) fn resolved_kind(&self) -> TCKind {
+        match unaliased(self.nodes(), self.at) {
+            Edge::Simple(kind, ..) => kind,
+            Edge::Node(at) => self.nodes().get(at as usize).map_or(TCKind::Null, |node| node.kind),
+        }
+    }
+
+    /// Whether both are the same place of the same graph: equal without a look at it.
+    pub(crate) fn is(&self, other: &Self) -> bool {
+        let shared = match (&self.graph, &other.graph) {
+            (None, None) => true,
+            (Some(one), Some(two)) => Arc::ptr_eq(one, two),
+            _ => false,
+        };
+        shared && self.at == other.at
+    }
+
+    /// The type at an edge of its graph.
+    pub(crate) fn part(&self, at: Edge) -> Self {
+        self.at(at)
     }
 
     /// The type itself, whatever names it goes by: aliases stripped.

@@ -13,10 +13,16 @@
 //! Nesting is bounded: by [`Limits::nesting`](crate::Limits) when read, by 256 when written. An indirection leads to a value that
 //! began before it in the same message or encapsulation, and that is of the type wanted; all others are errors.
 
-mod read;
-mod write;
+mod base;
+mod info;
+pub(crate) mod read;
+pub(crate) mod write;
 
-pub(crate) use read::Seen;
+pub use base::ValueBase;
+pub use info::ValueInfo;
+
+pub(crate) use info::VALUE_BASE;
+pub(crate) use read::{Progress, Seen};
 pub(crate) use write::{VALUE_TAG, Written};
 
 use crate::{DecodeError, Decoder, Described, Describer, EncodeError, Encoder, TypeRef};
@@ -35,6 +41,11 @@ pub trait ValueType: Any + Send + Sync + Sized {
 
     /// The part of the state that is the base's, if it has one.
     fn base(&self) -> Option<&dyn State> {
+        None
+    }
+
+    /// Of a type without state, such as an abstract valuetype: what [`Value::get`] gives of each value that is of it.
+    fn stateless() -> Option<&'static Self> {
         None
     }
 
@@ -68,61 +79,15 @@ impl<T: ValueType> State for T {
     }
 }
 
-/// A valuetype: its repository id, its base, and those that are derived from it as far as its IDL knew them.
-#[derive(Debug)]
-pub struct ValueInfo {
-    id: &'static str,
-    base: Option<fn() -> &'static ValueInfo>,
-    truncatable: bool,
-    derived: &'static [fn() -> &'static ValueInfo],
-    read: fn(&mut Decoder<'_>) -> Result<Box<dyn State>, DecodeError>,
-}
-
-impl ValueInfo {
-    /// Describes `T`. If it is `truncatable`, a receiver that does not know it may cut it down to its base.
-    pub const fn new<T: ValueType>(
-        id: &'static str,
-        base: Option<fn() -> &'static ValueInfo>,
-        truncatable: bool,
-        derived: &'static [fn() -> &'static ValueInfo],
-    ) -> Self {
-        Self { id, base, truncatable, derived, read: read_state::<T> }
-    }
-
-    /// The repository id.
-    pub fn id(&self) -> &'static str {
-        self.id
-    }
-
-    fn base(&self) -> Option<&'static ValueInfo> {
-        self.base.map(|base| base())
-    }
-
-    /// It is `other` or derived from it.
-    fn is_a(&'static self, other: &ValueInfo) -> bool {
-        core::iter::successors(Some(self), |it| it.base()).any(|it| it.id == other.id)
-    }
-
-    /// It, or what is derived from it, by repository id.
-    fn find(&'static self, id: &[u8]) -> Option<&'static ValueInfo> {
-        if self.id.as_bytes() == id {
-            return Some(self);
-        }
-        self.derived.iter().find_map(|derived| derived().find(id))
-    }
-}
-
-fn read_state<T: ValueType>(from: &mut Decoder<'_>) -> Result<Box<dyn State>, DecodeError> {
-    Ok(Box::new(T::decode_state(from)?))
-}
-
 /// One value.
-struct Node {
-    info: &'static ValueInfo,
+pub(crate) struct Node {
+    pub(crate) info: &'static ValueInfo,
     /// How many values lie below each other from here, as far as they were read together: so deep goes freeing them.
     height: u32,
     /// None for a value that could not be read: nobody has a handle on it then.
     state: Option<Box<dyn State>>,
+    /// Where its sender says that code for it can be had.
+    codebase: Option<Arc<[u8]>>,
 }
 
 impl Node {
@@ -130,9 +95,12 @@ impl Node {
         let mut state: &dyn State = self.state.as_deref()?;
         loop {
             let any: &dyn Any = state;
-            match any.downcast_ref() {
-                Some(found) => return Some(found),
-                None => state = state.base_state()?,
+            if let Some(found) = any.downcast_ref() {
+                return Some(found);
+            }
+            match state.base_state() {
+                Some(base) => state = base,
+                None => return T::stateless().filter(|_| self.info.is_a(T::info())),
             }
         }
     }
@@ -174,7 +142,7 @@ pub struct Value<T> {
 impl<T: ValueType> Value<T> {
     /// A value with this state.
     pub fn new(state: T) -> Self {
-        let node = Node { info: T::info(), height: 1, state: Some(Box::new(state)) };
+        let node = Node { info: T::info(), height: 1, state: Some(Box::new(state)), codebase: None };
         Self::of(Link::Strong(Arc::new(node)))
     }
 
@@ -183,7 +151,7 @@ impl<T: ValueType> Value<T> {
     pub fn new_cyclic(make: impl FnOnce(&Self) -> T) -> Self {
         let node = Arc::new_cyclic(|weak| {
             let state = make(&Self::of(Link::Weak(weak.clone())));
-            Node { info: T::info(), height: 1, state: Some(Box::new(state)) }
+            Node { info: T::info(), height: 1, state: Some(Box::new(state)), codebase: None }
         });
         Self::of(Link::Strong(node))
     }
@@ -243,7 +211,7 @@ impl<T> Hash for Value<T> {
 /// Its repository id and address, not its state, which may lead back to it.
 impl<T> fmt::Debug for Value<T> {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        let id = self.link.upgrade().map_or("gone", |node| node.info.id);
+        let id = self.link.upgrade().map_or("gone", |node| node.info.id());
         write!(f, "Value({id} at {:p})", self.link.address())
     }
 }
@@ -264,6 +232,12 @@ impl<T: ValueType> Held<T> {
     /// What the value is, which may be derived from `T`.
     pub fn info(&self) -> &'static ValueInfo {
         self.node.info
+    }
+
+    /// The URLs, with spaces between them, at which its sender says that code for its type can be had (the codebase,
+    /// §9.3.4.1). Nothing is ever fetched from there; sent on, the value keeps them.
+    pub fn codebase(&self) -> Option<&str> {
+        core::str::from_utf8(self.node.codebase.as_deref()?).ok()
     }
 
     /// The value; a link that keeps it.

@@ -4,17 +4,25 @@
 //! octets that follow, and the steps of one walk are bounded by the octets there are, since a type of few octets may
 //! describe values of none that are endless to visit.
 
+mod value;
+
+pub(crate) use value::Graph;
+
+use crate::Decode;
 use crate::type_code::{Edge, Node, read_label, unaliased, write_label};
-use crate::{Decode, Encode};
 use crate::{DecodeError, DecodeErrorKind, Decoder, EncodeError, EncodeErrorKind, Encoder, TCKind, TypeCode};
 
 /// Steps that any value may take, and how many more for each octet.
 const STEPS: usize = 65_536;
 const STEPS_PER_OCTET: usize = 16;
 
+const NO_VALUES: &str = "no value of a valuetype was expected in it";
+
 /// Why a walk ended early.
 #[derive(Debug)]
 pub(crate) enum WalkError {
+    /// There is a value of a valuetype, which such a walk does not follow.
+    Value,
     Decode(DecodeError),
     Encode(EncodeError),
 }
@@ -36,7 +44,7 @@ impl WalkError {
     pub(crate) fn is_end(&self) -> bool {
         let kind = match self {
             Self::Decode(error) => error.kind,
-            Self::Encode(_) => return false,
+            Self::Encode(_) | Self::Value => return false,
         };
         matches!(kind, DecodeErrorKind::Truncated | DecodeErrorKind::LengthBeyondEnd { .. })
     }
@@ -45,6 +53,7 @@ impl WalkError {
     pub(crate) fn reading(self, from: &Decoder<'_>) -> DecodeError {
         match self {
             Self::Decode(error) => error,
+            Self::Value => from.error(DecodeErrorKind::Invalid(NO_VALUES), "any"),
             Self::Encode(error) => match error.kind {
                 EncodeErrorKind::Invalid(why) => from.error(DecodeErrorKind::Invalid(why), "any"),
                 _ => from.error(DecodeErrorKind::Invalid("its text cannot be kept"), "any"),
@@ -56,6 +65,7 @@ impl WalkError {
     pub(crate) fn writing(self) -> EncodeError {
         match self {
             Self::Encode(error) => error,
+            Self::Value => EncodeError::new(EncodeErrorKind::Invalid(NO_VALUES), "any"),
             Self::Decode(error) => match error.kind {
                 DecodeErrorKind::Invalid(why) => EncodeError::new(EncodeErrorKind::Invalid(why), "any"),
                 _ => EncodeError::new(EncodeErrorKind::Invalid("its octets are no value of its type"), "any"),
@@ -66,10 +76,26 @@ impl WalkError {
 
 type Walked = Result<(), WalkError>;
 
-/// Reads a value of the type, and writes it if there is where to.
+/// Reads a value of the type, and writes it if there is where to. It ends at values of valuetypes.
 pub(crate) fn walk(ty: &TypeCode, from: &mut Decoder<'_>, to: Option<&mut Encoder<'_>>) -> Walked {
-    let steps = STEPS.saturating_add(from.remaining().saturating_mul(STEPS_PER_OCTET));
-    Walk { nodes: ty.nodes(), to, steps }.value(ty.edge(), from)
+    Walk { nodes: ty.nodes(), to, steps: steps(from), graph: None }.value(ty.edge(), from)
+}
+
+/// As [`walk`], and through values of valuetypes.
+pub(crate) fn walk_values(
+    ty: &TypeCode,
+    from: &mut Decoder<'_>,
+    to: Option<&mut Encoder<'_>>,
+    graph: &mut Graph<'_>,
+) -> Walked {
+    if let Some(to) = &to {
+        crate::valuetype::write::refuse_fragments(to)?;
+    }
+    Walk { nodes: ty.nodes(), to, steps: steps(from), graph: Some(graph) }.value(ty.edge(), from)
+}
+
+fn steps(from: &Decoder<'_>) -> usize {
+    STEPS.saturating_add(from.remaining().saturating_mul(STEPS_PER_OCTET))
 }
 
 /// Reads the repository id that an exception begins with (§9.3.5.4). omniORB leaves it out in an any: what follows then is
@@ -85,10 +111,12 @@ pub(crate) fn read_exception_id(id: &str, from: &mut Decoder<'_>) -> Result<(), 
     Ok(())
 }
 
-struct Walk<'t, 'o, 'e> {
+struct Walk<'t, 'o, 'e, 'g> {
     nodes: &'t [Node],
     to: Option<&'o mut Encoder<'e>>,
     steps: usize,
+    /// What is known of values; `None` if there are to be none.
+    graph: Option<&'o mut Graph<'g>>,
 }
 
 macro_rules! copy {
@@ -100,7 +128,7 @@ macro_rules! copy {
     }};
 }
 
-impl Walk<'_, '_, '_> {
+impl<'t> Walk<'t, '_, '_, '_> {
     fn value(&mut self, at: Edge, from: &mut Decoder<'_>) -> Walked {
         let error = |why| DecodeErrorKind::Invalid(why);
         self.steps = match self.steps.checked_sub(1) {
@@ -173,13 +201,14 @@ impl Walk<'_, '_, '_> {
             }
             TCKind::TypeCode => {
                 let value = TypeCode::decode(from)?;
-                self.write_static(|to| value.encode_owned(to))?;
+                self.write(|to| value.encode_anew(to))?;
             }
             TCKind::Any => {
                 let ty = TypeCode::decode(from)?;
-                self.write_static(|to| ty.clone().encode_owned(to))?;
+                self.write(|to| ty.encode_anew(to))?;
                 self.nested(from, |walk, from| {
-                    let mut inner = Walk { nodes: ty.nodes(), to: walk.to.as_deref_mut(), steps: walk.steps };
+                    let (to, graph) = (walk.to.as_deref_mut(), walk.graph.as_deref_mut());
+                    let mut inner = Walk { nodes: ty.nodes(), to, steps: walk.steps, graph };
                     let result = inner.value(ty.edge(), from);
                     walk.steps = inner.steps;
                     result
@@ -203,20 +232,6 @@ impl Walk<'_, '_, '_> {
         }
     }
 
-    /// Writes what outlives the value, through a message of its own: TypeCodes align to 4 only.
-    fn write_static(
-        &mut self,
-        write: impl FnOnce(&mut Encoder<'static>) -> Result<(), EncodeError>,
-    ) -> Walked {
-        self.write(|to| {
-            let mut own = Encoder::new(to.format());
-            write(&mut own)?;
-            to.align(4);
-            own.slices().for_each(|slice| to.write_octets(slice));
-            Ok(())
-        })
-    }
-
     fn octets(&mut self, from: &mut Decoder<'_>) -> Walked {
         let count = from.read_count(1)?;
         let octets = from.read_octets(count)?;
@@ -228,10 +243,27 @@ impl Walk<'_, '_, '_> {
     }
 
     fn members(&mut self, node: &Node, from: &mut Decoder<'_>) -> Walked {
-        node.members.iter().try_for_each(|member| self.value(member.ty, from))
+        for member in &node.members {
+            if !self.is_passed(member.ty, from) {
+                self.value(member.ty, from)?;
+            }
+        }
+        Ok(())
     }
 
-    fn node(&mut self, node: &Node, from: &mut Decoder<'_>) -> Walked {
+    /// Passes over what most structs are made of: numbers that are only read and lie here. A walk takes as many of these steps
+    /// as there are octets, which bound them.
+    #[inline]
+    fn is_passed(&self, at: Edge, from: &mut Decoder<'_>) -> bool {
+        match at {
+            Edge::Simple(kind, ..) if self.to.is_none() => {
+                kind.run_size().is_some_and(|size| from.pass(size))
+            }
+            _ => false,
+        }
+    }
+
+    fn node(&mut self, node: &'t Node, from: &mut Decoder<'_>) -> Walked {
         let refused = |from: &Decoder<'_>, why| Err(from.error(DecodeErrorKind::Invalid(why), "any").into());
         match node.kind {
             TCKind::Struct => self.members(node, from),
@@ -267,9 +299,9 @@ impl Walk<'_, '_, '_> {
                     to.write_bool(is_reference);
                     Ok(())
                 })?;
-                if is_reference { self.reference(from) } else { self.null_value(from) }
+                if is_reference { self.reference(from) } else { self.value_type(None, from) }
             }
-            TCKind::Value | TCKind::ValueBox | TCKind::Event => self.null_value(from),
+            TCKind::Value | TCKind::ValueBox | TCKind::Event => self.value_type(Some(node), from),
             _ => refused(from, "values of its kind cannot be sent"),
         }
     }
@@ -325,17 +357,5 @@ impl Walk<'_, '_, '_> {
             self.octets(from)?;
         }
         Ok(())
-    }
-
-    fn null_value(&mut self, from: &mut Decoder<'_>) -> Walked {
-        let tag = from.read_u32()?;
-        if tag != 0 {
-            let kind = DecodeErrorKind::Invalid("values of valuetypes in an any are not read");
-            return Err(from.error(kind, "any").into());
-        }
-        self.write(|to| {
-            to.write_u32(0);
-            Ok(())
-        })
     }
 }

@@ -2,8 +2,9 @@
 //! fragments, limits.
 
 use zorb_cdr::{
-    BORROW_FROM, Body, ByteOrder, Decode, DecodeErrorKind, Decoder, Encode, EncodeError, EncodeErrorKind,
-    Encoder, FRAGMENT_HEADER, Format, Limits, LongDouble, Octets, Segment, Sequence, Version,
+    BORROW_FROM, Body, ByteOrder, Decode, DecodeContext, DecodeErrorKind, Decoder, Encode, EncodeError,
+    EncodeErrorKind, Encoder, FRAGMENT_HEADER, Format, Limits, LongDouble, Octets, Segment, Sequence,
+    Version,
 };
 
 fn encoder<'a>() -> Encoder<'a> {
@@ -354,15 +355,24 @@ fn encapsulations_count_as_nesting() {
     assert_eq!(unwrap(&mut from), DecodeErrorKind::TooDeep { limit: 256 });
 }
 
+#[derive(Debug, PartialEq)]
+struct Answer(u64);
+
+impl DecodeContext for Answer {}
+
+#[derive(Debug, PartialEq)]
+struct Other;
+
 #[test]
 fn context_reaches_what_is_nested() {
+    let answer = Answer(42);
     let mut to = encoder();
     to.encapsulation(|to| to.write_string("inside")).unwrap();
     let octets = to.to_bytes();
-    let mut from = Decoder::new(&octets, ByteOrder::NATIVE, Format::default()).with_context(&42u64);
+    let mut from = Decoder::new(&octets, ByteOrder::NATIVE, Format::default()).with_context(&answer);
     let inner = from.encapsulation().unwrap();
-    assert_eq!(inner.context::<u64>(), Some(&42));
-    assert_eq!(inner.context::<u32>(), None);
+    assert_eq!(inner.context::<Answer>(), Some(&Answer(42)));
+    assert_eq!(inner.context::<Other>(), None);
 }
 
 #[test]

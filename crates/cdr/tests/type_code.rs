@@ -1,9 +1,10 @@
 //! TypeCodes: made, compared, sent, and refused where a peer forges them.
 
 use bytes::Bytes;
+use std::sync::Mutex;
 use zorb_cdr::{
-    ByteOrder, Decode, DecodeError, DecodeErrorKind, Decoder, Encode, Encoder, Format, TCKind, TypeCode,
-    TypeCodeError,
+    ByteOrder, Decode, DecodeContext, DecodeError, DecodeErrorKind, Decoder, Encode, Encoder, Format,
+    KnownTypes, TCKind, TypeCode, TypeCodeError,
 };
 
 /// A tree: a struct that contains itself through a sequence and an alias.
@@ -70,6 +71,92 @@ fn what_is_sent_is_received() {
 }
 
 /// A part stands for itself: its indirections are made anew.
+#[test]
+fn what_was_received_is_sent_on_as_it_was() {
+    // The same type described twice, where we would write an indirection.
+    let colour = |to: &mut Encoder<'_>| {
+        to.write_u32(TCKind::Enum.number());
+        to.encapsulation(|to| {
+            to.write_string("IDL:C:1.0")?;
+            to.write_string("C")?;
+            to.write_u32(1);
+            to.write_string("red")
+        })
+    };
+    let mut to = Encoder::new(Format::default());
+    to.write_u32(TCKind::Struct.number());
+    to.encapsulation(|to| {
+        to.write_string("IDL:Two:1.0")?;
+        to.write_string("Two")?;
+        to.write_u32(2);
+        ["a", "b"].into_iter().try_for_each(|name| to.write_string(name).and_then(|()| colour(to)))
+    })
+    .unwrap();
+    let sent = to.to_bytes();
+    let received = decode(&sent, ByteOrder::NATIVE).unwrap();
+    assert_eq!(received.wire_form(), Some(&sent[..]));
+    assert_eq!(octets(&received, 0), sent);
+    assert_eq!(octets(&received, 3)[4..], sent);
+    // A part has no form of its own, and is written anew.
+    let part = received.member_type(1).unwrap();
+    assert_eq!(part.wire_form(), None);
+    assert_eq!(decode(&octets(&part, 0), ByteOrder::NATIVE).unwrap(), part);
+}
+
+/// Knows everything that it was given, and counts what it was asked.
+#[derive(Default)]
+struct Knowing {
+    known: Mutex<Vec<TypeCode>>,
+    found: Mutex<usize>,
+}
+
+impl DecodeContext for Knowing {
+    fn known_types(&self) -> Option<&dyn KnownTypes> {
+        Some(self)
+    }
+}
+
+impl KnownTypes for Knowing {
+    fn find(&self, kind: u32, parameters: &[u8]) -> Option<TypeCode> {
+        let known = self.known.lock().unwrap();
+        let is_it = |it: &&TypeCode| {
+            let wire = it.wire_form().expect("it was kept");
+            wire[..4] == kind.to_ne_bytes() && wire[8..] == *parameters
+        };
+        let found = known.iter().find(is_it).cloned();
+        *self.found.lock().unwrap() += usize::from(found.is_some());
+        found
+    }
+
+    fn keep(&self, type_code: &TypeCode) {
+        self.known.lock().unwrap().push(type_code.clone());
+    }
+}
+
+#[test]
+fn what_is_known_is_not_decoded_again() {
+    let knowing = Knowing::default();
+    let read = |from: Decoder<'_>| {
+        let mut from = from.with_context(&knowing);
+        (TypeCode::decode(&mut from), from.remaining())
+    };
+    for (times, ty) in [everything(), tree("IDL:Tree:1.0"), TypeCode::string(3)].iter().enumerate() {
+        let mut sent = octets(ty, 0);
+        sent.extend([1, 2, 3]);
+        for _ in 0..2 {
+            let (read, left) = read(Decoder::from_slice(&sent, ByteOrder::NATIVE, Format::default()));
+            assert_eq!((read.as_ref(), left), (Ok(ty), 3));
+        }
+        // What has no complex parameters is not asked for.
+        assert_eq!(*knowing.found.lock().unwrap(), (times + 1).min(2));
+        // One that is cut off is refused whoever knows it.
+        let cut = &sent[..sent.len() - 4];
+        let (read, _) = read(Decoder::from_slice(cut, ByteOrder::NATIVE, Format::default()));
+        assert!(read.is_err());
+    }
+    assert_eq!(knowing.known.lock().unwrap().len(), 2);
+}
+
 #[test]
 fn a_part_can_be_sent_alone() {
     let trees = tree("IDL:Tree:1.0").member_type(1).expect("children");

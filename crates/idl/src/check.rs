@@ -10,6 +10,7 @@ mod constant;
 mod constructed;
 mod fixed;
 mod float;
+mod implied;
 mod import;
 mod interface;
 mod repository;
@@ -32,9 +33,16 @@ use crate::syntax::{Expression, Field, Item, Name, TypeSpec};
 use scope::{Scope, Target};
 
 /// Checks a specification.
-pub(crate) fn check(items: Vec<Item>, reporter: Reporter) -> Result<Model, Diagnostics> {
+pub(crate) fn check(
+    items: Vec<Item>,
+    reporter: Reporter,
+    reply_handlers: bool,
+) -> Result<Model, Diagnostics> {
     let mut checker = Checker::new(reporter);
     checker.items(&items);
+    if reply_handlers && !checker.reporter.has_errors() {
+        checker.reply_handlers();
+    }
     checker.finish()
 }
 

@@ -60,6 +60,9 @@ pub use source::{FileId, Location, Span};
 pub struct Options {
     /// Macros defined before the first line, as `-DNAME=VALUE` does: name and value.
     pub defines: Vec<(String, String)>,
+    /// Whether interfaces get reply handlers, the implied IDL of asynchronous calls (CORBA 3.3 part 1, 17): beside `Account`,
+    /// `AMI_AccountHandler`. `Messaging.idl` is included then, before the first line.
+    pub reply_handlers: bool,
 }
 
 /// Compiles the IDL file `path` and all that it includes.
@@ -73,7 +76,10 @@ pub fn compile(loader: &dyn Loader, path: &str, options: &Options) -> Result<Mod
         Ok(text) => text,
         Err(reason) => return Err(diagnostics::Reporter::default().unreadable(path, &reason)),
     };
-    let tokens = preprocessor::Preprocessor::new(loader, path, &text, &options.defines);
+    let mut tokens = preprocessor::Preprocessor::new(loader, path, &text, &options.defines);
+    if options.reply_handlers {
+        tokens.include_first("Messaging.idl");
+    }
     let (items, tokens) = parser::Parser::new(tokens).parse();
-    check::check(items, tokens.reporter)
+    check::check(items, tokens.reporter, options.reply_handlers)
 }

@@ -24,6 +24,7 @@ use crate::token::{Token, TokenKind};
 const BUILT_IN: &[(&str, &str, &str)] = &[
     ("orb.idl", "<orb.idl>", include_str!("orb.idl")),
     ("IOP.idl", "<IOP.idl>", include_str!("iop.idl")),
+    ("Messaging.idl", "<Messaging.idl>", include_str!("messaging.idl")),
     ("Components.idl", "<Components.idl>", include_str!("components.idl")),
 ];
 
@@ -351,6 +352,16 @@ impl<'a> Preprocessor<'a> {
                 }
             }
         };
+        self.include_named(&name, from, quoted, span);
+    }
+
+    /// Includes a file before the first line of the main file.
+    pub(crate) fn include_first(&mut self, name: &str) {
+        let main = FileId(0);
+        self.include_named(name, main, false, Span { file: main, start: 0, end: 0 });
+    }
+
+    fn include_named(&mut self, name: &str, from: FileId, quoted: bool, span: Span) {
         self.inclusions += 1;
         if self.files.len() > limits::INCLUDE_DEPTH || self.inclusions > limits::INCLUSIONS {
             let message = if self.files.len() > limits::INCLUDE_DEPTH {
@@ -362,7 +373,7 @@ impl<'a> Preprocessor<'a> {
             self.reporter.stop(error(message, span, label));
             return;
         }
-        let loaded = self.loader.include(&name, self.reporter.sources.path(from), quoted);
+        let loaded = self.loader.include(name, self.reporter.sources.path(from), quoted);
         let (path, text) = match loaded {
             Ok(Some(loaded)) => (loaded.path, loaded.text),
             Ok(None) if let Some((_, path, text)) = BUILT_IN.iter().find(|it| it.0 == name) => {

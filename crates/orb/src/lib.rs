@@ -18,6 +18,7 @@
 //! for operators).
 #![forbid(unsafe_code)]
 
+pub mod ami;
 pub mod dynamic;
 pub mod exception;
 pub mod frames;
@@ -36,9 +37,11 @@ pub mod skeleton;
 pub mod transport;
 
 mod client;
+mod known_types;
 mod marshal;
 mod messages;
 mod upcall;
+mod values;
 
 pub use exception::{Completion, Exception, Kind, Minor, SystemException, UserException};
 pub use loan::Loan;

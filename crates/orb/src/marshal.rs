@@ -26,6 +26,8 @@ pub(crate) fn decode_exception(error: &DecodeError, completed: Completion) -> Sy
         // The sender used wchar without having announced how it writes it.
         DecodeErrorKind::NoWideCodeSet => (Kind::BadParam, Minor::omg(23)),
         DecodeErrorKind::WideInGiop1_0 => (Kind::Marshal, Minor::omg(5)),
+        // "Unable to locate value factory", CORBA 3.4 part 1, annex A.
+        DecodeErrorKind::UnknownValueType => (Kind::Marshal, Minor::omg(1)),
         _ => (Kind::Marshal, Minor::NONE),
     };
     SystemException::new(kind, minor, completed, error.to_string())

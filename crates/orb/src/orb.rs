@@ -16,10 +16,12 @@ use parking_lot::Mutex;
 use zorb_cdr::{Element, Version};
 use zorb_giop::{Messaging, Protocol};
 
+use crate::ami::Deliveries;
 use crate::client::failure::{Failure, Step};
 use crate::client::reactor::Reactor;
 use crate::client::{self, Client};
 use crate::exception::{Minor, SystemException};
+use crate::known_types::TypesMet;
 use crate::loan::Loan;
 use crate::messages::MessageMemory;
 use crate::object::ObjectRef;
@@ -32,6 +34,7 @@ use crate::transport::shm::Shm;
 use crate::transport::tcp::Tcp;
 use crate::transport::unix::Unix;
 use crate::transport::{Spinners, Spinning, Transport};
+use crate::values::ValueFactories;
 
 /// An object request broker. Cloning is a count.
 ///
@@ -52,6 +55,10 @@ pub(crate) struct Core {
     initial: Mutex<HashMap<String, InitialSource>>,
     default_initial: Option<String>,
     schemes: HashMap<String, UrlScheme>,
+    pub(crate) types_met: TypesMet,
+    /// Valuetypes by repository id, for where the declared type does not lead to them.
+    pub(crate) value_factories: ValueFactories,
+    deliveries: Deliveries,
     ended: AtomicBool,
 }
 
@@ -303,6 +310,10 @@ impl Orb {
         &self.0.client
     }
 
+    pub(crate) fn deliveries(&self) -> &Deliveries {
+        &self.0.deliveries
+    }
+
     pub(crate) fn server(&self) -> &Server {
         &self.0.server
     }
@@ -551,6 +562,9 @@ impl OrbBuilder {
             initial: Mutex::new(self.initial),
             default_initial: self.default_initial,
             schemes: self.schemes,
+            types_met: TypesMet::default(),
+            value_factories: ValueFactories::default(),
+            deliveries: Deliveries::default(),
             ended: AtomicBool::new(false),
         }))
     }

@@ -9,6 +9,7 @@
 //! | [`guide`] | from IDL to a running server and client, and what to know next |
 //! | here | the names that most programs need |
 //! | [`poa`] | object adapters |
+//! | [`ami`] | replies by closures, reply handlers and pollers |
 //! | [`dynamic`] | calls and servants of interfaces that are learnt at run time |
 //! | [`policy`] | how long calls may take |
 //! | [`server`] | threading models and limits |
@@ -21,7 +22,7 @@
 
 pub use zorb_cdr as cdr;
 pub use zorb_cdr::{
-    Any, AnyError, Char, Described, Describer, Fixed, FixedError, Held, LongDouble, Sequence, TCKind,
+    Any, AnyError, Char, Described, Describer, DynAny, DynAnyError, Fixed, FixedError, Held, LongDouble, Sequence, TCKind,
     TypeCode, TypeCodeError, TypeRef, Value, ValueInfo, ValueType, WChar,
 };
 #[cfg(feature = "config")]
@@ -30,7 +31,7 @@ pub use zorb_giop as giop;
 pub use zorb_naming as naming;
 pub use zorb_orb::{
     Call, Completion, Exception, Interface, IntoServant, Kind, Loan, Minor, ObjectRef, Orb, OrbBuilder,
-    SystemException, UserException, dynamic, frames, messaging, poa, policy, probes, protocols, rt, server,
+    SystemException, UserException, ami, dynamic, frames, messaging, poa, policy, probes, protocols, rt, server,
     transport,
 };
 

@@ -6,6 +6,7 @@
 //! left out: the pipe in memory, and `messages::carry`. The cases of handles do make system calls, of which callgrind
 //! counts nothing; what the other end of their connection does is left out too.
 
+mod dynamics;
 mod floor;
 mod handles;
 mod messages;
@@ -50,6 +51,10 @@ const CALLS: &[(&str, Prepare)] = &[
     ("call/null-lite", whole::by_lite),
     ("call/1KiB-octets", || whole::octets(octets())),
     ("call/100-structs", || whole::structs(structs())),
+    ("dynamic/stub", dynamics::by_stub),
+    ("dynamic/any", dynamics::in_anys),
+    ("dynamic/request", dynamics::by_request),
+    ("dynamic/servant", dynamics::to_servant),
     ("probe/on", probe),
     ("growth/1000-operations", whole::large),
     (MANY_OBJECTS, || whole::small(1_000_000)),

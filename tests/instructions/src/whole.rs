@@ -7,7 +7,7 @@ use zorb::messaging::{Giop, GiopLite, Messaging};
 use zorb::poa::{Poa, PoaError};
 use zorb::server::ThreadModel;
 use zorb::transport::memory::Memory;
-use zorb::{Call, Interface, Orb, OrbBuilder, Sequence, SystemException};
+use zorb::{Call, Interface, ObjectRef, Orb, OrbBuilder, Sequence, SystemException};
 
 use crate::Case;
 
@@ -79,6 +79,21 @@ fn calling<I: Interface>(
     activate: impl Fn(&Poa) -> Result<I, PoaError>,
     call: impl Fn(&I) -> Result<(), SystemException> + 'static,
 ) -> Case {
+    let (server, object) = meeting(objects, builder, |poa| Ok(activate(poa)?.as_object().clone()));
+    let object = I::from_object(object);
+    Box::new(move |_| {
+        // It lives as long as its client.
+        let _ = &server;
+        call(&object).expect("answered");
+    })
+}
+
+/// The server, and the object as the client knows it.
+pub(crate) fn meeting(
+    objects: usize,
+    builder: impl Fn() -> OrbBuilder,
+    activate: impl Fn(&Poa) -> Result<ObjectRef, PoaError>,
+) -> (Orb, ObjectRef) {
     let memory = Arc::new(Memory::new());
     let server =
         builder().transport(memory.clone()).listen("memory:here").server_threads(ThreadModel::Caller).build();
@@ -92,11 +107,6 @@ fn calling<I: Interface>(
             middle = Some(object);
         }
     }
-    let text = middle.expect("one object at least").as_object().to_string();
-    let object = I::from_object(client.string_to_object(&text).expect("a reference").expect("not nil"));
-    Box::new(move |_| {
-        // It lives as long as its client.
-        let _ = &server;
-        call(&object).expect("answered");
-    })
+    let text = middle.expect("one object at least").to_string();
+    (server, client.string_to_object(&text).expect("a reference").expect("not nil"))
 }

@@ -45,3 +45,8 @@ pub mod anys {
 pub mod values {
     zorb::include_idl!("values");
 }
+
+/// Operations that servants answer later.
+pub mod later {
+    zorb::include_idl!("later");
+}

@@ -15,15 +15,32 @@ fn generate(text: &str) -> Result<String, Error> {
 /// What small IDL files become. After a change that is meant, write them anew with `UPDATE_GOLDEN=1` and read the difference.
 #[test]
 fn the_text_is_as_reviewed() {
-    for name in ["bank", "decimals", "newer", "anys", "values"] {
+    let config = |name| match name {
+        "later" => Config::new().ami().deferred("later::Kitchen").deferred("later::Named::rename"),
+        _ => Config::new(),
+    };
+    for name in ["bank", "decimals", "newer", "anys", "values", "later"] {
         let golden = format!("{}/golden/{name}.rs.txt", env!("CARGO_MANIFEST_DIR"));
         let idl = format!("{}/idl/{name}.idl", env!("CARGO_MANIFEST_DIR"));
-        let text = Config::new().generate(&[idl]).expect("it is correct").text;
+        let text = config(name).generate(&[idl]).expect("it is correct").text;
         if std::env::var_os("UPDATE_GOLDEN").is_some() {
             std::fs::write(&golden, &text).expect("the golden file can be written");
         }
         let expected = std::fs::read_to_string(&golden).expect("the golden file is there");
         assert!(text == expected, "the text differs from {golden}: see the documentation of this test");
+    }
+}
+
+#[test]
+fn only_what_is_there_can_be_deferred() {
+    let files = Memory::new([("test.idl", "module a { interface I { void x(); }; typedef long L; };")]);
+    let with = |name: &str| Config::new().deferred(name).generate_from(&files, &["test.idl"]);
+    for name in ["a::I", "::a::I", "a::I::x"] {
+        assert!(with(name).expect(name).text.contains("DeferredReply"), "{name}");
+    }
+    for name in ["", "a", "a::L", "I", "a::I::y", "a::I::"] {
+        let Err(Error::Config(text)) = with(name) else { panic!("{name} must be refused") };
+        assert!(text.contains(&format!("`{name}`")), "{text}");
     }
 }
 

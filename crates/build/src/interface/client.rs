@@ -7,7 +7,7 @@ use proc_macro2::{Literal, TokenStream};
 use quote::quote;
 use zorb_idl::model::{Definition, DefinitionId};
 
-use super::{Argument, Call, Passing, passing, stub_type};
+use super::{Argument, Call, Passing, asynchronous, passing, servant_type, stub_type};
 use crate::docs::doc;
 use crate::items::of_kind;
 use crate::names::{Names, ident};
@@ -81,16 +81,18 @@ pub(super) fn methods(scope: &Scope<'_>, of: &Definition) -> TokenStream {
         .iter()
         .map(|call| (plan.model.features(call.owner)[call.names.feature].name(), call.names.part))
         .collect();
-    let names = method_names(&mut Names::default(), spelt.into_iter());
-    let methods = calls.iter().zip(names).map(|(call, (method, twin))| {
+    let mut taken = Names::default();
+    let names = method_names(&mut taken, spelt.into_iter());
+    let methods = calls.iter().zip(&names).map(|(call, (method, twin))| {
         if call.owner == of.id {
-            own(scope, call, &method, &twin)
+            own(scope, call, method, twin)
         } else {
-            further_base(scope, call, &method, &twin)
+            further_base(scope, call, method, twin)
         }
     });
+    let asynchronous = asynchronous::methods(scope, of.id, &calls, &names, &mut taken);
     let name = ident(&plan.place_of(of.id).name);
-    quote!(impl #name { #(#methods)* })
+    quote!(impl #name { #(#methods)* #(#asynchronous)* })
 }
 
 /// The interfaces whose methods the first base has.
@@ -151,7 +153,10 @@ fn passed(scope: &Scope<'_>, call: &Call<'_>) -> Passed {
         let parameters = call.sent().map(|it| it.spelt);
         return Passed {
             operation: quote!(&#rt::Operation { name: #wire, number: #number, parameters: &[#(#parameters),*] }),
-            direct: quote!(#servant::#method),
+            direct: match call.is_deferred() {
+                true => deferred_here(scope, call, &servant),
+                false => quote!(#servant::#method),
+            },
             lent: tuple(lent),
             kept: tuple(kept),
         };
@@ -170,10 +175,25 @@ fn passed(scope: &Scope<'_>, call: &Call<'_>) -> Passed {
     });
     Passed {
         operation: quote!(&#rt::Operation { name: #wire, number: #number, parameters: &[] }),
-        direct: quote!(|servant: &dyn #servant, context: &#rt::Call| #servant::#method(servant, context #(, #given)*)),
+        direct: match call.is_deferred() {
+            true => quote!(|servant: &dyn #servant, context: &#rt::Call| {
+                #rt::deferred_here(self, context, |reply| #servant::#method(servant, reply #(, #given)*))
+            }),
+            false => quote!(|servant: &dyn #servant, context: &#rt::Call| #servant::#method(servant, context #(, #given)*)),
+        },
         lent: named(lent),
         kept: named(kept),
     }
+}
+
+/// A servant's method that answers later, as one that returns when it has.
+fn deferred_here(scope: &Scope<'_>, call: &Call<'_>, servant: &TokenStream) -> TokenStream {
+    let (rt, method) = (scope.rt(), call.method());
+    let names: Vec<_> = call.sent().map(|it| &it.name).collect();
+    let types = call.sent().map(|it| servant_type(scope, it.ty));
+    quote!(|servant: &dyn #servant, context: &#rt::Call #(, #names: #types)*| {
+        #rt::deferred_here(self, context, |reply| #servant::#method(servant, reply #(, #names)*))
+    })
 }
 
 /// A tuple, also of one.

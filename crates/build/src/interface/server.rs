@@ -24,6 +24,14 @@ pub(super) fn servant(scope: &Scope<'_>, of: &Definition, calls: &[Call<'_>]) ->
         let (doc, method, output, error) = (call.doc(), call.method(), call.output(scope), call.error(scope));
         let arguments = call.sent().map(|it| &it.name);
         let types = call.sent().map(|it| servant_type(scope, it.ty));
+        if call.is_deferred() {
+            return quote! {
+                #doc
+                ///
+                /// Answered by `reply`, now or later, from any thread.
+                fn #method(&self, reply: #rt::DeferredReply<#output, #error> #(, #arguments: #types)*);
+            };
+        }
         quote! {
             #doc
             fn #method(&self, context: &#rt::Call #(, #arguments: #types)*) -> #result<#output, #error>;
@@ -53,14 +61,18 @@ fn serve(scope: &Scope<'_>, call: &Call<'_>) -> TokenStream {
             Passing::Text | Passing::List | Passing::Borrowed => quote!(&#name),
         }
     });
-    let execute = quote!(|context, #names #typed| #servant::#method(servant, context #(, #passed)*));
+    let (serve, serve_by, given) = match call.is_deferred() {
+        true => (quote!(defer), quote!(defer_by), quote!(reply)),
+        false => (quote!(serve), quote!(serve_by), quote!(context)),
+    };
+    let execute = quote!(|#given, #names #typed| #servant::#method(servant, #given #(, #passed)*));
     match (scope.tuple_codec(&sent), scope.tuple_codec(&received)) {
-        (None, None) => quote!(request.serve(#execute)),
+        (None, None) => quote!(request.#serve(#execute)),
         (read, write) => {
             let read = read.map_or_else(|| quote!(#rt::decode), |codec| quote!(#rt::decode_as::<#codec, _>));
             let write =
                 write.map_or_else(|| quote!(#rt::encode), |codec| quote!(#rt::encode_as::<#codec, _>));
-            quote!(request.serve_by(#read, #write, #execute))
+            quote!(request.#serve_by(#read, #write, #execute))
         }
     }
 }

@@ -1,5 +1,6 @@
 //! The [`Describer`], by which TypeCodes are made: all of one or none of it.
 
+use super::wire::to_wire;
 use super::{Described, Edge, Member, Node, TCKind, TypeCode, unaliased};
 use alloc::collections::{BTreeMap, BTreeSet};
 use alloc::sync::Arc;
@@ -73,7 +74,10 @@ impl TypeCode {
         }
         match to.fault {
             Some(fault) => Err(fault),
-            None => Ok(Self::of_graph(to.nodes.into(), at)),
+            None => {
+                let wire = to_wire(&to.nodes, at).ok();
+                Ok(Self::of_nodes(to.nodes, at, wire))
+            }
         }
     }
 

@@ -81,10 +81,14 @@ impl TCKind {
         (self as u8) < 14 || matches!(self, Self::LongLong | Self::ULongLong | Self::LongDouble | Self::WChar)
     }
 
+    /// Its parameters are an encapsulation.
+    pub(crate) const fn has_complex_parameters(self) -> bool {
+        !self.is_basic() && !matches!(self, Self::String | Self::WString | Self::Fixed)
+    }
+
     /// Types of this kind have a repository id and a name.
     pub const fn is_named(self) -> bool {
-        !self.is_basic()
-            && !matches!(self, Self::String | Self::WString | Self::Fixed | Self::Sequence | Self::Array)
+        self.has_complex_parameters() && !matches!(self, Self::Sequence | Self::Array)
     }
 
     /// Types of this kind have members.

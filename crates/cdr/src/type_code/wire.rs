@@ -14,7 +14,7 @@
 use super::{Edge, Member, Node, TCKind, TypeCode, unaliased};
 use crate::{
     ByteOrder, Decode, DecodeError, DecodeErrorKind, Decoder, Encode, EncodeError, EncodeErrorKind, Encoder,
-    Format,
+    Format, KnownTypes,
 };
 use alloc::collections::BTreeMap;
 use alloc::string::String;
@@ -26,27 +26,49 @@ const INDIRECTION: u32 = u32::MAX;
 /// How deep parts may stand within parts, on the wire.
 const MOST_NESTED: u32 = 100;
 
-impl TypeCode {
-    /// The form on the wire from its start at a multiple of 4: it has no other alignment.
-    fn to_wire(&self) -> Result<Bytes, EncodeError> {
-        let mut writer = Writer { nodes: self.nodes(), places: BTreeMap::new(), depth: 0 };
-        let mut to = Encoder::new(Format::ENCAPSULATION);
-        writer.write(self.edge(), &mut to)?;
-        Ok(to.to_bytes())
-    }
+/// The form on the wire from its start at a multiple of 4: it has no other alignment.
+pub(super) fn to_wire(nodes: &[Node], at: Edge) -> Result<Bytes, EncodeError> {
+    let mut writer = Writer { nodes, places: BTreeMap::new(), depth: 0 };
+    let mut to = Encoder::new(Format::ENCAPSULATION);
+    writer.write(at, &mut to)?;
+    Ok(to.to_bytes())
 }
 
-impl Encode for TypeCode {
-    fn encode<'a>(&'a self, to: &mut Encoder<'a>) -> Result<(), EncodeError> {
+/// What [`TypeCode::wire_form`] is of one that was received.
+fn received_wire(kind: TCKind, parameters: &[u8]) -> Bytes {
+    let mut wire = Vec::with_capacity(8 + parameters.len());
+    wire.extend_from_slice(&kind.number().to_ne_bytes());
+    // Longer than that no length on the wire is.
+    wire.extend_from_slice(&(parameters.len() as u32).to_ne_bytes());
+    wire.extend_from_slice(parameters);
+    wire.into()
+}
+
+impl TypeCode {
+    /// Writes it as it would be written had it been described here, in whatever form it was received.
+    pub(crate) fn encode_anew(&self, to: &mut Encoder<'_>) -> Result<(), EncodeError> {
         match self.edge() {
             Edge::Simple(kind, ..) if kind.is_basic() => to.write_u32(kind.number()),
-            _ => {
-                let octets = self.to_wire()?;
+            at => {
+                let octets = to_wire(self.nodes(), at)?;
                 to.align(4);
                 to.write_octets(&octets);
             }
         }
         Ok(())
+    }
+}
+
+impl Encode for TypeCode {
+    fn encode<'a>(&'a self, to: &mut Encoder<'a>) -> Result<(), EncodeError> {
+        match self.wire_form() {
+            Some(wire) => {
+                to.align(4);
+                to.write_octets(wire);
+                Ok(())
+            }
+            None => self.encode_anew(to),
+        }
     }
 }
 
@@ -189,16 +211,41 @@ impl Decode for TypeCode {
     const MIN_SIZE: usize = 4;
 
     fn decode(from: &mut Decoder<'_>) -> Result<Self, DecodeError> {
-        let mut reader = Reader { nodes: Vec::new(), places: BTreeMap::new(), open: Vec::new(), depth: 0 };
         let number = from.read_u32()?;
+        let known_types = from.known_types();
+        if let Some(known) = known_types.and_then(|known_types| known(number, known_types, from)) {
+            return Ok(known);
+        }
+        let mut reader = Reader::default();
         // Indirections are counted from here, whatever message the TypeCode lies in.
         let at = reader.read(number, 0, from.position() - 4, from)?;
-        Ok(Self::of_graph(reader.nodes.into(), at))
+        let read = Self::of_nodes(reader.nodes, at, reader.wire);
+        if let Some(known_types) = known_types
+            && read.wire_form().is_some()
+        {
+            known_types.keep(&read);
+        }
+        Ok(read)
     }
 }
 
+/// The TypeCode of which the kind has been read, passed over, if it is one that is remembered.
+fn known(kind: u32, known_types: &dyn KnownTypes, from: &mut Decoder<'_>) -> Option<TypeCode> {
+    TCKind::of_number(kind).filter(|kind| kind.has_complex_parameters())?;
+    let mut ahead = from.of_segment();
+    let length = ahead.read_count(1).ok()?;
+    let parameters = ahead.read_octets(length).ok()?;
+    let known = known_types.find(kind, &parameters)?;
+    let length = from.read_count(1).ok()?;
+    from.read_octets(length).ok()?;
+    Some(known)
+}
+
+#[derive(Default)]
 struct Reader {
     nodes: Vec<Node>,
+    /// The outermost, to be sent on as it is.
+    wire: Option<Bytes>,
     /// What stands where, counted from the kind of the outermost.
     places: BTreeMap<usize, Edge>,
     /// Which nodes are not finished.
@@ -261,6 +308,9 @@ impl Reader {
         };
         let mut inner = Decoder::from_slice(&octets, order, Format::ENCAPSULATION);
         inner.read_u8()?;
+        if self.depth == 0 {
+            self.wire = Some(received_wire(kind, &octets));
+        }
         self.open.push(index);
         self.depth += 1;
         // Positions inside count from the encapsulation; errors are to count as the outer decoder does.

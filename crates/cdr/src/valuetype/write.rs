@@ -1,5 +1,6 @@
 //! Values written: shared ones once, in chunks where a receiver may cut them down.
 
+use super::read::Text;
 use super::{Link, Node, State, Value, ValueInfo, ValueType};
 use crate::{Encode, EncodeError, EncodeErrorKind, Encoder};
 use alloc::collections::BTreeMap;
@@ -8,13 +9,13 @@ use alloc::vec::Vec;
 
 /// The tag of a value that says nothing more of itself; flags are added to it.
 pub(crate) const VALUE_TAG: u32 = 0x7fff_ff00;
-pub(super) const LAST_VALUE_TAG: u32 = 0x7fff_ffff;
-pub(super) const CODEBASE: u32 = 1;
+pub(crate) const LAST_VALUE_TAG: u32 = 0x7fff_ffff;
+pub(crate) const CODEBASE: u32 = 1;
 pub(super) const ONE_ID: u32 = 2;
 pub(super) const LIST_OF_IDS: u32 = 6;
-pub(super) const CHUNKED: u32 = 8;
+pub(crate) const CHUNKED: u32 = 8;
 /// What stands before an offset.
-pub(super) const INDIRECTION: u32 = 0xffff_ffff;
+pub(crate) const INDIRECTION: u32 = 0xffff_ffff;
 
 /// How deep values may nest: what a decoder takes by default.
 const NESTING: u32 = 256;
@@ -22,9 +23,16 @@ const NESTING: u32 = 256;
 /// The values in a message so far.
 #[derive(Default)]
 pub(crate) struct Written {
-    /// By address: the value, kept so that its address stays its own, and where its tag is.
-    values: BTreeMap<usize, (Arc<Node>, usize)>,
+    /// By address: the value, kept so that its address stays its own, where its tag is, and where it ends.
+    values: BTreeMap<usize, (Arc<Node>, usize, usize)>,
     ids: BTreeMap<&'static str, usize>,
+    /// By address: texts that were received, and lists of them, kept likewise.
+    texts: BTreeMap<usize, (Text, usize)>,
+    lists: BTreeMap<usize, (Arc<[Text]>, usize)>,
+    /// In anys that were copied.
+    adopted: Vec<Span>,
+    /// Values were written as they were received, whatever their type.
+    pub(crate) received: bool,
     depth: u32,
     /// How many chunked values are being written.
     level: u32,
@@ -43,10 +51,56 @@ impl core::fmt::Debug for Written {
 impl Written {
     /// Forgets what was written from this length of the message on. A value half written is no longer begun.
     pub(crate) fn rewind(&mut self, length: usize) {
-        self.values.retain(|_, (_, at)| *at < length);
+        self.values.retain(|_, (_, at, _)| *at < length);
         self.ids.retain(|_, at| *at < length);
+        self.adopted.retain(|span| span.at < length);
+        self.texts.retain(|_, (_, at)| *at < length);
+        self.lists.retain(|_, (_, at)| *at < length);
         (self.depth, self.level, self.chunk, self.end) = (0, 0, None, None);
     }
+
+    /// Whether a chunked value is being written, in which all values are.
+    pub(crate) fn in_chunks(&self) -> bool {
+        self.level > 0
+    }
+
+    /// Values that lie in an any which is copied to `start`.
+    pub(crate) fn adopt(&mut self, spans: &[Span], start: usize) {
+        // There are values, even where none of them is had as such.
+        self.received = true;
+        let moved =
+            |span: &Span| Span { at: span.at + start, end: span.end + start, node: span.node.clone() };
+        self.adopted.extend(spans.iter().map(moved));
+    }
+
+    /// The values, by where they are; `None` if there are none.
+    pub(crate) fn take_spans(&mut self) -> Option<Vec<Span>> {
+        if self.values.is_empty() && self.adopted.is_empty() && !self.received {
+            return None;
+        }
+        let values = core::mem::take(&mut self.values).into_values();
+        let mut spans = core::mem::take(&mut self.adopted);
+        spans.extend(values.map(|(node, at, end)| Span { at, end, node }));
+        spans.sort_unstable_by_key(|span| span.at);
+        Some(spans)
+    }
+}
+
+/// Where the octets of a value lie.
+#[derive(Clone)]
+pub(crate) struct Span {
+    pub(crate) at: usize,
+    pub(crate) end: usize,
+    pub(crate) node: Arc<Node>,
+}
+
+/// What a value says of its type.
+pub(crate) enum Ids<'i> {
+    /// The repository ids from its own to that of the last base it may be cut down to; how they were received or known.
+    Known(&'i [&'static str]),
+    Received(&'i Arc<[Text]>),
+    /// One of those that were received.
+    One(&'i Text),
 }
 
 fn invalid(why: &'static str) -> EncodeError {
@@ -69,15 +123,31 @@ fn write(link: Option<&Link>, formal: &'static ValueInfo, to: &mut Encoder<'_>) 
         return Ok(());
     };
     let node = link.upgrade().ok_or_else(|| invalid("a value that it links to weakly is gone"))?;
-    if to.is_fragmenting() {
-        return Err(invalid("values are not sent in fragments of GIOP 1.1"));
-    }
-    if let Some((_, at)) = to.values().values.get(&Arc::as_ptr(&node).addr()) {
+    write_node(node, formal, to)
+}
+
+/// Writes a value, or where it stands already.
+pub(crate) fn write_node(
+    node: Arc<Node>,
+    formal: &'static ValueInfo,
+    to: &mut Encoder<'_>,
+) -> Result<(), EncodeError> {
+    refuse_fragments(to)?;
+    if let Some((_, at, _)) = to.values().values.get(&Arc::as_ptr(&node).addr()) {
         let at = *at;
-        to.write_u32(INDIRECTION);
-        return write_offset(at, to);
+        return write_indirection(at, to);
     }
     write_new(node, formal, to)
+}
+
+pub(crate) fn refuse_fragments(to: &Encoder<'_>) -> Result<(), EncodeError> {
+    if to.is_fragmenting() { Err(invalid("values are not sent in fragments of GIOP 1.1")) } else { Ok(()) }
+}
+
+/// Says that what stands at `target` is meant.
+pub(crate) fn write_indirection(target: usize, to: &mut Encoder<'_>) -> Result<(), EncodeError> {
+    to.write_u32(INDIRECTION);
+    write_offset(target, to)
 }
 
 /// How far back something is from the offset itself.
@@ -89,36 +159,74 @@ fn write_offset(target: usize, to: &mut Encoder<'_>) -> Result<(), EncodeError> 
 
 fn write_new(node: Arc<Node>, formal: &'static ValueInfo, to: &mut Encoder<'_>) -> Result<(), EncodeError> {
     let state = node.state.as_deref().ok_or_else(|| invalid("it has no state"))?;
-    let cut = !core::ptr::eq(node.info, formal) && node.info.truncatable;
+    let cut = !core::ptr::eq(node.info, formal) && node.info.is_truncatable();
+    let mut ids: Vec<&'static str> = alloc::vec![node.info.id()];
+    let mut of = node.info;
+    while let (true, true, Some(base)) = (cut, of.is_truncatable(), of.base()) {
+        ids.push(base.id());
+        of = base;
+    }
+    let chunked = cut || node.info.is_custom();
+    let (at, chunked) = begin(node.codebase.as_ref(), &Ids::Known(&ids), chunked, to, |at, to| {
+        to.values().values.insert(Arc::as_ptr(&node).addr(), (node.clone(), at, at));
+    })?;
+    write_state(state, to)?;
+    finish(chunked, to)?;
+    let end = to.len();
+    to.values().values.insert(Arc::as_ptr(&node).addr(), (node.clone(), at, end));
+    Ok(())
+}
+
+/// Begins a value: what stands before its state. Gives where its tag is, and whether it is in chunks, as it is inside of one that is.
+pub(crate) fn begin<'e>(
+    codebase: Option<&Text>,
+    ids: &Ids<'_>,
+    chunked: bool,
+    to: &mut Encoder<'e>,
+    begun: impl FnOnce(usize, &mut Encoder<'e>),
+) -> Result<(usize, bool), EncodeError> {
     let values = to.values();
     if values.depth >= NESTING {
         return Err(invalid("values are nested deeper than 256"));
     }
     values.depth += 1;
-    let chunked = cut || values.level > 0;
+    let chunked = chunked || values.level > 0;
     close_chunk(to)?;
     to.align(4);
     let at = to.len();
-    to.values().values.insert(Arc::as_ptr(&node).addr(), (node.clone(), at));
-    let ids = if cut { LIST_OF_IDS } else { ONE_ID };
-    to.write_u32(VALUE_TAG | ids | if chunked { CHUNKED } else { 0 });
-    if cut {
-        let mut ids: Vec<&'static str> = alloc::vec![node.info.id];
-        let mut of = node.info;
-        while let (true, Some(base)) = (of.truncatable, of.base()) {
-            ids.push(base.id);
-            of = base;
+    begun(at, to);
+    let listed = match ids {
+        Ids::Known([_]) | Ids::One(_) => ONE_ID,
+        Ids::Received(ids) if ids.len() == 1 => ONE_ID,
+        Ids::Known([]) => 0,
+        Ids::Received(ids) if ids.is_empty() => 0,
+        Ids::Known(_) | Ids::Received(_) => LIST_OF_IDS,
+    };
+    let flags = listed | if chunked { CHUNKED } else { 0 } | if codebase.is_some() { CODEBASE } else { 0 };
+    to.write_u32(VALUE_TAG | flags);
+    if let Some(text) = codebase {
+        write_text(text, to)?;
+    }
+    match ids {
+        Ids::One(id) => write_text(id, to)?,
+        Ids::Known([id]) => write_id(id, to)?,
+        Ids::Received(ids) if ids.len() == 1 => write_text(&ids[0], to)?,
+        Ids::Known(ids) if !ids.is_empty() => {
+            to.write_length(ids.len())?;
+            ids.iter().try_for_each(|id| write_id(id, to))?;
         }
-        to.write_length(ids.len())?;
-        ids.into_iter().try_for_each(|id| write_id(id, to))?;
-    } else {
-        write_id(node.info.id, to)?;
+        Ids::Received(ids) if !ids.is_empty() => write_list(ids, to)?,
+        _ => {}
     }
     if chunked {
         to.values().level += 1;
         open_chunk(to);
     }
-    write_state(state, to)?;
+    Ok((at, chunked))
+}
+
+/// Ends a value, whose state was written.
+pub(crate) fn finish(chunked: bool, to: &mut Encoder<'_>) -> Result<(), EncodeError> {
     if chunked {
         close_chunk(to)?;
         let level = to.values().level;
@@ -154,13 +262,37 @@ fn write_state(state: &dyn State, to: &mut Encoder<'_>) -> Result<(), EncodeErro
 fn write_id(id: &'static str, to: &mut Encoder<'_>) -> Result<(), EncodeError> {
     if let Some(at) = to.values().ids.get(id) {
         let at = *at;
-        to.write_u32(INDIRECTION);
-        return write_offset(at, to);
+        return write_indirection(at, to);
     }
     to.align(4);
     let at = to.len();
     to.values().ids.insert(id, at);
     to.write_raw_string(id.as_bytes())
+}
+
+fn write_text(text: &Text, to: &mut Encoder<'_>) -> Result<(), EncodeError> {
+    let key = Arc::as_ptr(text).addr();
+    if let Some((_, at)) = to.values().texts.get(&key) {
+        let at = *at;
+        return write_indirection(at, to);
+    }
+    to.align(4);
+    let at = to.len();
+    to.values().texts.insert(key, (text.clone(), at));
+    to.write_raw_string(text)
+}
+
+fn write_list(ids: &Arc<[Text]>, to: &mut Encoder<'_>) -> Result<(), EncodeError> {
+    let key = Arc::as_ptr(ids).addr();
+    if let Some((_, at)) = to.values().lists.get(&key) {
+        let at = *at;
+        return write_indirection(at, to);
+    }
+    to.align(4);
+    let at = to.len();
+    to.values().lists.insert(key, (ids.clone(), at));
+    to.write_length(ids.len())?;
+    ids.iter().try_for_each(|id| write_text(id, to))
 }
 
 fn open_chunk(to: &mut Encoder<'_>) {

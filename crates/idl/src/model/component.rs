@@ -22,6 +22,8 @@ pub enum Origin {
     HomeImplicit,
     /// The `…Consumer` interface of an event type: a port that takes events of the type is of it.
     Consumer,
+    /// The `AMI_…Handler` of this interface: it takes the replies of asynchronous calls.
+    ReplyHandler(DefinitionId),
 }
 
 /// A component type.

@@ -182,6 +182,26 @@ impl<R, E: OperationError> Pending<R, E> {
         Pending { flight: Some(flight), decode: Some(decode), error: std::marker::PhantomData }
     }
 
+    /// The object of a call that is under way.
+    ///
+    /// # Errors
+    /// Why it could not be begun.
+    pub(crate) fn target(&self) -> Result<&ObjectRef, SystemException> {
+        match &self.flight {
+            Some(Ok(flight)) => Ok(&flight.target),
+            Some(Err(exception)) => Err(exception.clone()),
+            None => Err(SystemException::BadInvOrder("a call's future was ready before")),
+        }
+    }
+
+    /// Its name on the wire; empty where it is not under way.
+    pub(crate) fn operation(&self) -> &'static str {
+        match &self.flight {
+            Some(Ok(flight)) => flight.journey.operation().name,
+            _ => "",
+        }
+    }
+
     /// Blocks this thread until the result is there or the call's deadline has passed.
     pub fn wait(self) -> Result<R, E> {
         let (deadline, what) = match &self.flight {
@@ -197,11 +217,20 @@ impl<R, E: OperationError> Pending<R, E> {
 
 /// Blocks this thread until a call's future is ready. The reactor ends the call at its deadline, so this wait needs none of its
 /// own; it has one all the same, a second later, and then ends in `TIMEOUT`, which names `what`.
+pub(crate) fn wait_for<F: Future + Unpin>(
+    future: F,
+    deadline: Option<Instant>,
+    what: &str,
+) -> Result<F::Output, SystemException> {
+    wait_until(future, deadline.unwrap_or_else(Instant::now) + Duration::from_secs(1), what)
+}
+
+/// Blocks this thread until a future is ready, or until `latest`; it then ends in `TIMEOUT`, which names `what`.
 ///
 /// A thread in an upcall goes on serving while it waits here.
-pub(crate) fn wait_for<F: Future + Unpin>(
+pub(crate) fn wait_until<F: Future + Unpin>(
     mut future: F,
-    deadline: Option<Instant>,
+    latest: Instant,
     what: &str,
 ) -> Result<F::Output, SystemException> {
     /// Wakes by filling a slot.
@@ -211,7 +240,6 @@ pub(crate) fn wait_for<F: Future + Unpin>(
             self.0.fill(Ok(Outcome::Sent));
         }
     }
-    let latest = deadline.unwrap_or_else(Instant::now) + Duration::from_secs(1);
     loop {
         let bell = Arc::new(Bell(Slot::default()));
         if let Poll::Ready(output) =

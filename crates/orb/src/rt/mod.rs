@@ -20,6 +20,7 @@ pub use zorb_cdr::{
     Fixed, LongDouble, Sequence, State, TypeCode, TypeRef, Value, ValueInfo, ValueType, WChar,
 };
 
+pub use crate::ami::{ExceptionHolder, Poller, sendc};
 pub use crate::described;
 pub use crate::exception::{
     Completion, Exception, IntoException, Kind, Minor, SystemException, UserException,
@@ -31,6 +32,7 @@ pub use crate::object::invoke::{call, call_async, oneway, oneway_async};
 pub use crate::operation_error;
 pub use crate::raised::{ExceptionType, OperationError, Raised, Raises, exception, exception_text};
 pub use crate::server::request::{Call, ServerRequest};
+pub use crate::server::deferred::{DeferredReply, deferred_here};
 pub use crate::skeleton::{Interface, InterfaceInfo, IntoServant, Operation, Servant, Skeleton};
 pub use operations::Operations;
 pub use served::{Served, ServedBy, offer};
@@ -68,6 +70,12 @@ pub mod CORBA {
     pub type LongDoubleSeq = Sequence<LongDouble>;
     pub type StringSeq = Vec<String>;
     pub type WStringSeq = Vec<String>;
+}
+
+/// What the built-in `Messaging.idl` declares in IDL module `Messaging`.
+#[allow(non_snake_case)]
+pub mod Messaging {
+    pub use crate::ami::{ExceptionHolder, ReplyHandler, ReplyHandlerServant};
 }
 
 /// Writes a value.

@@ -88,6 +88,15 @@ impl Call {
         Call { orb, origin: Origin::Local { key, operation }, object_id: Place::of(&object_id) }
     }
 
+    /// A collocated call once more, for who keeps it after it has returned.
+    pub(super) fn again(&self) -> Call {
+        let (key, operation) = match &self.origin {
+            Origin::Local { key, operation } => (key.clone(), *operation),
+            Origin::Remote(_) => (Bytes::copy_from_slice(self.object_key()), ""),
+        };
+        Call { orb: self.orb.clone(), origin: Origin::Local { key, operation }, object_id: self.object_id }
+    }
+
     /// The object id that the adapter knows this object by.
     pub fn object_id(&self) -> &[u8] {
         self.object_key().get(self.object_id.range()).unwrap_or_default()

@@ -10,12 +10,14 @@
 //! | limits | [`ServerLimits`] |
 //! | a request in a skeleton's hands | [`request`] |
 //! | what the servant sees | `call` |
+//! | replies that a typed servant gives later | [`DeferredReply`] |
 //! | requests and replies that are not decoded | [`undecoded`] |
 //! | replies composed, and sent | `reply`, `writing` |
 
 mod call;
 mod cancel;
 mod connection;
+pub(crate) mod deferred;
 mod dispatch;
 mod flight;
 mod implicit;
@@ -37,6 +39,7 @@ use zorb_cdr::Encoder;
 use zorb_giop::code_sets::CodeSetComponent;
 use zorb_giop::{ComponentTag, Giop, MessagingComponent, OrbType, TaggedComponent, TaggedProfile};
 
+pub use deferred::DeferredReply;
 pub(crate) use settings::{Messagings, Settings};
 pub use settings::{ServerLimits, ThreadModel};
 
@@ -156,6 +159,11 @@ impl Server {
     pub(crate) fn leave(&self, group: &TaggedProfile, key: &[u8]) -> bool {
         let Some(listening) = self.listening.get() else { return false };
         listening.engine.acceptors().iter().any(|acceptor| acceptor.leave(group, key))
+    }
+
+    /// Whether there are threads of the server's: it listens.
+    pub(crate) fn serves(&self) -> bool {
+        self.listening.get().is_some() && !self.starting.lock().0
     }
 
     /// Runs `job` on a server thread; at once, on this one, if the server has none.

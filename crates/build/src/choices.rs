@@ -1,0 +1,45 @@
+//! What the build script chooses of single operations.
+
+use std::collections::BTreeSet;
+
+use zorb_idl::model::{DefinitionId, DefinitionKind, Model};
+
+/// What was chosen.
+#[derive(Clone, Debug, Default)]
+pub(crate) struct Choices {
+    /// Interfaces and their features whose servants may answer later, by scoped name.
+    deferred: BTreeSet<String>,
+}
+
+impl Choices {
+    pub(crate) fn defer(&mut self, name: &str) {
+        self.deferred.insert(name.trim_start_matches("::").to_owned());
+    }
+
+    /// Whether servants of this interface may answer its own feature `name` later.
+    pub(crate) fn is_deferred(&self, model: &Model, interface: DefinitionId, name: &str) -> bool {
+        if self.deferred.is_empty() {
+            return false;
+        }
+        let interface = model.scoped_name(interface);
+        self.deferred.contains(&format!("{interface}::{name}")) || self.deferred.contains(&interface)
+    }
+
+    /// Refuses names that nothing has: the text says which.
+    pub(crate) fn check(&self, models: &[Model]) -> Result<(), String> {
+        match self.deferred.iter().find(|name| !models.iter().any(|model| has(model, name))) {
+            None => Ok(()),
+            Some(name) => Err(format!("deferred: no interface, operation or attribute is called `{name}`")),
+        }
+    }
+}
+
+/// Whether a model has an interface of that name, or one with such a feature.
+fn has(model: &Model, name: &str) -> bool {
+    model.definitions().iter().any(|definition| {
+        let DefinitionKind::Interface(interface) = &definition.kind else { return false };
+        let scoped = model.scoped_name(definition.id);
+        let feature = name.strip_prefix(scoped.as_str()).and_then(|rest| rest.strip_prefix("::"));
+        name == scoped || interface.features.iter().any(|it| Some(it.name()) == feature)
+    })
+}

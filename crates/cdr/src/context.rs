@@ -1,0 +1,30 @@
+//! What a program hands to values deep inside of what it decodes.
+
+use crate::{TypeCode, ValueInfo};
+use core::any::Any;
+
+/// What decoding can reach besides the octets: an ORB, to which object references are bound. It is found by its type, with
+/// [`Decoder::context`](crate::Decoder::context).
+pub trait DecodeContext: Any {
+    /// The valuetype of this repository id, where the type that is declared does not lead to it: what is registered as
+    /// a value factory (CORBA part 1, §8.2.5.3).
+    fn value_type(&self, _id: &[u8]) -> Option<&'static ValueInfo> {
+        None
+    }
+
+    /// The TypeCodes that have been met, if any are remembered.
+    fn known_types(&self) -> Option<&dyn KnownTypes> {
+        None
+    }
+}
+
+/// TypeCodes remembered by their form on the wire, so that those which come with every message are decoded once.
+///
+/// What is kept for how long is the implementation's matter. What it forgets is decoded again.
+pub trait KnownTypes {
+    /// The TypeCode whose [`wire_form`](TypeCode::wire_form) is that kind and those parameters: what follows the length.
+    fn find(&self, kind: u32, parameters: &[u8]) -> Option<TypeCode>;
+
+    /// Remembers a TypeCode that was decoded. It has a [`wire_form`](TypeCode::wire_form).
+    fn keep(&self, type_code: &TypeCode);
+}

@@ -1,0 +1,286 @@
+//! Values of valuetypes on a walk by [`TypeCode`](crate::TypeCode): a type that is known by its TypeCode is walked, one that is known to
+//! the program is read, and what is in chunks of an unknown type is passed over.
+//!
+//! What is written has a graph of its own: an indirection that led out of what is walked, as to a repository id that the
+//! message had before, becomes what it led to. How much is copied so is bounded by the size of the message.
+
+use super::{Walk, WalkError, Walked};
+use crate::type_code::{Edge, Node, unaliased};
+use crate::valuetype::read::{
+    CHUNKED, CODEBASE, INDIRECTION, LAST_VALUE_TAG, Place, Text, cut_off, end, enter, invalid, of_no_type,
+    read_ids, read_known, read_place, read_tag, read_text, reenter,
+};
+use crate::valuetype::write::{Ids, Span, begin, finish, write_indirection, write_node};
+use crate::valuetype::{VALUE_BASE, VALUE_TAG, ValueBase};
+use crate::{DecodeErrorKind, Decoder, TCKind, ValueInfo, ValueType};
+use alloc::collections::BTreeMap;
+use alloc::sync::Arc;
+use alloc::vec::Vec;
+
+/// Octets that may be copied into anys from elsewhere in a message, and how many more for each octet of the message.
+const COPIED: usize = 65_536;
+const COPIED_PER_OCTET: usize = 16;
+
+/// What is known of the values in what is walked.
+#[derive(Default)]
+pub(crate) struct Graph<'g> {
+    /// Values that are had, by where they lie in what is walked.
+    held: &'g [Span],
+    /// Where values were written that were read at some place.
+    copied: BTreeMap<usize, usize>,
+    /// Values that were read because their types are known here.
+    pub(crate) read: Vec<Span>,
+}
+
+impl<'g> Graph<'g> {
+    /// With values that are had, in the order in which they lie.
+    pub(crate) fn holding(held: &'g [Span]) -> Self {
+        Self { held, ..Self::default() }
+    }
+
+    fn held(&self, at: usize) -> Option<&'g Span> {
+        let index = self.held.binary_search_by_key(&at, |span| span.at).ok()?;
+        self.held.get(index)
+    }
+}
+
+/// How a value can be read.
+enum Known<'t> {
+    /// By a part of the TypeCode, which is so far down the list of its types.
+    Described(usize, &'t Node),
+    Typed(&'static ValueInfo),
+    Unknown,
+}
+
+/// Members tell what values of it look like.
+fn is_walkable(node: &Node) -> bool {
+    match node.kind {
+        TCKind::ValueBox => true,
+        // Neither custom nor abstract.
+        TCKind::Value | TCKind::Event => !matches!(node.number, 1 | 2) && &*node.id != VALUE_BASE,
+        _ => false,
+    }
+}
+
+impl<'t> Walk<'t, '_, '_, '_> {
+    /// A value, of type `formal` where that says something.
+    pub(super) fn value_type(&mut self, formal: Option<&'t Node>, from: &mut Decoder<'_>) -> Walked {
+        if self.graph.is_none() {
+            return match read_tag(from)? {
+                0 => self.null(from),
+                _ => Err(WalkError::Value),
+            };
+        }
+        match read_tag(from)? {
+            0 => self.null(from),
+            INDIRECTION => {
+                self.again(formal, from)?;
+                reenter(from);
+                Ok(())
+            }
+            tag @ VALUE_TAG..=LAST_VALUE_TAG => self.new_value(tag, formal, from),
+            _ => Err(invalid("no value begins with its tag", from).into()),
+        }
+    }
+
+    fn null(&mut self, from: &mut Decoder<'_>) -> Walked {
+        reenter(from);
+        self.write(|to| {
+            to.write_u32(0);
+            Ok(())
+        })
+    }
+
+    /// An indirection, whose tag was read.
+    fn again(&mut self, formal: Option<&'t Node>, from: &mut Decoder<'_>) -> Walked {
+        let (here, graph) = (from.position(), &self.graph);
+        let held = graph.as_ref().is_some_and(|graph| !graph.held.is_empty());
+        if held {
+            // Of what is had, places are known before it is read.
+            let offset = from.read_i32()?;
+            let target = here.checked_add_signed(offset as isize);
+            let span = target.and_then(|target| graph.as_ref()?.held(target));
+            if let Some(span) = span {
+                let node = span.node.clone();
+                return self.write(|to| write_node(node, ValueBase::info(), to));
+            }
+            let written = target.and_then(|target| graph.as_ref()?.copied.get(&target)).copied();
+            let Some(target) = written else {
+                return Err(invalid("an indirection leads to no value", from).into());
+            };
+            return self.write(|to| write_indirection(target, to));
+        }
+        let (target, place) = read_place(from)?;
+        let Some(to) = &mut self.to else {
+            return match place {
+                Place::Text(_) | Place::List(_) => {
+                    Err(invalid("an indirection leads to no value", from).into())
+                }
+                _ => Ok(()),
+            };
+        };
+        if let Some(written) = graph.as_ref().and_then(|graph| graph.copied.get(&target)) {
+            return Ok(write_indirection(*written, to)?);
+        }
+        let before = to.len();
+        match place {
+            Place::Read(node) => write_node(node, ValueBase::info(), to)?,
+            Place::Passed(tag) => {
+                let stand = from.stand();
+                if !from.stand_behind(target) {
+                    return Err(invalid("an indirection leads to no value", from).into());
+                }
+                let walked = self.new_value(tag, formal, from);
+                from.stand_again(stand);
+                walked?;
+            }
+            Place::Begun(..) => {
+                return Err(invalid("an indirection leads out of the any, to what holds it", from).into());
+            }
+            Place::Skipped => return Err(cut_off(from).into()),
+            Place::Text(_) | Place::List(_) => {
+                return Err(invalid("an indirection leads to no value", from).into());
+            }
+        }
+        let grown = self.to.as_ref().map_or(0, |to| to.len() - before);
+        let most =
+            (from.position() + from.remaining()).saturating_mul(COPIED_PER_OCTET).saturating_add(COPIED);
+        let copied = &mut from.values().copied;
+        *copied = copied.saturating_add(grown);
+        if *copied > most {
+            return Err(invalid("indirections lead out of anys to too much", from).into());
+        }
+        Ok(())
+    }
+
+    fn new_value(&mut self, tag: u32, formal: Option<&'t Node>, from: &mut Decoder<'_>) -> Walked {
+        let at = from.position() - 4;
+        if let Some(span) = self.graph.as_ref().and_then(|graph| graph.held(at)) {
+            let node = span.node.clone();
+            if formal.is_some_and(|formal| !node.info.is_a_id(&formal.id)) {
+                return Err(invalid("it is of another type than its TypeCode says", from).into());
+            }
+            from.read_octets(span.end.saturating_sub(from.position()))?;
+            return self.write(|to| write_node(node, ValueBase::info(), to));
+        }
+        let stand = from.stand();
+        from.remember(at, stand);
+        from.values().put(at, Place::Passed(tag));
+        let codebase = if tag & CODEBASE != 0 { Some(read_text(from)?) } else { None };
+        let ids = read_ids(tag, from)?;
+        let chunked = tag & CHUNKED != 0;
+        let known = self.known(&ids, formal, from)?;
+        if !chunked && (from.values().level() > 0 || matches!(known, Known::Described(1.., _))) {
+            return Err(invalid("it is not in chunks", from).into());
+        }
+        let (index, node) = match known {
+            Known::Described(index, node) => (index, node),
+            Known::Typed(info) => {
+                from.stand_again(stand);
+                return self.nested(from, |walk, from| walk.typed(tag, info, from));
+            }
+            Known::Unknown if chunked && self.to.is_none() => {
+                let level = enter(true, from);
+                from.values().put(at, Place::Skipped);
+                return Ok(end(level, from)?);
+            }
+            Known::Unknown => return Err(from.error(DecodeErrorKind::UnknownValueType, "any").into()),
+        };
+        let level = enter(chunked, from);
+        let mut in_chunks = false;
+        if let (Some(to), Some(graph)) = (&mut self.to, &mut self.graph) {
+            let ids = if index == 0 { Ids::Received(&ids) } else { Ids::One(&ids[index]) };
+            to.values().received = true;
+            (_, in_chunks) = begin(codebase.as_ref(), &ids, chunked, to, |written, _| {
+                graph.copied.insert(at, written);
+            })?;
+        }
+        self.nested(from, |walk, from| walk.state(node, from))?;
+        self.write(|to| finish(in_chunks, to))?;
+        if chunked {
+            end(level, from)?;
+        }
+        Ok(())
+    }
+
+    fn typed(&mut self, tag: u32, info: &'static ValueInfo, from: &mut Decoder<'_>) -> Walked {
+        let at = from.position() - 4;
+        let node = read_known(tag, info, from)?;
+        if let Some(graph) = &mut self.graph {
+            graph.read.push(Span { at, end: from.position(), node: node.clone() });
+        }
+        self.write(|to| write_node(node, ValueBase::info(), to))
+    }
+
+    /// The first of these types that is known.
+    fn known(
+        &mut self,
+        ids: &Arc<[Text]>,
+        formal: Option<&'t Node>,
+        from: &Decoder<'_>,
+    ) -> Result<Known<'t>, WalkError> {
+        if ids.is_empty() {
+            return match formal {
+                Some(node) if is_walkable(node) => Ok(Known::Described(0, node)),
+                Some(node) => Ok(from.value_type(node.id.as_bytes()).map_or(Known::Unknown, Known::Typed)),
+                None => Err(of_no_type(from).into()),
+            };
+        }
+        for (index, id) in ids.iter().enumerate() {
+            if let Some(formal) = formal
+                && formal.id.as_bytes() == &**id
+                && is_walkable(formal)
+            {
+                return Ok(Known::Described(index, formal));
+            }
+            if let Some(info) = from.value_type(id)
+                && formal.is_none_or(|formal| info.is_a_id(&formal.id))
+            {
+                return Ok(Known::Typed(info));
+            }
+            // Looking through a type of many parts counts as reading them.
+            self.steps = self.steps.saturating_sub(self.nodes.len());
+            let described = self.nodes.iter().filter(|node| is_walkable(node) && node.id.as_bytes() == &**id);
+            if let Some(node) = described.into_iter().find(|node| self.is_a(node, formal)) {
+                return Ok(Known::Described(index, node));
+            }
+        }
+        Ok(Known::Unknown)
+    }
+
+    /// Whether the one type is the other or derived from it, as far as that can be told.
+    fn is_a(&self, node: &Node, formal: Option<&Node>) -> bool {
+        let Some(formal) = formal.filter(|formal| is_walkable(formal)) else { return true };
+        let mut node = Some(node);
+        // Derived from itself is none.
+        for _ in 0..=self.nodes.len() {
+            match node {
+                Some(it) if it.id == formal.id => return true,
+                Some(it) => node = self.base(it),
+                None => break,
+            }
+        }
+        false
+    }
+
+    fn base(&self, node: &Node) -> Option<&'t Node> {
+        match unaliased(self.nodes, node.content) {
+            Edge::Node(index) if node.kind != TCKind::ValueBox => {
+                let base = self.nodes.get(index as usize)?;
+                matches!(base.kind, TCKind::Value | TCKind::Event).then_some(base)
+            }
+            _ => None,
+        }
+    }
+
+    /// The state, the base's first.
+    fn state(&mut self, node: &'t Node, from: &mut Decoder<'_>) -> Walked {
+        if node.kind == TCKind::ValueBox {
+            return self.value(node.content, from);
+        }
+        if let Some(base) = self.base(node) {
+            self.nested(from, |walk, from| walk.state(base, from))?;
+        }
+        self.members(node, from)
+    }
+}

@@ -1,0 +1,70 @@
+//! Value factories: the valuetypes that an ORB knows by their repository ids (CORBA part 1, §8.2.5.3).
+//!
+//! Where a valuetype is declared, what it leads to is known without them: it, and those that the same IDL derives from it. A factory is
+//! needed where the declaration says less than the value: `ValueBase`, abstract interfaces, anys that are taken apart without
+//! their Rust types, and types derived in other IDL.
+
+use std::collections::HashMap;
+
+use parking_lot::RwLock;
+use zorb_cdr::{DecodeContext, KnownTypes, ValueInfo, ValueType};
+
+use crate::orb::Orb;
+
+/// Those of one ORB.
+#[derive(Default)]
+pub(crate) struct ValueFactories(RwLock<HashMap<&'static [u8], &'static ValueInfo>>);
+
+impl Orb {
+    /// Lets values of valuetype `T`, by its repository id, be read wherever a value may be of that type; gives what was
+    /// registered for the id. Generated types are their own factories.
+    ///
+    /// ```
+    /// # use zorb_orb::Orb;
+    /// # use zorb_cdr::{DecodeError, Decoder, EncodeError, Encoder, ValueInfo, ValueType};
+    /// # struct Stamp;
+    /// # impl ValueType for Stamp {
+    /// #     fn info() -> &'static ValueInfo {
+    /// #         static INFO: ValueInfo = ValueInfo::new::<Stamp>("IDL:Stamp:1.0", None, false, &[]);
+    /// #         &INFO
+    /// #     }
+    /// #     fn encode_state<'a>(&'a self, _: &mut Encoder<'a>) -> Result<(), EncodeError> { Ok(()) }
+    /// #     fn decode_state(_: &mut Decoder<'_>) -> Result<Self, DecodeError> { Ok(Stamp) }
+    /// # }
+    /// let orb = Orb::builder().build();
+    /// orb.register_value_factory::<Stamp>();
+    /// assert!(orb.lookup_value_factory("IDL:Stamp:1.0").is_some());
+    /// ```
+    pub fn register_value_factory<T: ValueType>(&self) -> Option<&'static ValueInfo> {
+        self.register_value_factories(&[T::info]).pop()
+    }
+
+    /// [`register_value_factory`](Self::register_value_factory) for several types, such as the `VALUE_TYPES` of a generated
+    /// file; gives those that they replace.
+    pub fn register_value_factories(&self, types: &[fn() -> &'static ValueInfo]) -> Vec<&'static ValueInfo> {
+        let mut known = self.0.value_factories.0.write();
+        let infos = types.iter().map(|info| info());
+        infos.filter_map(|info| known.insert(info.id().as_bytes(), info)).collect()
+    }
+
+    /// Forgets what is registered for the repository id, and gives it.
+    pub fn unregister_value_factory(&self, id: &str) -> Option<&'static ValueInfo> {
+        self.0.value_factories.0.write().remove(id.as_bytes())
+    }
+
+    /// What is registered for the repository id.
+    pub fn lookup_value_factory(&self, id: &str) -> Option<&'static ValueInfo> {
+        self.value_type(id.as_bytes())
+    }
+}
+
+/// Object references that are decoded with it are bound to it.
+impl DecodeContext for Orb {
+    fn value_type(&self, id: &[u8]) -> Option<&'static ValueInfo> {
+        self.0.value_factories.0.read().get(id).copied()
+    }
+
+    fn known_types(&self) -> Option<&dyn KnownTypes> {
+        Some(&self.0.types_met)
+    }
+}
