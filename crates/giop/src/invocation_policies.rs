@@ -131,8 +131,8 @@ mod tests {
     fn the_octets_are_those_of_the_specification() {
         // Big-endian: one policy, type 28, 25 octets: an encapsulation with a UtcT aligned within it.
         let data: &[u8] = &[
-            0, 0, 0, 0, 0, 0, 0, 1, 0, 0, 0, 28, 0, 0, 0, 24, 0, 0, 0, 0, 0, 0, 0, 0, 1, 2, 3, 4, 5, 6, 7, 8, 0,
-            0, 0, 0, 0, 0, 0, 0,
+            0, 0, 0, 0, 0, 0, 0, 1, 0, 0, 0, 28, 0, 0, 0, 24, 0, 0, 0, 0, 0, 0, 0, 0, 1, 2, 3, 4, 5, 6, 7, 8,
+            0, 0, 0, 0, 0, 0, 0, 0,
         ];
         let end = request_end(&contexts(Bytes::from_static(data)));
         assert_eq!(end, Ok(Some(UtcTime { ticks: 0x0102_0304_0506_0708 })));

@@ -103,7 +103,8 @@ pub use giop::Giop;
 pub use header::{HEADER_SIZE, Header};
 pub use inbound::{Inbound, ReceiveBuffer, Storage};
 pub use invocation_policies::{
-    PolicyType, PolicyValue, UtcTime, encode_invocation_policies, encode_request_end, invocation_policies, request_end,
+    PolicyType, PolicyValue, UtcTime, encode_invocation_policies, encode_request_end, invocation_policies,
+    request_end,
 };
 pub use limits::Limits;
 pub use lite::{GiopLite, operation_number};
