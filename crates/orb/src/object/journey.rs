@@ -3,8 +3,9 @@
 
 use std::collections::HashSet;
 use std::sync::Arc;
-use std::time::{Duration, Instant};
+use std::time::{Duration, Instant, SystemTime};
 
+use bytes::Bytes;
 use zorb_cdr::{Decode, Decoder, Format};
 use zorb_giop::{
     AddressingDisposition, Giop, Ior, Messaging, ProtocolError, Reply, ReplyStatus, ResponseFlags,
@@ -17,7 +18,8 @@ use crate::client::failure::{Failure, Step};
 use crate::client::message::Course;
 use crate::exception::{Completion, Kind, Minor, SystemException};
 use crate::marshal::decode_exception;
-use crate::policy::thread_chooses;
+use crate::policy::invocation::telling;
+use crate::policy::{Rebind, thread_chooses};
 use crate::probes::{Point, passed};
 use crate::protocols::Protocols;
 use crate::skeleton::Operation;
@@ -64,6 +66,12 @@ struct Detours {
     protocols: Option<Protocols>,
     /// Endpoints that were not reached, and why.
     unreached: Vec<String>,
+    /// From the start on, the request must have left within this.
+    request_within: Option<Duration>,
+    /// What the server is told of that.
+    policies: Option<Bytes>,
+    /// A reference that may be bound once alone.
+    binds: Option<ObjectRef>,
 }
 
 /// What an attempt that failed has found unusable.
@@ -112,7 +120,7 @@ impl Journey {
         let Some(candidate) = destination.first(waits) else {
             return Err(destination.unreachable().context(operation.name));
         };
-        Ok(Journey {
+        let mut journey = Journey {
             operation,
             waits,
             started,
@@ -126,7 +134,56 @@ impl Journey {
             forwards: 0,
             repeats: 0,
             detours,
-        })
+        };
+        if limits.special {
+            journey.constrain(target)?;
+        }
+        Ok(journey)
+    }
+
+    /// What few calls have: ends to the time in which request and reply are wanted, and a reference that may not be bound anew.
+    #[cold]
+    fn constrain(&mut self, target: &ObjectRef) -> Result<(), SystemException> {
+        let special = target.standing().special();
+        let now = SystemTime::now();
+        let left = |end: SystemTime, what: &str| match end.duration_since(now) {
+            Ok(left) if !left.is_zero() => Ok(left),
+            _ => {
+                let text = format!("{}: the {what} end time has passed", self.operation.name);
+                Err(SystemException::Timeout(text))
+            }
+        };
+        let request_end = special.request_end(now);
+        let request_within = request_end.map(|end| left(end, "request")).transpose()?;
+        let reply_within = special.reply_end.map(|end| left(end, "reply")).transpose()?;
+        let detours = self.detours.get_or_insert_default();
+        if let Some(within) = reply_within {
+            self.deadline = self.deadline.min(self.started + within);
+        }
+        if let Some(within) = request_within {
+            self.connect_within = self.connect_within.min(within);
+            detours.request_within = Some(within);
+            detours.policies = request_end.and_then(telling);
+        }
+        if special.rebind == Rebind::NoRebind {
+            detours.binds = Some(target.clone());
+        }
+        Ok(())
+    }
+
+    /// Refuses what would lead a reference elsewhere that may not be bound anew.
+    fn may_rebind(&self) -> Result<(), SystemException> {
+        match self.detours.as_ref().and_then(|detours| detours.binds.as_ref()) {
+            Some(target) if target.standing().is_bound() => {
+                let text = format!(
+                    "{} at {}: the object has moved, and the reference may not be bound anew (policy)",
+                    self.operation.name,
+                    self.candidate().pool.endpoint()
+                );
+                Err(SystemException::Rebind(text))
+            }
+            _ => Ok(()),
+        }
     }
 
     /// The route on a thread that has policies of its own.
@@ -153,12 +210,15 @@ impl Journey {
     #[inline]
     pub(crate) fn course(&self) -> Course<'_> {
         let candidate = self.candidate();
-        let target = match &self.detours {
-            Some(detours) => detours.addressed.as_ref().map_or(&candidate.target, |addressed| &addressed.1),
-            None => &candidate.target,
+        let (target, policies) = match &self.detours {
+            Some(detours) => (
+                detours.addressed.as_ref().map_or(&candidate.target, |addressed| &addressed.1),
+                detours.policies.as_ref(),
+            ),
+            None => (&candidate.target, None),
         };
         let Journey { started, deadline, fragment_size, .. } = *self;
-        Course { candidate, target, started, deadline, fragment_size }
+        Course { candidate, target, started, deadline, fragment_size, policies }
     }
 
     /// By when a connection must stand: the connect timeout, shared out among the candidates still to try, so that a
@@ -216,6 +276,9 @@ impl Journey {
     /// A connection stood, and the next may take as long as the first was allowed to.
     fn connect_anew(&mut self, target: &ObjectRef) {
         self.connect_within = self.started.elapsed() + target.limits().connect_timeout;
+        if let Some(within) = self.detours.as_ref().and_then(|detours| detours.request_within) {
+            self.connect_within = self.connect_within.min(within);
+        }
     }
 
     /// The exception of a call that no candidate took: the last one's, with what became of the others.
@@ -277,7 +340,7 @@ impl Journey {
 
     /// Gives a forward up and takes the reference's own word again; counts as a forward, so that it ends.
     fn back(&mut self, target: &ObjectRef) -> Result<(), ()> {
-        if !self.by_forward || self.forwards >= MOST_FORWARDS {
+        if !self.by_forward || self.forwards >= MOST_FORWARDS || self.may_rebind().is_err() {
             return Err(());
         }
         target.0.route.unforward(&self.destination);
@@ -300,6 +363,11 @@ impl Journey {
     #[inline]
     pub(crate) fn prefer(&self) {
         self.destination.prefer(self.candidate, self.waits);
+        if let Some(detours) = &self.detours
+            && let Some(target) = &detours.binds
+        {
+            target.standing().set_bound(true);
+        }
     }
 
     /// Judges a reply: what the caller gets, or another attempt.
@@ -309,7 +377,13 @@ impl Journey {
         reply: &Reply,
         format: Format,
     ) -> Result<Next<()>, SystemException> {
-        self.prefer();
+        match reply.status {
+            // Who forwards is not the object.
+            ReplyStatus::LOCATION_FORWARD | ReplyStatus::LOCATION_FORWARD_PERM => {
+                self.destination.prefer(self.candidate, self.waits);
+            }
+            _ => self.prefer(),
+        }
         self.candidate().note_by_number(reply.by_number);
         match reply.status {
             status if is_for_the_caller(status) => Ok(Next::Done(())),
@@ -369,6 +443,7 @@ impl Journey {
             let text = format!("{}: forwarded {MOST_FORWARDS} times without end", self.operation.name);
             return Err(SystemException::Transient(text));
         }
+        self.may_rebind()?;
         self.forwards += 1;
         self.connect_anew(target);
         target.forward(&ior, permanent);

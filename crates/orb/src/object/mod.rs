@@ -180,6 +180,21 @@ impl ObjectRef {
         self.0.policies.limits()
     }
 
+    /// The policies of the reference and the ORB, and whether it is bound.
+    pub(crate) fn standing(&self) -> &Standing {
+        &self.0.policies
+    }
+
+    /// Binds the reference anew, if it may not be by the way ([`Rebind::NoRebind`](crate::policy::Rebind::NoRebind)), and asks the
+    /// object whether it is there (`_validate_connection`): false if not. For other references it only asks.
+    ///
+    /// # Errors
+    /// As any call.
+    pub fn validate_connection(&self) -> Result<bool, SystemException> {
+        self.0.policies.set_bound(false);
+        Ok(!self.non_existent()?)
+    }
+
     /// Whether, and until when, a oneway made now by this thread is gathered with others.
     pub(crate) fn buffering(&self) -> Option<Buffering> {
         self.0.policies.buffering()

@@ -14,7 +14,7 @@ use std::sync::Arc;
 use bytes::Bytes;
 use zorb_cdr::{Body, CodeSets, Decode, DecodeError, Decoder, Encode, EncodeError, Encoder, Version};
 use zorb_giop::code_sets::ServerCodeSets;
-use zorb_giop::{ReplyStatus, Request, Target};
+use zorb_giop::{ReplyStatus, Request, Target, request_end};
 
 pub use super::call::Call;
 use super::call::{Origin, Place, Remote};
@@ -27,6 +27,7 @@ use crate::marshal::{decode_exception, encode_exception};
 use crate::object::ObjectRef;
 use crate::orb::Orb;
 use crate::poa::Active;
+use crate::policy::invocation::has_passed;
 use crate::probes::{Point, passed};
 use crate::raised::{OperationError, Raised};
 use crate::rt::Operations;
@@ -323,6 +324,21 @@ impl ServerRequest {
         self.expects_reply() && self.call().is_cancelled()
     }
 
+    /// Why it is not to be started any more, where its contexts say until when it was wanted, or what cannot be read of that.
+    #[cold]
+    fn overdue(&self) -> Option<SystemException> {
+        match request_end(self.call().contexts()) {
+            Ok(end) => {
+                let operation = self.operation();
+                let text = || format!("{operation}: the request was not started by its end time");
+                end.is_some_and(has_passed).then(|| SystemException::Timeout(text()))
+            }
+            Err(error) => {
+                Some(decode_exception(&error, Completion::No).context("service context INVOCATION_POLICIES"))
+            }
+        }
+    }
+
     /// A number that no other living request has.
     pub(super) fn identity(&self) -> usize {
         self.remote().map_or(0, Remote::identity)
@@ -435,6 +451,11 @@ pub(crate) fn invoke(servant: &dyn Skeleton, request: ServerRequest) {
         [] => request.number().and_then(Implicit::numbered),
         _ => None,
     };
+    if !request.call().contexts().is_empty()
+        && let Some(late) = request.overdue()
+    {
+        return request.system_exception(late);
+    }
     if let Some(implicit) = implicit
         && !servant.serves_implicit_operations()
     {
