@@ -21,6 +21,7 @@
 pub mod dynamic;
 pub mod exception;
 pub mod frames;
+pub mod interceptors;
 pub mod loan;
 pub mod messaging;
 pub mod object;
