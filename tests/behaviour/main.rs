@@ -58,6 +58,7 @@ mod frames;
 mod frames_to_groups;
 mod futures;
 mod groups;
+mod interceptors;
 mod joint;
 mod loans;
 mod message_memory;
