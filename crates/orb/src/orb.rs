@@ -388,7 +388,8 @@ impl OrbBuilder {
     /// The messaging protocols that this ORB speaks, best first, as a client and as a server; default: [`Giop`](zorb_giop::Giop) alone. A client
     /// speaks to each endpoint the first one that its reference names; GIOP is what every reference stands for. A server
     /// tells by a connection's first octets what its client speaks. [`GiopLite`](zorb_giop::GiopLite) is the other one that
-    /// comes with zorb; a program may bring its own.
+    /// comes with zorb; a program may bring its own. An ORB with request interceptors leaves GIOPlite out, which carries no service
+    /// contexts, if there is another.
     ///
     /// Without GIOP an ORB serves no other ORB's clients, and reaches no other ORB's objects.
     pub fn messagings<I>(mut self, messagings: I) -> Self
@@ -601,6 +602,10 @@ impl OrbBuilder {
             self.client.storage = Some(memory.clone());
             self.server.storage = Some(memory);
         }
+        let interceptors = self.interceptors.build();
+        if interceptors.as_deref().is_some_and(Interceptors::sees_requests) {
+            self.server.messagings.keep_those_with_contexts();
+        }
         let mut policies = self.policies;
         policies.protocols = policies.protocols.or(self.preferred.map(Protocols::only));
         policies.fragment_size = policies.fragment_size.or(self.server.fragment_size);
@@ -615,7 +620,7 @@ impl OrbBuilder {
             initial: Mutex::new(self.initial),
             default_initial: self.default_initial,
             schemes: self.schemes,
-            interceptors: self.interceptors.build(),
+            interceptors,
             ended: AtomicBool::new(false),
         }))
     }

@@ -148,7 +148,7 @@ impl ClientRequestInfo {
     }
 
     /// Adds a service context to the request. `data` is an encapsulation as a rule, such as a [`Codec`](super::Codec) makes.
-    /// Messages of every GIOP version and by GIOPlite carry it.
+    /// Messages of every GIOP version carry it; those by GIOPlite alone, and frames, carry none.
     ///
     /// # Errors
     /// `BAD_INV_ORDER` (OMG 15): there is one of this id, and it is not to be replaced. `BAD_PARAM`: the code sets, which the ORB itself
