@@ -22,6 +22,7 @@ pub mod ami;
 pub mod dynamic;
 pub mod exception;
 pub mod frames;
+pub mod interceptors;
 pub mod loan;
 pub mod messaging;
 pub mod object;

@@ -24,6 +24,8 @@ pub(crate) struct Outgoing<'w, 'a> {
     pub(crate) operation: &'static Operation,
     pub(crate) response: ResponseFlags,
     pub(crate) arguments: &'w mut WriteArguments<'w, 'a>,
+    /// Service contexts of interceptors.
+    pub(crate) contexts: Option<&'w ServiceContexts>,
 }
 
 /// Whom a message goes to, and by when.
@@ -136,7 +138,21 @@ fn begin(
         by_number: NonZeroU64::new(outgoing.operation.number).filter(|_| by_number),
         contexts: told.as_ref().unwrap_or(form.contexts),
     };
-    messaging.begin_request(message, &head)
+    match outgoing.contexts {
+        None => messaging.begin_request(message, &head),
+        Some(more) => begin_with(message, messaging, head, more),
+    }
+}
+
+#[cold]
+fn begin_with(
+    message: &mut Encoder<'_>,
+    messaging: Writer<'_>,
+    head: RequestHead<'_>,
+    more: &ServiceContexts,
+) -> Result<(), EncodeError> {
+    let contexts: ServiceContexts = head.contexts.iter().chain(more).cloned().collect();
+    messaging.begin_request(message, &RequestHead { contexts: &contexts, ..head })
 }
 
 /// Memory for the messages of one connection, one after the other. What is called again and again, as most is, has its head there
@@ -171,6 +187,7 @@ impl Head {
             && course.is_by_own_key()
             && form.contexts.is_empty()
             && course.policies.is_none()
+            && outgoing.contexts.is_none()
     }
 }
 
@@ -214,7 +231,10 @@ impl MessageBuffer {
         let by_number = course.candidate.knows_numbers();
         self.head = None;
         begin(&mut message, messaging, by_number, form, course, outgoing)?;
-        let repeats = course.is_by_own_key() && form.contexts.is_empty() && course.policies.is_none();
+        let repeats = course.is_by_own_key()
+            && form.contexts.is_empty()
+            && course.policies.is_none()
+            && outgoing.contexts.is_none();
         if let Some(id_at) = messaging.id_at(form.format).filter(|_| repeats) {
             self.head = Some(Head {
                 length: message.len(),

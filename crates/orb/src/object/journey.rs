@@ -9,7 +9,7 @@ use bytes::Bytes;
 use zorb_cdr::{Decode, Decoder, Format};
 use zorb_giop::{
     AddressingDisposition, Giop, Ior, Messaging, ProtocolError, Reply, ReplyStatus, ResponseFlags,
-    SystemExceptionBody, Target,
+    ServiceContexts, SystemExceptionBody, Target,
 };
 
 use super::ObjectRef;
@@ -17,7 +17,7 @@ use super::route::{Candidate, Destination};
 use crate::client::failure::{Failure, Step};
 use crate::client::message::Course;
 use crate::exception::{Completion, Kind, Minor, SystemException};
-use crate::marshal::decode_exception;
+use crate::marshal::{decode_exception, received_exception};
 use crate::policy::invocation::telling;
 use crate::policy::{Rebind, thread_chooses};
 use crate::probes::{Point, passed};
@@ -72,6 +72,15 @@ struct Detours {
     policies: Option<Bytes>,
     /// A reference that may be bound once alone.
     binds: Option<ObjectRef>,
+    /// Replies that are not for the caller are kept account of.
+    watched: bool,
+    witness: Option<Witness>,
+}
+
+/// What interceptors learn of a reply that is not for the caller.
+pub(crate) struct Witness {
+    pub(crate) status: ReplyStatus,
+    pub(crate) contexts: ServiceContexts,
 }
 
 /// What an attempt that failed has found unusable.
@@ -193,6 +202,28 @@ impl Journey {
         let (destination, by_forward) = target.route_under(protocols.as_ref());
         let detours = protocols.is_some().then(|| Box::new(Detours { protocols, ..Detours::default() }));
         (destination, by_forward, detours)
+    }
+
+    /// From now on [`take_witness`](Self::take_witness) tells of replies.
+    pub(crate) fn watch(&mut self) {
+        self.detours.get_or_insert_default().watched = true;
+    }
+
+    /// The last reply that was not for the caller, once.
+    pub(crate) fn take_witness(&mut self) -> Option<Witness> {
+        self.detours.as_mut()?.witness.take()
+    }
+
+    /// Goes on with the time that the call had left.
+    pub(crate) fn continue_from(&mut self, before: (Instant, Instant)) {
+        let (started, deadline) = before;
+        self.connect_within += self.started.saturating_duration_since(started);
+        (self.started, self.deadline) = (started, deadline);
+    }
+
+    /// Where the call goes by a forward.
+    pub(crate) fn forwarded_to(&self) -> Option<&Ior> {
+        self.by_forward.then(|| self.destination.ior())
     }
 
     /// What is called.
@@ -385,8 +416,13 @@ impl Journey {
             _ => self.prefer(),
         }
         self.candidate().note_by_number(reply.by_number);
+        if is_for_the_caller(reply.status) {
+            return Ok(Next::Done(()));
+        }
+        if let Some(detours) = self.detours.as_mut().filter(|detours| detours.watched) {
+            detours.witness = Some(Witness { status: reply.status, contexts: reply.contexts.clone() });
+        }
         match reply.status {
-            status if is_for_the_caller(status) => Ok(Next::Done(())),
             ReplyStatus::SYSTEM_EXCEPTION => {
                 let exception = self.system_exception(reply, format);
                 let may_be_back = exception.completed == Completion::No
@@ -409,20 +445,7 @@ impl Journey {
     fn system_exception(&self, reply: &Reply, format: Format) -> SystemException {
         let endpoint = self.candidate().pool.endpoint();
         match SystemExceptionBody::decode(&mut Decoder::over(&reply.body, format)) {
-            Ok(body) => {
-                let completed = match body.completed {
-                    0 => Completion::Yes,
-                    1 => Completion::No,
-                    _ => Completion::Maybe,
-                };
-                let known = Kind::from_repository_id(&body.repository_id);
-                let text = match known {
-                    Some(_) => format!("{} at {endpoint}: raised by the server", self.operation.name),
-                    None => format!("{} at {endpoint}: raised {:?}", self.operation.name, body.repository_id),
-                };
-                let kind = known.unwrap_or(Kind::Unknown);
-                SystemException::new(kind, Minor(body.minor), completed, text)
-            }
+            Ok(body) => received_exception(&body, format_args!("{} at {endpoint}", self.operation.name)),
             Err(error) => self.bad_reply(format!("system exception: {error}")),
         }
     }

@@ -8,6 +8,7 @@ mod any;
 pub mod asynchronous;
 pub mod considered;
 pub mod here;
+mod intercepted;
 pub mod invoke;
 pub(crate) mod journey;
 pub(crate) mod route;
