@@ -29,6 +29,7 @@ pub mod orb;
 pub mod poa;
 pub mod policy;
 pub mod probes;
+pub mod properties;
 pub mod protocols;
 pub mod raised;
 pub mod rt;
@@ -45,5 +46,6 @@ pub use exception::{Completion, Exception, Kind, Minor, SystemException, UserExc
 pub use loan::Loan;
 pub use object::ObjectRef;
 pub use orb::{Orb, OrbBuilder};
+pub use properties::Properties;
 pub use server::request::Call;
 pub use skeleton::{Interface, IntoServant};

@@ -62,7 +62,7 @@ fn what_has_no_mapping_is_named_with_its_place() {
         abstract interface Shape {};
         local interface Here {};
         native Pointer;
-        interface Account { void run(in Node which) context(\"user\"); attribute ValueBase root; };
+        interface Account { void run(in Node which); attribute ValueBase root; };
         struct Described { CORBA::TypeCode what; };
         abstract valuetype Plan {};
         custom valuetype Own { public long x; };
@@ -86,7 +86,6 @@ fn what_has_no_mapping_is_named_with_its_place() {
         (8, "local interface `Here`"),
         (9, "native type `Pointer`"),
         (10, "custom valuetype `Node`"),
-        (10, "the `context` clause of `run`"),
         (10, "`ValueBase`"),
         (12, "abstract valuetype `Plan`"),
         (13, "custom valuetype `Own`"),
