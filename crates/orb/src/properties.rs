@@ -130,7 +130,7 @@ mod tests {
     #[test]
     fn a_clause_chooses_by_name_and_by_beginning() {
         let chosen = |clause: &[&str]| -> Vec<String> {
-            properties(&given(), clause).iter().map(|(name, _)| name.to_owned()).collect()
+            properties(given(), clause).iter().map(|(name, _)| name.to_owned()).collect()
         };
         assert_eq!(chosen(&["user"]), ["user"]);
         assert_eq!(chosen(&["sys_*"]), ["sys_", "sys_host"]);
