@@ -75,6 +75,8 @@ pub(super) struct Remote {
     pub(super) by_number: bool,
     /// Something else has to know the operation's name.
     pub(super) needs_name: bool,
+    /// A context says how the request is wanted: INVOCATION_POLICIES.
+    pub(super) has_policies: bool,
 }
 
 /// What is larger is no longer made in place.
