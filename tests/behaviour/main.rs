@@ -46,6 +46,7 @@ mod bridges;
 mod buffering;
 mod calls;
 mod connections;
+mod context_clauses;
 mod contexts;
 mod datagrams;
 mod deadlines;

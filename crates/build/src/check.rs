@@ -132,9 +132,6 @@ impl Checker<'_> {
                     it.returns.iter().for_each(|ty| self.ty(ty, it.span));
                     it.parameters.iter().for_each(|it| self.ty(&it.ty, it.span));
                     self.results(of, it);
-                    if !it.context.is_empty() {
-                        self.report(&format!("the `context` clause of `{}`", it.name), it.span);
-                    }
                 }
                 Feature::Attribute(it) => self.ty(&it.ty, it.span),
             }

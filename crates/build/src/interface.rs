@@ -78,6 +78,53 @@ struct Argument<'m> {
     spelt: &'m str,
     direction: Direction,
     ty: &'m Type,
+    /// It stands for the properties that this `context` clause names, whatever the type.
+    clause: Option<&'m [String]>,
+}
+
+impl Argument<'_> {
+    /// The type that holds it.
+    fn owned_type(&self, scope: &Scope<'_>) -> TokenStream {
+        match self.clause {
+            Some(_) => properties_type(scope),
+            None => scope.ty(self.ty),
+        }
+    }
+
+    /// As a stub takes it.
+    fn stub_type(&self, scope: &Scope<'_>) -> TokenStream {
+        match self.clause {
+            Some(_) => {
+                let of = properties_type(scope);
+                quote!(&#of)
+            }
+            None => stub_type(scope, self.ty),
+        }
+    }
+
+    /// As a servant's method takes it.
+    fn servant_type(&self, scope: &Scope<'_>) -> TokenStream {
+        match self.clause {
+            Some(_) => properties_type(scope),
+            None => servant_type(scope, self.ty),
+        }
+    }
+
+    /// How it travels, if that is not as its type says.
+    fn codec(&self, scope: &Scope<'_>) -> Option<TokenStream> {
+        if self.clause.is_some() { None } else { scope.codec(self.ty) }
+    }
+
+    /// What a stub passes on of the properties that it was given.
+    fn properties(&self, scope: &Scope<'_>) -> Option<TokenStream> {
+        let (rt, name, clause) = (scope.rt(), &self.name, self.clause?);
+        Some(quote!(#rt::properties(#name, &[#(#clause),*])))
+    }
+}
+
+fn properties_type(scope: &Scope<'_>) -> TokenStream {
+    let rt = scope.rt();
+    quote!(#rt::Properties)
 }
 
 impl<'m> Call<'m> {
@@ -97,7 +144,7 @@ impl<'m> Call<'m> {
                 wire: it.name.clone(),
                 oneway: it.oneway,
                 returns: it.returns.as_ref(),
-                parameters: arguments(parameter_names, &it.parameters),
+                parameters: arguments(parameter_names, &it.parameters, &it.context),
                 comment: &it.doc,
                 what: format!("IDL operation `{scoped}`."),
             },
@@ -112,6 +159,7 @@ impl<'m> Call<'m> {
                     spelt: &it.name,
                     direction: Direction::In,
                     ty: &it.ty,
+                    clause: None,
                 }],
                 comment: &it.doc,
                 what: format!("Sets the IDL attribute `{scoped}`."),
@@ -188,14 +236,25 @@ impl<'m> Call<'m> {
     }
 }
 
-fn arguments<'m>(mut names: Names, parameters: &'m [Parameter]) -> Vec<Argument<'m>> {
-    let argument = |it: &'m Parameter| Argument {
+fn arguments<'m>(mut names: Names, parameters: &'m [Parameter], clause: &'m [String]) -> Vec<Argument<'m>> {
+    let mut argument = |it: &'m Parameter| Argument {
         name: ident(&names.declare(&it.name)),
         spelt: &it.name,
         direction: it.direction,
         ty: &it.ty,
+        clause: None,
     };
-    parameters.iter().map(argument).collect()
+    let mut arguments: Vec<Argument<'m>> = parameters.iter().map(&mut argument).collect();
+    if !clause.is_empty() {
+        arguments.push(Argument {
+            name: ident(&names.derive("properties".to_owned())),
+            spelt: "context",
+            direction: Direction::In,
+            ty: &Type::Any,
+            clause: Some(clause),
+        });
+    }
+    arguments
 }
 
 /// How a parameter is passed.

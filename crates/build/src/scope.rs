@@ -289,11 +289,15 @@ impl<'p> Scope<'p> {
 
     /// How the values of a tuple travel, where not all do as their types say; of a single value likewise.
     pub(crate) fn tuple_codec(&self, types: &[&Type]) -> Option<TokenStream> {
+        self.together_codec(types.iter().map(|ty| self.codec(ty)).collect())
+    }
+
+    /// The same of the codecs of single values.
+    pub(crate) fn together_codec(&self, codecs: Vec<Option<TokenStream>>) -> Option<TokenStream> {
         let rt = self.rt();
-        if let [one] = types {
-            return self.codec(one);
+        if let [one] = codecs.as_slice() {
+            return one.clone();
         }
-        let codecs: Vec<Option<TokenStream>> = types.iter().map(|ty| self.codec(ty)).collect();
         if codecs.iter().all(Option::is_none) {
             return None;
         }

@@ -33,7 +33,7 @@ pub use zorb_giop as giop;
 pub use zorb_naming as naming;
 pub use zorb_orb::{
     Abstract, AbstractInterface, Call, Completion, Exception, Interface, IntoServant, Kind, Loan, Minor,
-    ObjectRef, Orb, OrbBuilder, SystemException, UserException, ami, dynamic, frames, interceptors,
+    ObjectRef, Orb, OrbBuilder, Properties, SystemException, UserException, ami, dynamic, frames, interceptors,
     messaging, poa, policy, probes, protocols, rt, server, transport,
 };
 

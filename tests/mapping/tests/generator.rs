@@ -62,7 +62,7 @@ fn what_has_no_mapping_is_named_with_its_place() {
         abstract interface Shape {};
         local interface Here {};
         native Pointer;
-        interface Account { void run(in Pointer which) context(\"user\"); attribute Pointer root; };
+        interface Account { void run(in Pointer which); attribute Pointer root; };
         struct Described { CORBA::TypeCode what; };
         abstract valuetype Plan {};
         custom valuetype Own { public long x; };
@@ -84,7 +84,6 @@ fn what_has_no_mapping_is_named_with_its_place() {
         (8, "local interface `Here`"),
         (9, "native type `Pointer`"),
         (10, "native type `Pointer`"),
-        (10, "the `context` clause of `run`"),
         (14, "local interface `Round`"),
         (15, "`import`"),
         (16, "`import`"),

@@ -57,7 +57,7 @@ fn stubs(
     let twin = ident(twin);
     let (output, error) = (call.output(scope), call.error(scope));
     let arguments: Vec<&Ident> = call.sent().map(|it| &it.name).collect();
-    let types: Vec<TokenStream> = call.sent().map(|it| scope.ty(it.ty)).collect();
+    let types: Vec<TokenStream> = call.sent().map(|it| it.owned_type(scope)).collect();
     let handler = scope.item(handler);
     let values: Vec<Ident> = (0..call.received().len())
         .map(|at| Ident::new(&format!("result_{at}"), proc_macro2::Span::call_site()))

@@ -17,6 +17,7 @@ pub struct Poller<R, E> {
     state: State<R, E>,
 }
 
+#[allow(clippy::large_enum_variant, reason = "as large as the call that it replaces, and seldom moved")]
 enum State<R, E> {
     Waiting(Box<Pending<R, E>>),
     Ready(Result<R, E>),

@@ -106,6 +106,50 @@ pub(super) fn is_for_the_caller(status: ReplyStatus) -> bool {
     matches!(status, ReplyStatus::NO_EXCEPTION | ReplyStatus::USER_EXCEPTION)
 }
 
+/// What few calls have: ends to the time in which request and reply are wanted, and a reference that may not be bound anew.
+#[cold]
+fn constrain(
+    target: &ObjectRef,
+    operation: &Operation,
+    started: Instant,
+    deadline: &mut Instant,
+    connect_within: &mut Duration,
+    detours: Option<Box<Detours>>,
+) -> Result<Option<Box<Detours>>, SystemException> {
+    let special = target.standing().special();
+    let now = SystemTime::now();
+    let left = |end: SystemTime, what: &str| match end.duration_since(now) {
+        Ok(left) if !left.is_zero() => Ok(left),
+        _ => Err(SystemException::Timeout(format!("{}: the {what} end time has passed", operation.name))),
+    };
+    let request_end = special.request_end(now);
+    let request_within = request_end.map(|end| left(end, "request")).transpose()?;
+    let reply_within = special.reply_end.map(|end| left(end, "reply")).transpose()?;
+    let mut detours = detours.unwrap_or_default();
+    if let Some(within) = reply_within {
+        *deadline = (*deadline).min(started.checked_add(within).unwrap_or(*deadline));
+    }
+    if let Some(within) = request_within {
+        *connect_within = (*connect_within).min(within);
+        detours.request_within = Some(within);
+        detours.policies = request_end.and_then(telling);
+    }
+    if special.rebind == Rebind::NoRebind {
+        detours.binds = Some(target.clone());
+    }
+    Ok(Some(detours))
+}
+
+impl Detours {
+    /// An answer has come: the reference is bound to who gave it.
+    #[cold]
+    fn bind(&self) {
+        if let Some(target) = &self.binds {
+            target.standing().set_bound(true);
+        }
+    }
+}
+
 impl Journey {
     /// Sets out: the deadline begins to run.
     #[inline]
@@ -129,12 +173,18 @@ impl Journey {
         let Some(candidate) = destination.first(waits) else {
             return Err(destination.unreachable().context(operation.name));
         };
-        let mut journey = Journey {
+        let (mut deadline, mut connect_within) = (started + limits.call_timeout, limits.connect_timeout);
+        let detours = match limits.special {
+            true => constrain(target, operation, started, &mut deadline, &mut connect_within, detours)?,
+            false => detours,
+        };
+        // Made where it is to stay.
+        Ok(Journey {
             operation,
             waits,
             started,
-            deadline: started + limits.call_timeout,
-            connect_within: limits.connect_timeout,
+            deadline,
+            connect_within,
             fragment_size: limits.fragment_size,
             candidate,
             destination,
@@ -143,41 +193,7 @@ impl Journey {
             forwards: 0,
             repeats: 0,
             detours,
-        };
-        if limits.special {
-            journey.constrain(target)?;
-        }
-        Ok(journey)
-    }
-
-    /// What few calls have: ends to the time in which request and reply are wanted, and a reference that may not be bound anew.
-    #[cold]
-    fn constrain(&mut self, target: &ObjectRef) -> Result<(), SystemException> {
-        let special = target.standing().special();
-        let now = SystemTime::now();
-        let left = |end: SystemTime, what: &str| match end.duration_since(now) {
-            Ok(left) if !left.is_zero() => Ok(left),
-            _ => {
-                let text = format!("{}: the {what} end time has passed", self.operation.name);
-                Err(SystemException::Timeout(text))
-            }
-        };
-        let request_end = special.request_end(now);
-        let request_within = request_end.map(|end| left(end, "request")).transpose()?;
-        let reply_within = special.reply_end.map(|end| left(end, "reply")).transpose()?;
-        let detours = self.detours.get_or_insert_default();
-        if let Some(within) = reply_within {
-            self.deadline = self.deadline.min(self.started + within);
-        }
-        if let Some(within) = request_within {
-            self.connect_within = self.connect_within.min(within);
-            detours.request_within = Some(within);
-            detours.policies = request_end.and_then(telling);
-        }
-        if special.rebind == Rebind::NoRebind {
-            detours.binds = Some(target.clone());
-        }
-        Ok(())
+        })
     }
 
     /// Refuses what would lead a reference elsewhere that may not be bound anew.
@@ -394,10 +410,8 @@ impl Journey {
     #[inline]
     pub(crate) fn prefer(&self) {
         self.destination.prefer(self.candidate, self.waits);
-        if let Some(detours) = &self.detours
-            && let Some(target) = &detours.binds
-        {
-            target.standing().set_bound(true);
+        if let Some(detours) = &self.detours {
+            detours.bind();
         }
     }
 

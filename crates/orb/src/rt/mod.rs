@@ -32,6 +32,7 @@ pub use crate::object::asynchronous::Pending;
 pub use crate::object::here::{Here, here};
 pub use crate::object::invoke::{call, call_async, oneway, oneway_async};
 pub use crate::operation_error;
+pub use crate::properties::{Properties, properties};
 pub use crate::raised::{ExceptionType, OperationError, Raised, Raises, exception, exception_text};
 pub use crate::server::deferred::{DeferredReply, deferred_here};
 pub use crate::server::request::{Call, ServerRequest};

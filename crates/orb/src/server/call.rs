@@ -77,6 +77,8 @@ pub(super) struct Remote {
     pub(super) by_number: bool,
     /// Something else has to know the operation's name.
     pub(super) needs_name: bool,
+    /// A context says how the request is wanted: INVOCATION_POLICIES.
+    pub(super) has_policies: bool,
 }
 
 /// What few requests have.

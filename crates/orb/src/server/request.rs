@@ -14,7 +14,7 @@ use std::sync::Arc;
 use bytes::Bytes;
 use zorb_cdr::{Body, CodeSets, Decode, DecodeError, Decoder, Encode, EncodeError, Encoder, Version};
 use zorb_giop::code_sets::ServerCodeSets;
-use zorb_giop::{ReplyStatus, Request, Target, request_end};
+use zorb_giop::{ContextId, ReplyStatus, Request, Target, request_end};
 
 pub use super::call::Call;
 use super::call::{Aside, Origin, Place, Remote};
@@ -69,6 +69,7 @@ impl ServerRequest {
                 found: None,
                 by_number: false,
                 needs_name: false,
+                has_policies: false,
             }),
             object_id: Place::default(),
         };
@@ -87,10 +88,11 @@ impl ServerRequest {
     #[inline]
     pub(super) fn settle(&mut self, in_force: &mut ServerCodeSets) -> Result<(), SystemException> {
         let Some(remote) = self.remote_mut() else { return Ok(()) };
-        if !remote.request.contexts.is_empty()
-            && let Err(error) = in_force.for_request(&remote.request.contexts)
-        {
-            return Err(SystemException::CodesetIncompatible(error.to_string()).minor(Minor::omg(1)));
+        if !remote.request.contexts.is_empty() {
+            if let Err(error) = in_force.for_request(&remote.request.contexts) {
+                return Err(SystemException::CodesetIncompatible(error.to_string()).minor(Minor::omg(1)));
+            }
+            remote.has_policies = remote.request.contexts.find(ContextId::INVOCATION_POLICIES).is_some();
         }
         remote.code_sets = in_force.in_force();
         Ok(())
@@ -506,7 +508,7 @@ fn run(servant: &dyn Skeleton, request: ServerRequest) {
         [] => request.number().and_then(Implicit::numbered),
         _ => None,
     };
-    if !request.call().contexts().is_empty()
+    if request.remote().is_some_and(|remote| remote.has_policies)
         && let Some(late) = request.overdue()
     {
         return request.system_exception(late);
