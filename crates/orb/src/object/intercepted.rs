@@ -1,12 +1,12 @@
 //! Calls that client interceptors see: a request for each forward, and what interceptors make of its end.
 
 use zorb_cdr::Format;
-use zorb_giop::{Reply, ReplyStatus, ResponseFlags};
+use zorb_giop::{Reply, ReplyStatus, ResponseFlags, ServiceContexts};
 
 use super::ObjectRef;
-use super::invoke::{ReadReply, attempt};
-use super::journey::{Journey, Next};
-use crate::client::message::{Outgoing, WriteArguments};
+use super::invoke::{ReadReply, Seen, travel};
+use super::journey::Journey;
+use crate::client::message::WriteArguments;
 use crate::exception::SystemException;
 use crate::interceptors::{Intervention, Outcome, Passage};
 use crate::policy::Policies;
@@ -37,13 +37,16 @@ impl Ended {
 #[cold]
 #[inline(never)]
 pub(super) fn travel_seen<'a>(
-    mut passage: Box<Passage>,
     target: &ObjectRef,
     operation: &'static Operation,
     response: ResponseFlags,
     arguments: &mut WriteArguments<'_, 'a>,
     read: &mut ReadReply<'_>,
 ) -> Result<(), SystemException> {
+    let Some(mut passage) = Passage::of(target, || operation.name.into(), response, ServiceContexts::new)
+    else {
+        return Err(SystemException::Internal("interceptors that are not there were to see a call"));
+    };
     let mut target = target.clone();
     let mut time = None;
     loop {
@@ -69,7 +72,7 @@ pub(super) fn travel_seen<'a>(
     }
 }
 
-/// One request, in as many attempts as it takes to have it sent.
+/// One request, in as many attempts as it takes to have it answered.
 fn request<'a>(
     passage: &mut Passage,
     target: &ObjectRef,
@@ -82,34 +85,27 @@ fn request<'a>(
         return Ended::by(Some(intervention), Ended::Again);
     }
     let contexts = passage.contexts().clone();
+    let operation = journey.operation();
     let contexts = Some(&contexts).filter(|contexts| !contexts.is_empty());
-    let mut outgoing = Outgoing { operation: journey.operation(), response, arguments, contexts };
-    let mut may_join = true;
-    loop {
-        let mut by_reply = None;
-        let mut see = |journey: &Journey, reply: &Reply, format: Format| {
-            let intervention = passage.end_by_reply(reply, format);
-            if intervention.is_none() {
-                read(journey, reply, format);
-            }
-            by_reply = Some(intervention);
-        };
-        let attempted = attempt(target, journey, &mut outgoing, &mut see, &mut may_join);
-        let failed = match attempted {
-            Ok(Next::Done(Ok(()))) => {
-                let intervention = by_reply.unwrap_or_else(|| passage.end(Outcome::Sent));
-                return Ended::by(intervention, Ended::Over(Ok(())));
-            }
-            Ok(Next::Done(Err(exception))) => Err(exception),
-            Ok(Next::Again) => match end_for_another(passage, target, journey) {
-                Some(ended) => return ended,
-                None => Ok(()),
-            },
-            Err(failure) => journey.failed(target, *failure),
-        };
-        if let Err(exception) = failed {
-            return end_in(passage, journey, exception);
+    let mut by_reply = None;
+    let mut see = |journey: &Journey, reply: &Reply, format: Format| {
+        let intervention = passage.end_by_reply(reply, format);
+        if intervention.is_none() {
+            read(journey, reply, format);
         }
+        by_reply = Some(intervention);
+    };
+    let seen = Seen { journey, contexts };
+    let ended = travel(target, operation, response, arguments, &mut see, Some(seen));
+    if let Some(intervention) = by_reply {
+        return Ended::by(intervention, Ended::Over(Ok(())));
+    }
+    match ended {
+        Err(exception) => end_in(passage, journey, exception),
+        Ok(()) => match end_for_another(passage, target, journey) {
+            Some(ended) => ended,
+            None => Ended::by(passage.end(Outcome::Sent), Ended::Over(Ok(()))),
+        },
     }
 }
 

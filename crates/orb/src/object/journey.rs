@@ -152,6 +152,11 @@ impl Journey {
         self.detours.get_or_insert_default().watched = true;
     }
 
+    /// Whether a reply has come that was not for the caller.
+    pub(crate) fn has_witness(&self) -> bool {
+        self.detours.as_ref().is_some_and(|detours| detours.witness.is_some())
+    }
+
     /// The last reply that was not for the caller, once.
     pub(crate) fn take_witness(&mut self) -> Option<Witness> {
         self.detours.as_mut()?.witness.take()

@@ -465,8 +465,7 @@ impl Drop for ServerRequest {
     }
 }
 
-/// Runs a request on its servant: the implicit operations here, all others by the skeleton.
-#[inline(always)]
+/// Runs a request on its servant, past interceptors if they see it.
 pub(crate) fn invoke(servant: &dyn Skeleton, request: ServerRequest) {
     if request.is_watched() {
         return invoke_watched(servant, request);
@@ -483,8 +482,9 @@ fn invoke_watched(servant: &dyn Skeleton, request: ServerRequest) {
     }
 }
 
+/// Runs a request that none sees, or all have seen: the implicit operations here, all others by the skeleton.
 #[inline(always)]
-fn run(servant: &dyn Skeleton, request: ServerRequest) {
+pub(crate) fn run(servant: &dyn Skeleton, request: ServerRequest) {
     let implicit = match request.operation_bytes() {
         [b'_', ..] => Implicit::named(request.operation()),
         [] => request.number().and_then(Implicit::numbered),
