@@ -85,8 +85,8 @@ pub(crate) type ReadReply<'r> = dyn FnMut(&Journey, &Reply, Format) + 'r;
 
 /// One request of a call that interceptors see.
 pub(crate) struct Seen<'s> {
-    /// Told to keep account of replies.
-    pub(super) journey: &'s mut Journey,
+    /// Told to keep account of replies. It is there again when the request has ended.
+    pub(super) journey: Option<Journey>,
     pub(super) contexts: Option<&'s ServiceContexts>,
 }
 
@@ -98,37 +98,41 @@ pub(crate) fn travel<'a>(
     response: ResponseFlags,
     arguments: &mut WriteArguments<'_, 'a>,
     read: &mut ReadReply<'_>,
-    seen: Option<Seen<'_>>,
+    mut seen: Option<&mut Seen<'_>>,
 ) -> Result<(), SystemException> {
-    let mut own;
-    let (journey, contexts) = match seen {
+    passed(Point::Begin);
+    let contexts = match &seen {
         None if target.orb().interceptors().is_some() && is_seen(target) => {
             return travel_seen(target, operation, response, arguments, read);
         }
-        None => {
-            passed(Point::Begin);
-            own = Journey::new(target, operation, response)?;
-            (&mut own, None)
-        }
-        Some(Seen { journey, contexts }) => (journey, contexts),
+        None => None,
+        Some(seen) => seen.contexts,
     };
     let mut outgoing = Outgoing { operation, response, arguments, contexts };
+    let mut journey = match seen.as_deref_mut().and_then(|seen| seen.journey.take()) {
+        Some(journey) => journey,
+        None => Journey::new(target, operation, response)?,
+    };
     let mut may_join = true;
-    loop {
-        let next = match attempt(target, journey, &mut outgoing, read, &mut may_join) {
+    let ended = loop {
+        let next = match attempt(target, &mut journey, &mut outgoing, read, &mut may_join) {
             Ok(next) => next,
-            Err(failure) => {
-                journey.failed(target, *failure)?;
-                Next::Again
-            }
+            Err(failure) => match journey.failed(target, *failure) {
+                Ok(()) => Next::Again,
+                Err(exception) => Next::Done(Err(exception)),
+            },
         };
         if let Next::Done(ended) = next {
-            return ended;
+            break ended;
         }
         if journey.has_witness() {
-            return Ok(());
+            break Ok(());
         }
+    };
+    if let Some(seen) = seen {
+        seen.journey = Some(journey);
     }
+    ended
 }
 
 /// Whether interceptors see calls of it.

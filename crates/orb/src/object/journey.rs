@@ -99,8 +99,18 @@ pub(super) fn is_for_the_caller(status: ReplyStatus) -> bool {
 }
 
 impl Journey {
+    /// [`new`](Self::new), where speed is no concern.
+    #[inline(never)]
+    pub(crate) fn begin(
+        target: &ObjectRef,
+        operation: &'static Operation,
+        response: ResponseFlags,
+    ) -> Result<Journey, SystemException> {
+        Self::new(target, operation, response)
+    }
+
     /// Sets out: the deadline begins to run.
-    #[inline]
+    #[inline(always)]
     pub(crate) fn new(
         target: &ObjectRef,
         operation: &'static Operation,

@@ -88,6 +88,14 @@ pub(super) struct Aside {
     pub(super) watch: Option<Box<Watch>>,
 }
 
+impl Aside {
+    /// Of a target that is named by a profile.
+    #[cold]
+    pub(super) fn of_profile(target: &Target) -> Option<Box<Aside>> {
+        target.object_key().map(|key| Box::new(Aside { key: Some(key), watch: None }))
+    }
+}
+
 /// What is larger is no longer made in place.
 const _: () = assert!(size_of::<Call>() <= 256);
 

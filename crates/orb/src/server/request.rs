@@ -48,9 +48,9 @@ impl ServerRequest {
         // With the target's answer comes its return; in all other cases nobody waits for that.
         // Only the lower two bits count: the others are reserved, and TAO sets one.
         let owed = request.response.0 & 3 == zorb_giop::ResponseFlags::WITH_TARGET.0;
-        let key = match &request.target {
+        let aside = match &request.target {
             Target::ObjectKey(_) => None,
-            target => target.object_key(),
+            target => Aside::of_profile(target),
         };
         let octets = u32::try_from(request.body.len()).unwrap_or(u32::MAX);
         let call = Call {
@@ -58,7 +58,7 @@ impl ServerRequest {
             origin: Origin::Remote(Remote {
                 connection,
                 request,
-                aside: key.map(|key| Box::new(Aside { key: Some(key), watch: None })),
+                aside,
                 code_sets: CodeSets::default(),
                 owed,
                 oneway: !owed,
