@@ -389,7 +389,32 @@ impl ServerRequest {
         status: ReplyStatus,
         body: impl FnOnce(&mut Encoder<'r>) -> Result<(), EncodeError>,
     ) {
-        if self.is_watched() && !self.end_watch_in_result() {
+        let Some(remote) = self.remote_mut() else { return };
+        if remote.watch().is_some() {
+            let mut body = Some(body);
+            // Asked for at most once.
+            return self.answer_watched(status, &mut |to| body.take().map_or(Ok(()), |body| body(to)));
+        }
+        if !mem::replace(&mut remote.owed, false) {
+            return;
+        }
+        let id = remote.request.id;
+        if let Err(error) =
+            reply::send(&remote.connection, remote.format(), id, status, remote.by_number, None, body)
+        {
+            remote.owed = true;
+            self.answer_unwritable(&error);
+        }
+    }
+
+    /// The same past interceptors, with their service contexts.
+    #[cold]
+    fn answer_watched<'r>(
+        &mut self,
+        status: ReplyStatus,
+        body: &mut dyn FnMut(&mut Encoder<'r>) -> Result<(), EncodeError>,
+    ) {
+        if !self.end_watch_in_result() {
             return;
         }
         let Some(remote) = self.remote_mut() else { return };
@@ -454,7 +479,7 @@ impl ServerRequest {
 impl Drop for ServerRequest {
     #[inline]
     fn drop(&mut self) {
-        if self.expects_reply() || self.is_watched() {
+        if self.remote().is_some_and(|remote| remote.owed || remote.aside.is_some()) {
             self.answer_for_the_silent();
         }
         if let Some(remote) = self.remote_mut() {
