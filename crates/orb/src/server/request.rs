@@ -5,7 +5,7 @@
 //! `reply`'s part; what the servant sees of it, `call`'s; finding the servant is the object adapter's.
 
 use std::any::Any;
-use std::mem;
+use std::mem::{self, ManuallyDrop};
 use std::num::NonZeroU64;
 use std::ops::Range;
 use std::panic::{AssertUnwindSafe, catch_unwind};
@@ -58,7 +58,7 @@ impl ServerRequest {
             origin: Origin::Remote(Remote {
                 connection,
                 request,
-                aside,
+                aside: ManuallyDrop::new(aside),
                 code_sets: CodeSets::default(),
                 owed,
                 oneway: !owed,
@@ -486,6 +486,9 @@ impl Drop for ServerRequest {
             drop(remote.active.take());
             let ordered = remote.oneway.then(|| remote.named_key());
             remote.connection.finished(remote.octets as usize, ordered, remote.identity());
+            if remote.aside.is_some() {
+                drop(remote.aside.take());
+            }
         }
     }
 }
