@@ -108,6 +108,12 @@ impl Interceptors {
         !self.client.is_empty() || !self.server.is_empty()
     }
 
+    /// Whether requests that the ORB serves are to be seen.
+    #[cold]
+    pub(crate) fn serve(&self) -> bool {
+        !self.server.is_empty()
+    }
+
     /// A number for a request; unique among those that are under way, as there are not 2³² of them.
     fn next_request(&self) -> u32 {
         self.requests.fetch_add(1, Ordering::Relaxed)

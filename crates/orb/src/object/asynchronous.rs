@@ -271,7 +271,7 @@ fn set_out(
     time: Option<(Instant, Instant)>,
 ) -> Result<(ObjectRef, Journey), SystemException> {
     loop {
-        match (Journey::new(&target, operation, response), &mut passage) {
+        match (Journey::begin(&target, operation, response), &mut passage) {
             (Ok(journey), None) => return Ok((target, journey)),
             (Ok(mut journey), Some(_)) => {
                 journey.watch();

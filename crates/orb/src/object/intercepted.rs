@@ -1,12 +1,12 @@
 //! Calls that client interceptors see: a request for each forward, and what interceptors make of its end.
 
 use zorb_cdr::Format;
-use zorb_giop::{Reply, ReplyStatus, ResponseFlags};
+use zorb_giop::{Reply, ReplyStatus, ResponseFlags, ServiceContexts};
 
 use super::ObjectRef;
-use super::invoke::{ReadReply, attempt};
-use super::journey::{Journey, Next};
-use crate::client::message::{Outgoing, WriteArguments};
+use super::invoke::{ReadReply, Seen, travel};
+use super::journey::Journey;
+use crate::client::message::WriteArguments;
 use crate::exception::SystemException;
 use crate::interceptors::{Intervention, Outcome, Passage};
 use crate::policy::Policies;
@@ -37,26 +37,29 @@ impl Ended {
 #[cold]
 #[inline(never)]
 pub(super) fn travel_seen<'a>(
-    mut passage: Box<Passage>,
     target: &ObjectRef,
     operation: &'static Operation,
     response: ResponseFlags,
     arguments: &mut WriteArguments<'_, 'a>,
     read: &mut ReadReply<'_>,
 ) -> Result<(), SystemException> {
+    let Some(mut passage) = Passage::of(target, || operation.name.into(), response, ServiceContexts::new)
+    else {
+        return Err(SystemException::Internal("interceptors that are not there were to see a call"));
+    };
     let mut target = target.clone();
     let mut time = None;
     loop {
-        let ended = match Journey::new(&target, operation, response) {
+        let ended = match Journey::begin(&target, operation, response) {
             Err(exception) => Ended::by(Some(passage.fail(&target, exception)), Ended::Again),
             Ok(mut journey) => {
                 let time = *time.get_or_insert((journey.started, journey.deadline));
                 journey.continue_from(time);
                 journey.watch();
                 loop {
-                    match request(&mut passage, &target, &mut journey, response, arguments, read) {
-                        Ended::Again => {}
-                        ended => break ended,
+                    match request(&mut passage, &target, journey, response, arguments, read) {
+                        (Ended::Again, Some(again)) => journey = again,
+                        (ended, _) => break ended,
                     }
                 }
             }
@@ -69,48 +72,44 @@ pub(super) fn travel_seen<'a>(
     }
 }
 
-/// One request, in as many attempts as it takes to have it sent.
+/// One request, in as many attempts as it takes to have it answered.
 fn request<'a>(
     passage: &mut Passage,
     target: &ObjectRef,
-    journey: &mut Journey,
+    journey: Journey,
     response: ResponseFlags,
     arguments: &mut WriteArguments<'_, 'a>,
     read: &mut ReadReply<'_>,
-) -> Ended {
+) -> (Ended, Option<Journey>) {
     if let Err(intervention) = passage.begin(target, journey.forwarded_to().cloned()) {
-        return Ended::by(Some(intervention), Ended::Again);
+        return (Ended::by(Some(intervention), Ended::Again), Some(journey));
     }
     let contexts = passage.contexts().clone();
+    let operation = journey.operation();
     let contexts = Some(&contexts).filter(|contexts| !contexts.is_empty());
-    let mut outgoing = Outgoing { operation: journey.operation(), response, arguments, contexts };
-    let mut may_join = true;
-    loop {
-        let mut by_reply = None;
-        let mut see = |journey: &Journey, reply: &Reply, format: Format| {
-            let intervention = passage.end_by_reply(reply, format);
-            if intervention.is_none() {
-                read(journey, reply, format);
-            }
-            by_reply = Some(intervention);
-        };
-        let attempted = attempt(target, journey, &mut outgoing, &mut see, &mut may_join);
-        let failed = match attempted {
-            Ok(Next::Done(Ok(()))) => {
-                let intervention = by_reply.unwrap_or_else(|| passage.end(Outcome::Sent));
-                return Ended::by(intervention, Ended::Over(Ok(())));
-            }
-            Ok(Next::Done(Err(exception))) => Err(exception),
-            Ok(Next::Again) => match end_for_another(passage, target, journey) {
-                Some(ended) => return ended,
-                None => Ok(()),
-            },
-            Err(failure) => journey.failed(target, *failure),
-        };
-        if let Err(exception) = failed {
-            return end_in(passage, journey, exception);
+    let mut by_reply = None;
+    let mut see = |journey: &Journey, reply: &Reply, format: Format| {
+        let intervention = passage.end_by_reply(reply, format);
+        if intervention.is_none() {
+            read(journey, reply, format);
         }
-    }
+        by_reply = Some(intervention);
+    };
+    let mut seen = Seen { journey: Some(journey), contexts };
+    let ended = travel(target, operation, response, arguments, &mut see, Some(&mut seen));
+    let Some(mut journey) = seen.journey else {
+        let text = "a call that interceptors see has lost its way";
+        return (Ended::Over(Err(SystemException::Internal(text))), None);
+    };
+    let ended = match (by_reply, ended) {
+        (Some(intervention), _) => Ended::by(intervention, Ended::Over(Ok(()))),
+        (None, Err(exception)) => end_in(passage, &mut journey, exception),
+        (None, Ok(())) => match end_for_another(passage, target, &mut journey) {
+            Some(ended) => ended,
+            None => Ended::by(passage.end(Outcome::Sent), Ended::Over(Ok(()))),
+        },
+    };
+    (ended, Some(journey))
 }
 
 /// The request ends in an exception, which a reply has brought or has been made here.

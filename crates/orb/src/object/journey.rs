@@ -151,8 +151,18 @@ impl Detours {
 }
 
 impl Journey {
+    /// [`new`](Self::new), where speed is no concern.
+    #[inline(never)]
+    pub(crate) fn begin(
+        target: &ObjectRef,
+        operation: &'static Operation,
+        response: ResponseFlags,
+    ) -> Result<Journey, SystemException> {
+        Self::new(target, operation, response)
+    }
+
     /// Sets out: the deadline begins to run.
-    #[inline]
+    #[inline(always)]
     pub(crate) fn new(
         target: &ObjectRef,
         operation: &'static Operation,
@@ -223,6 +233,11 @@ impl Journey {
     /// From now on [`take_witness`](Self::take_witness) tells of replies.
     pub(crate) fn watch(&mut self) {
         self.detours.get_or_insert_default().watched = true;
+    }
+
+    /// Whether a reply has come that was not for the caller.
+    pub(crate) fn has_witness(&self) -> bool {
+        self.detours.as_ref().is_some_and(|detours| detours.witness.is_some())
     }
 
     /// The last reply that was not for the caller, once.

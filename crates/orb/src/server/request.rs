@@ -5,7 +5,7 @@
 //! `reply`'s part; what the servant sees of it, `call`'s; finding the servant is the object adapter's.
 
 use std::any::Any;
-use std::mem;
+use std::mem::{self, ManuallyDrop};
 use std::num::NonZeroU64;
 use std::ops::Range;
 use std::panic::{AssertUnwindSafe, catch_unwind};
@@ -49,9 +49,9 @@ impl ServerRequest {
         // With the target's answer comes its return; in all other cases nobody waits for that.
         // Only the lower two bits count: the others are reserved, and TAO sets one.
         let owed = request.response.0 & 3 == zorb_giop::ResponseFlags::WITH_TARGET.0;
-        let key = match &request.target {
+        let aside = match &request.target {
             Target::ObjectKey(_) => None,
-            target => target.object_key(),
+            target => Aside::of_profile(target),
         };
         let octets = u32::try_from(request.body.len()).unwrap_or(u32::MAX);
         let call = Call {
@@ -59,7 +59,7 @@ impl ServerRequest {
             origin: Origin::Remote(Remote {
                 connection,
                 request,
-                aside: key.map(|key| Box::new(Aside { key: Some(key), watch: None })),
+                aside: ManuallyDrop::new(aside),
                 code_sets: CodeSets::default(),
                 owed,
                 oneway: !owed,
@@ -407,7 +407,32 @@ impl ServerRequest {
         status: ReplyStatus,
         body: impl FnOnce(&mut Encoder<'r>) -> Result<(), EncodeError>,
     ) {
-        if self.is_watched() && !self.end_watch_in_result() {
+        let Some(remote) = self.remote_mut() else { return };
+        if remote.watch().is_some() {
+            let mut body = Some(body);
+            // Asked for at most once.
+            return self.answer_watched(status, &mut |to| body.take().map_or(Ok(()), |body| body(to)));
+        }
+        if !mem::replace(&mut remote.owed, false) {
+            return;
+        }
+        let id = remote.request.id;
+        if let Err(error) =
+            reply::send(&remote.connection, remote.format(), id, status, remote.by_number, None, body)
+        {
+            remote.owed = true;
+            self.answer_unwritable(&error);
+        }
+    }
+
+    /// The same past interceptors, with their service contexts.
+    #[cold]
+    fn answer_watched<'r>(
+        &mut self,
+        status: ReplyStatus,
+        body: &mut dyn FnMut(&mut Encoder<'r>) -> Result<(), EncodeError>,
+    ) {
+        if !self.end_watch_in_result() {
             return;
         }
         let Some(remote) = self.remote_mut() else { return };
@@ -472,19 +497,21 @@ impl ServerRequest {
 impl Drop for ServerRequest {
     #[inline]
     fn drop(&mut self) {
-        if self.expects_reply() || self.is_watched() {
+        if self.remote().is_some_and(|remote| remote.owed || remote.aside.is_some()) {
             self.answer_for_the_silent();
         }
         if let Some(remote) = self.remote_mut() {
             drop(remote.active.take());
             let ordered = remote.oneway.then(|| remote.named_key());
             remote.connection.finished(remote.octets as usize, ordered, remote.identity());
+            if remote.aside.is_some() {
+                drop(remote.aside.take());
+            }
         }
     }
 }
 
-/// Runs a request on its servant: the implicit operations here, all others by the skeleton.
-#[inline(always)]
+/// Runs a request on its servant, past interceptors if they see it.
 pub(crate) fn invoke(servant: &dyn Skeleton, request: ServerRequest) {
     if request.is_watched() {
         return invoke_watched(servant, request);
@@ -501,8 +528,9 @@ fn invoke_watched(servant: &dyn Skeleton, request: ServerRequest) {
     }
 }
 
+/// Runs a request that none sees, or all have seen: the implicit operations here, all others by the skeleton.
 #[inline(always)]
-fn run(servant: &dyn Skeleton, request: ServerRequest) {
+pub(crate) fn run(servant: &dyn Skeleton, request: ServerRequest) {
     let implicit = match request.operation_bytes() {
         [b'_', ..] => Implicit::named(request.operation()),
         [] => request.number().and_then(Implicit::numbered),
