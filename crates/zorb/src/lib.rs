@@ -22,8 +22,8 @@
 
 pub use zorb_cdr as cdr;
 pub use zorb_cdr::{
-    Any, AnyError, Char, Described, Describer, DynAny, DynAnyError, Fixed, FixedError, Held, LongDouble, Sequence, TCKind,
-    TypeCode, TypeCodeError, TypeRef, Value, ValueInfo, ValueType, WChar,
+    Any, AnyError, Char, Described, Describer, DynAny, DynAnyError, Fixed, FixedError, Held, LongDouble,
+    Sequence, TCKind, TypeCode, TypeCodeError, TypeRef, Value, ValueInfo, ValueType, WChar,
 };
 #[cfg(feature = "config")]
 pub use zorb_config as config;
@@ -31,8 +31,8 @@ pub use zorb_giop as giop;
 pub use zorb_naming as naming;
 pub use zorb_orb::{
     Call, Completion, Exception, Interface, IntoServant, Kind, Loan, Minor, ObjectRef, Orb, OrbBuilder,
-    SystemException, UserException, ami, dynamic, frames, messaging, poa, policy, probes, protocols, rt, server,
-    transport,
+    SystemException, UserException, ami, dynamic, frames, messaging, poa, policy, probes, protocols, rt,
+    server, transport,
 };
 
 // The text stands in `docs`, where people look for it; here its code is run.

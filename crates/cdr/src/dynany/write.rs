@@ -3,7 +3,6 @@
 use super::union::Arms;
 use super::valuetype::members;
 use super::{Content, DynAny, MOST_NESTED};
-use crate::any::KEPT;
 use crate::valuetype::write::{Ids, begin, finish};
 use crate::{Any, Encode, EncodeError, EncodeErrorKind, Encoder, TCKind, TypeCode};
 use alloc::sync::Arc;
@@ -28,12 +27,9 @@ pub(super) fn encoded(value: &DynAny) -> Result<Any> {
     }
 }
 
-/// What the value encodes in the form that all are kept in, for comparisons.
+/// The value in the one form that all are compared in: what was received may be in chunks, or have something in its padding.
 pub(super) fn octets(value: &DynAny) -> Result<Bytes> {
-    let written = Written(value);
-    let mut to = Encoder::new(KEPT);
-    written.encode(&mut to)?;
-    Ok(to.to_bytes())
+    encoded(value)?.canonical()
 }
 
 fn invalid(why: &'static str) -> EncodeError {
