@@ -77,7 +77,7 @@ pub struct DynAny {
     depth: u16,
 }
 
-/// The value.
+/// The value. Cloned by [`DynAny::moved`] alone, since components know how deep they stand.
 #[derive(Clone)]
 enum Content {
     /// Of the kinds null and void.
@@ -145,8 +145,9 @@ impl DynAny {
     /// # Errors
     /// [`DynAnyError::TypeMismatch`] where the types are not equivalent.
     pub fn assign(&mut self, from: &Self) -> Result<()> {
-        if self.ty.is(&from.ty) && self.depth == from.depth {
-            (self.content, self.position) = (from.content.clone(), None);
+        // What stood as deep nests as deep as it may here.
+        if self.ty.is(&from.ty) && self.depth <= from.depth {
+            *self = from.moved(self.depth);
             self.rewind();
             return Ok(());
         }

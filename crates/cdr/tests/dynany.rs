@@ -725,12 +725,39 @@ fn grown(tree: &mut DynAny, levels: usize) -> usize {
     }
 }
 
+fn deepest(tree: &mut DynAny) -> &mut DynAny {
+    match tree.member("below").expect("there").component_count() {
+        0 => tree,
+        _ => deepest(tree.member("below").and_then(|it| it.index(0)).expect("there")),
+    }
+}
+
 #[test]
 fn a_tree_nests_to_the_limit_only() {
     let mut root = DynAny::new(&tree()).expect("made");
     let levels = grown(&mut root, 1);
     assert_eq!(levels, 128, "two components deep a level");
     assert_eq!(DynAny::from_any(&root.to_any().expect("an any")).expect("taken apart"), root);
+    // What is assigned counts from where it stands then.
+    let mut row = made(|to| {
+        let tree = to.type_code(&tree());
+        to.array(tree, 2)
+    });
+    assert_eq!(grown(row.index(0).expect("two"), 1), 127);
+    let mut other = row.clone();
+    let first = other.index(0).expect("two");
+    let second = row.index(1).expect("two");
+    for from in [first.clone(), std::mem::replace(first, second.clone())] {
+        second.assign(&from).expect("its type");
+        assert_eq!(grown(deepest(second), 1), 1, "no more than it had");
+    }
+    let mut within = made(|to| {
+        let tree = to.type_code(&tree());
+        let row = to.array(tree, 1);
+        to.array(row, 1)
+    });
+    let deeper = within.index(0).and_then(|it| it.index(0)).expect("there");
+    assert!(matches!(deeper.assign(second), Err(DynAnyError::InvalidValue(_))), "it would be too deep there");
     // A part alone begins anew.
     let mut part = root.member("below").expect("there").index(0).expect("there").clone();
     assert_eq!(DynAny::from_any(&part.to_any().expect("an any")).expect("taken apart"), part);
