@@ -754,9 +754,10 @@ fn a_tree_nests_to_the_limit_only() {
     let mut within = made(|to| {
         let tree = to.type_code(&tree());
         let row = to.array(tree, 1);
-        to.array(row, 1)
+        let grid = to.array(row, 1);
+        to.array(grid, 1)
     });
-    let deeper = within.index(0).and_then(|it| it.index(0)).expect("there");
+    let deeper = within.index(0).and_then(|it| it.index(0)?.index(0)).expect("there");
     assert!(matches!(deeper.assign(second), Err(DynAnyError::InvalidValue(_))), "it would be too deep there");
     // A part alone begins anew.
     let mut part = root.member("below").expect("there").index(0).expect("there").clone();
