@@ -238,13 +238,14 @@ impl DynAny {
                 one == two
                     || matches!((Self::from_any(one), Self::from_any(two)), (Ok(one), Ok(two)) if one == two)
             }
-            // Of two values, one of which is whole, that might be in chunks.
-            (Content::Whole(_), Content::Parts(_)) if valuetype::is_value(self.kind()) => {
-                let mut apart = self.clone();
-                apart.parts().is_ok() && apart.content_eq(other)
-            }
-            (Content::Parts(_), Content::Whole(_)) if valuetype::is_value(self.kind()) => {
-                other.content_eq(self)
+            // Values in chunks or not, and with repository ids said again or not, may be the same.
+            (Content::Whole(_) | Content::Parts(_), Content::Whole(_) | Content::Parts(_))
+                if valuetype::is_value(self.kind()) =>
+            {
+                let alike =
+                    matches!((write::octets(self), write::octets(other)), (Ok(one), Ok(two)) if one == two);
+                let (mut one, mut two) = (self.clone(), other.clone());
+                alike || one.parts().is_ok() && two.parts().is_ok() && one.content_eq(&two)
             }
             _ => matches!((write::octets(self), write::octets(other)), (Ok(one), Ok(two)) if one == two),
         }

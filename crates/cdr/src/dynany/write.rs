@@ -115,9 +115,9 @@ fn parts_of<'a>(value: &'a DynAny, parts: &'a [DynAny], depth: u16, to: &mut Enc
             }
         }
         TCKind::Value | TCKind::Event | TCKind::ValueBox => {
-            let id = [Arc::from(node.id.as_bytes())];
-            let (_, chunked) =
-                begin(None, &Ids::One(&id[0]), false, to, |_, to| to.values().received = true)?;
+            // The same octets for all values of the type: the message has them once.
+            let id: Arc<[u8]> = node.id.clone().into();
+            let (_, chunked) = begin(None, &Ids::One(&id), false, to, |_, to| to.values().received = true)?;
             if node.kind == TCKind::ValueBox {
                 let [boxed] = parts else { return Err(invalid("a box holds one value")) };
                 write(boxed, &value.ty.part(node.content), depth + 1, to)?;
