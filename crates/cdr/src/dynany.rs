@@ -203,20 +203,28 @@ impl Clone for DynAny {
     }
 }
 
+/// Octets of values that do not encode alike, and that a comparison takes apart all the same. 4 MiB: some hundredths of a second. A value
+/// of few octets may lead to the same other so often that as a tree it would have no end.
+const COMPARED: usize = 4 << 20;
+
 impl PartialEq for DynAny {
-    /// Whether the types are equivalent and the values the same, bit by bit where they are numbers. Positions do not count.
+    /// Whether the types are equivalent and the values the same, bit by bit where they are numbers. Positions do not count. Values of
+    /// valuetypes that encode differently, and lead to more than 4 MiB, count as different.
     fn eq(&self, other: &Self) -> bool {
-        self.ty.equivalent(&other.ty) && self.content_eq(other)
+        self.is_equal(other, &mut { COMPARED })
     }
 }
 
 impl DynAny {
-    fn content_eq(&self, other: &Self) -> bool {
-        let all = |one: &[Self], two: &[Self]| {
-            one.len() == two.len() && one.iter().zip(two).all(|(one, two)| one.content_eq(two))
-        };
+    fn is_equal(&self, other: &Self, left: &mut usize) -> bool {
+        self.ty.equivalent(&other.ty) && self.content_eq(other, left)
+    }
+
+    fn content_eq(&self, other: &Self, left: &mut usize) -> bool {
         match (&self.content, &other.content) {
-            (Content::Parts(one), Content::Parts(two)) => all(one, two),
+            (Content::Parts(one), Content::Parts(two)) => {
+                one.len() == two.len() && one.iter().zip(two).all(|(one, two)| one.content_eq(two, left))
+            }
             (Content::Boolean(one), Content::Boolean(two)) => one == two,
             (Content::Octet(one), Content::Octet(two)) => one == two,
             (Content::Char(one), Content::Char(two)) => one == two,
@@ -236,16 +244,21 @@ impl DynAny {
             // Two dynamic values may be equal where their anys name the type differently.
             (Content::Any(one), Content::Any(two)) => {
                 one == two
-                    || matches!((Self::from_any(one), Self::from_any(two)), (Ok(one), Ok(two)) if one == two)
+                    || matches!((Self::from_any(one), Self::from_any(two)),
+                        (Ok(one), Ok(two)) if one.is_equal(&two, left))
             }
             // Values in chunks or not, and with repository ids said again or not, may be the same.
             (Content::Whole(_) | Content::Parts(_), Content::Whole(_) | Content::Parts(_))
                 if valuetype::is_value(self.kind()) =>
             {
-                let alike =
-                    matches!((write::octets(self), write::octets(other)), (Ok(one), Ok(two)) if one == two);
+                let (Ok(one), Ok(two)) = (write::octets(self), write::octets(other)) else { return false };
+                if one == two {
+                    return true;
+                }
+                let Some(less) = left.checked_sub(one.len() + two.len()) else { return false };
+                *left = less;
                 let (mut one, mut two) = (self.clone(), other.clone());
-                alike || one.parts().is_ok() && two.parts().is_ok() && one.content_eq(&two)
+                one.parts().is_ok() && two.parts().is_ok() && one.content_eq(&two, left)
             }
             _ => matches!((write::octets(self), write::octets(other)), (Ok(one), Ok(two)) if one == two),
         }

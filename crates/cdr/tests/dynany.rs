@@ -949,3 +949,52 @@ fn values_of_peers_stay_whole_until_they_are_taken_apart() {
     assert!(error.contains("derived type"), "{error}");
     assert!(derived.to_any().is_ok());
 }
+
+/// A value that leads to the same other twice, which does so, and so on; each says its repository id or where it stands.
+fn diamond(to: &mut Foreign, levels: usize, id: &mut Option<usize>, says_again: bool) -> usize {
+    while !to.0.len().is_multiple_of(4) {
+        to.0.push(0);
+    }
+    let at = to.0.len();
+    let back = |to: &mut Foreign, target: usize| {
+        to.long(u32::MAX);
+        to.long((target.wrapping_sub(to.0.len()) as i32).cast_unsigned());
+    };
+    to.long(0x7fff_ff02);
+    match id {
+        Some(place) if !says_again => back(to, *place),
+        _ => {
+            *id = Some(to.0.len());
+            to.text("IDL:D:1.0");
+        }
+    }
+    if levels == 0 {
+        to.long(0);
+        to.long(0);
+    } else {
+        let below = diamond(to, levels - 1, id, says_again);
+        back(to, below);
+    }
+    at
+}
+
+#[test]
+fn what_leads_to_the_same_again_and_again_is_compared_in_bounded_time() {
+    let read = |levels, says_again| {
+        let mut to = Foreign::default();
+        diamond(&mut to, levels, &mut None, says_again);
+        let ty = TypeCode::build(|to| {
+            to.value("IDL:D:1.0", "D", 0, |to| {
+                let itself = to.value("IDL:D:1.0", "D", 0, |_| (None, Vec::new()));
+                (None, vec![("a", itself, 1), ("b", itself, 1)])
+            })
+        });
+        to.read(ty.expect("described"))
+    };
+    let (one, mut two) = (read(40, true), read(40, false));
+    assert_eq!(one, one.clone());
+    assert_ne!(one, two, "a tree of 2^40 values is not compared");
+    assert_eq!(read(4, true), read(4, false));
+    assert_eq!(two.member("b").and_then(|it| Ok(it.member("a")?.component_count())).expect("there"), 2);
+    round_trip(&one);
+}
