@@ -1,4 +1,5 @@
-//! [`DynAny`]: a value of any type taken apart and put together at run time (CORBA 3.3 part 1, §16 "DynAny").
+//! [`DynAny`]: a value of any type taken apart and put together at run time (CORBA 3.3 part 1, "Dynamic Management of Any
+//! Values").
 //!
 //! A `DynAny` is a tree that its owner holds whole: components are borrowed from it, and there is nothing to destroy. What the
 //! specification spreads over an interface for each kind are methods of one type here, which give
