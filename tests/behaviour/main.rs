@@ -60,6 +60,8 @@ mod frames;
 mod frames_to_groups;
 mod futures;
 mod groups;
+mod interceptors;
+mod invocation;
 mod joint;
 mod loans;
 mod message_memory;

@@ -15,7 +15,7 @@ mod server;
 use proc_macro2::{Ident, TokenStream};
 use quote::quote;
 use zorb_idl::model::{
-    Definition, DefinitionId, DefinitionKind, Direction, Feature, Interface, Parameter, Type,
+    Definition, DefinitionId, DefinitionKind, Direction, Feature, Interface, InterfaceFlavor, Parameter, Type,
 };
 
 use crate::docs::doc;
@@ -29,6 +29,9 @@ pub(crate) fn interface(plan: &Plan<'_>, of: &Definition, interface: &Interface,
     let scope = Scope::of(plan, of.id);
     let place = plan.place_of(of.id);
     tree.at(&scope.module).item(client::reference(&scope, of));
+    if interface.flavor == InterfaceFlavor::Abstract {
+        tree.at(&scope.module).item(crate::value::abstract_interface(&scope, of));
+    }
     let inner_name = place.inner.as_deref().unwrap_or_default();
     let inner = scope.inner(inner_name);
     let names = plan.interface(of.id);
@@ -208,7 +211,7 @@ enum Passing {
     List,
     /// Object references: `Option<&Account>` to a stub, `Option<Account>` to a servant.
     Reference,
-    /// Structs, unions, arrays, maps, anys, TypeCodes: `&T`.
+    /// Structs, unions, arrays, maps, anys, TypeCodes, values, and what stands for abstract interfaces: `&T`.
     Borrowed,
 }
 
@@ -218,6 +221,7 @@ fn passing(scope: &Scope<'_>, ty: &Type) -> Passing {
         Type::Sequence { element, .. } if scope.plan.layouts.is_element(element) => Passing::Run,
         Type::Sequence { .. } => Passing::List,
         Type::Array { .. } | Type::Map { .. } | Type::Any | Type::TypeCode => Passing::Borrowed,
+        Type::ValueBase | Type::AbstractBase => Passing::Borrowed,
         _ if scope.is_reference(ty) => Passing::Reference,
         Type::Named(id) => match scope.plan.model.definition(*id).kind {
             DefinitionKind::Enum(_) | DefinitionKind::Bitmask(_) | DefinitionKind::Bitset(_) => {

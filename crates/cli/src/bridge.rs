@@ -1,6 +1,6 @@
 //! `zorb bridge`: lets clients of one protocol domain call objects of another.
 
-use std::io::{IsTerminal, Read, Write};
+use std::io::{Read, Write};
 use std::os::unix::net::UnixStream;
 use std::path::PathBuf;
 use std::sync::Arc;
@@ -171,15 +171,8 @@ fn settings(arguments: &Arguments) -> Result<Settings, Failure> {
         Some(ToCallbacks::Any) => Callbacks::Any,
     };
     let mut interfaces = Interfaces::default();
-    let mut options = zorb_idl::Options::default();
-    options.defines.clone_from(&arguments.define);
-    let files = zorb_build::Disk::new(arguments.include.iter().cloned());
     for path in &arguments.idl {
-        let model = zorb_idl::compile(&files, &path.to_string_lossy(), &options).map_err(|found| {
-            eprint!("{}", found.render(std::io::stderr().is_terminal()));
-            Failure::new(format!("{} is not correct IDL, for the reasons above", path.display()))
-        })?;
-        interfaces.add(&model);
+        interfaces.add(&crate::idl::load(path, &arguments.include, &arguments.define)?);
     }
     settings.interfaces = Arc::new(interfaces);
     Ok(settings)
@@ -202,10 +195,7 @@ fn inside(mut builder: OrbBuilder, arguments: &Arguments) -> Result<OrbBuilder, 
         builder = builder.prefer(&arguments.inside);
     }
     if let Some(seconds) = arguments.timeout {
-        let timeout = Duration::try_from_secs_f64(seconds)
-            .ok()
-            .filter(|timeout| !timeout.is_zero())
-            .ok_or_else(|| Failure::usage(format!("--timeout {seconds} is not a time above 0")))?;
+        let timeout = crate::ping::timeout(seconds)?;
         let policies = Policies::new().call_timeout(timeout).or(&builder.chosen().policies);
         builder = builder.policies(policies);
     }
@@ -224,7 +214,8 @@ fn cannot(exception: SystemException) -> Failure {
     Failure::new(format!("cannot bridge: {exception}"))
 }
 
-fn wait_for_a_signal() -> std::io::Result<()> {
+/// Blocks until the process is told to end.
+pub(crate) fn wait_for_a_signal() -> std::io::Result<()> {
     let (mut here, there) = UnixStream::pair()?;
     for signal in [SIGINT, SIGTERM, SIGHUP] {
         signal_hook::low_level::pipe::register(signal, there.try_clone()?)?;

@@ -12,7 +12,7 @@ use crate::failure::Failure;
 /// Show the settings in force, each with where it comes from: a file that says the same.
 ///
 /// Settings are chosen by options such as -ORBlisten, variables such as ZORB_LISTEN, and a TOML file that
-/// -ORBconfigFile or ZORB_CONFIG names, in this order of precedence. The commands that build an ORB (bridge, call, demo, ping) take them.
+/// -ORBconfigFile or ZORB_CONFIG names, in this order of precedence. The commands that build an ORB (bridge, call, demo, ping, repository) take them.
 #[derive(Debug, Args)]
 #[command(after_help = "\
 Examples:
@@ -97,7 +97,7 @@ impl Told {
         match self.options.is_empty() {
             true => Ok(()),
             false => Err(Failure::usage(format!(
-                "zorb {command} takes no -ORB options; bridge, call, config, demo and ping do"
+                "zorb {command} takes no -ORB options; bridge, call, config, demo, ping and repository do"
             ))),
         }
     }

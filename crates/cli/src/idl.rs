@@ -1,7 +1,7 @@
 //! `zorb idl`: check IDL, or compile it to Rust.
 
 use std::io::{IsTerminal, Write};
-use std::path::PathBuf;
+use std::path::{Path, PathBuf};
 
 use clap::Args;
 
@@ -92,6 +92,21 @@ fn compile(arguments: &Arguments) -> Result<(), Failure> {
         }
         None => Ok(std::io::stdout().write_all(generated.text.as_bytes())?),
     }
+}
+
+/// The model of an IDL file that another subcommand needs. What is wrong with it is shown.
+pub(crate) fn load(
+    path: &Path,
+    include: &[PathBuf],
+    define: &[(String, String)],
+) -> Result<zorb_idl::Model, Failure> {
+    let mut options = zorb_idl::Options::default();
+    options.defines = define.to_vec();
+    let files = zorb_build::Disk::new(include.iter().cloned());
+    zorb_idl::compile(&files, &path.to_string_lossy(), &options).map_err(|found| {
+        show(&found.render(in_colour()));
+        Failure::new(format!("{} is not correct IDL, for the reasons above", path.display()))
+    })
 }
 
 /// Shows diagnostics, which have several lines each, source and carets included.

@@ -27,6 +27,7 @@ mod failure;
 mod idl;
 mod ior;
 mod ping;
+mod repository;
 mod sizes;
 mod soak;
 mod table;
@@ -68,6 +69,7 @@ enum Command {
     Ior(ior::Arguments),
     Ping(ping::Arguments),
     Call(call::Arguments),
+    Repository(repository::Arguments),
     Bridge(bridge::Arguments),
     Bench(bench::Arguments),
     Ttcp(ttcp::Arguments),
@@ -86,6 +88,7 @@ fn run() -> Result<(), Failure> {
         Command::Demo(arguments) => demo::run(arguments, &told),
         Command::Ping(arguments) => ping::run(&arguments, &told),
         Command::Call(arguments) => call::run(&arguments, &told),
+        Command::Repository(arguments) => repository::run(&arguments, &told),
         Command::Bridge(arguments) => bridge::run(&arguments, &told),
         Command::Config(arguments) => config::run(&arguments, &told),
         Command::Idl(arguments) => told.none("idl").and_then(|()| idl::run(&arguments)),

@@ -8,6 +8,7 @@
 //! | [`repository`] | [`Repository`]: what IDL files declare, each type with its TypeCode |
 //! | [`interface`] | [`Interface`]: what can be called at an object |
 //! | [`type_name`] | TypeCodes as IDL writes types |
+//! | [`ifr`] | the interface repository: descriptions served as CORBA objects, and read from them |
 //! | [`written`] | [`Notation`]: values as JSON and as literals, both ways, by their TypeCode |
 //!
 //! ```
@@ -32,9 +33,10 @@
 //! # Dependencies
 //!
 //! `serde_json` reads and prints JSON, `base64` octets in it; `rustc_apfloat` reads and prints `long double` in full
-//! precision, which no stable type of Rust has.
+//! precision, which no stable type of Rust has; `zorb-build` generates the interface repository's stubs at build time.
 #![forbid(unsafe_code)]
 
+pub mod ifr;
 pub mod interface;
 pub mod repository;
 pub mod type_name;

@@ -11,6 +11,7 @@
 
 mod constant;
 mod import;
+mod learn;
 mod types;
 
 use std::collections::HashMap;
@@ -56,7 +57,7 @@ pub struct Definition {
     pub version: String,
     /// What it is declared in; `None` at file level.
     pub parent: Option<Place>,
-    /// What is declared in it, in source order.
+    /// What is declared in it: operations and attributes in source order, then types and constants in source order.
     pub contents: Vec<Place>,
     /// What it is.
     pub content: Content,

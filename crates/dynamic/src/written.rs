@@ -35,6 +35,7 @@ use zorb_cdr::{Any, TCKind, TypeCode};
 use zorb_orb::Orb;
 
 use crate::repository::Repository;
+pub(crate) use compose::write_label;
 use tree::Tree;
 
 /// Why a text is no value of its type, or a value cannot be written: where in it, and what.

@@ -1,12 +1,11 @@
 //! Where an object's interface is learnt: IDL, an interface repository, or the object's server.
 
-use std::io::IsTerminal;
-
-use zorb::{ObjectRef, Orb};
-use zorb_dynamic::{Interface, Repository};
+use zorb::{Interface as _, Kind, ObjectRef, Orb, SystemException};
+use zorb_dynamic::{Interface, Repository, ifr};
 
 use super::Arguments;
 use crate::failure::Failure;
+use crate::{ping, repository};
 
 /// What was learnt.
 #[derive(Debug, Default)]
@@ -18,32 +17,69 @@ pub(super) struct Learnt {
 }
 
 pub(super) fn interface(arguments: &Arguments, orb: &Orb, object: &ObjectRef) -> Result<Learnt, Failure> {
-    let _ = orb;
-    let repository = of_idl(arguments)?;
-    let interface = match &arguments.interface {
-        Some(name) => repository
-            .interface(name)
-            .ok_or_else(|| Failure::usage(format!("the IDL declares no interface {name}")))?,
-        None => of_object(&repository, object)?,
+    if !arguments.idl.is_empty() {
+        let repository = repository::of_idl(&arguments.idl, &arguments.include, &arguments.define)?;
+        let interface = match &arguments.interface {
+            Some(name) => repository
+                .interface(name)
+                .ok_or_else(|| Failure::usage(format!("the IDL declares no interface {name}")))?,
+            None => of_object(&repository, object)?,
+        };
+        return Ok(Learnt { repository, interface });
+    }
+    let definition = match (&arguments.repository, &arguments.interface) {
+        (Some(reference), name) => {
+            let repository = ping::object(orb, reference)?;
+            let wanted = name.as_deref().unwrap_or_else(|| object.type_id());
+            in_repository(&repository, wanted)?
+        }
+        (None, None) => of_server(object)?,
+        (None, Some(name)) => {
+            // The object's server knows the repository: that of the interface which it names itself.
+            let of_server = ifr::CORBA::InterfaceDef::narrow(&of_server(object)?).map_err(unread)?;
+            let repository = of_server.map(|it| it.containing_repository()).transpose().map_err(unread)?;
+            match repository.flatten() {
+                Some(repository) => in_repository(repository.as_object(), name)?,
+                None => return Err(Failure::new("the object's server tells of no interface repository")),
+            }
+        }
     };
+    let interface = ifr::interface(&definition)
+        .map_err(unread)?
+        .ok_or_else(|| Failure::new("what the interface repository has under this name is no interface"))?;
+    let mut repository = Repository::new();
+    repository.learn(&interface);
     Ok(Learnt { repository, interface })
 }
 
-/// What the IDL files declare, each compiled by itself.
-pub(crate) fn of_idl(arguments: &Arguments) -> Result<Repository, Failure> {
-    let mut options = zorb_idl::Options::default();
-    options.defines.clone_from(&arguments.define);
-    let files = zorb_build::Disk::new(arguments.include.iter().cloned());
-    let mut repository = Repository::new();
-    for path in &arguments.idl {
-        let colour = std::io::stderr().is_terminal();
-        let model = zorb_idl::compile(&files, &path.to_string_lossy(), &options).map_err(|found| {
-            eprint!("{}", found.render(colour));
-            Failure::new(format!("{} is not correct IDL, for the reasons above", path.display()))
-        })?;
-        repository.add(&model).map_err(|error| Failure::new(format!("{}: {error}", path.display())))?;
+fn unread(exception: SystemException) -> Failure {
+    Failure::new(format!("cannot read the interface repository: {exception}"))
+}
+
+fn in_repository(repository: &ObjectRef, wanted: &str) -> Result<ObjectRef, Failure> {
+    if wanted.is_empty() {
+        return Err(Failure::usage("the reference names no interface; --interface does"));
     }
-    Ok(repository)
+    let found = ifr::lookup(repository, wanted).map_err(unread)?;
+    found.ok_or_else(|| Failure::new(format!("the interface repository does not know {wanted}")))
+}
+
+/// What the object's server answers to `_get_interface`.
+fn of_server(object: &ObjectRef) -> Result<ObjectRef, Failure> {
+    match object.get_interface() {
+        Ok(Some(definition)) => Ok(definition),
+        Ok(None) => Err(Failure::new(
+            "the object's server does not know its interface; --idl or --repository tells it",
+        )),
+        Err(exception)
+            if matches!(exception.kind, Kind::IntfRepos | Kind::NoImplement | Kind::BadOperation) =>
+        {
+            Err(Failure::new(format!(
+                "the object's server has no interface repository; --idl or --repository tells the interface ({exception})"
+            )))
+        }
+        Err(exception) => Err(Failure::system_exception(format!("_interface: {exception}"))),
+    }
 }
 
 /// The most interfaces that an object is asked for. A file of more is called with `--interface`.
@@ -56,8 +92,8 @@ fn of_object(repository: &Repository, object: &ObjectRef) -> Result<Interface, F
     if let Some(interface) = repository.interface(id) {
         return Ok(interface);
     }
-    let mut declared: Vec<_> =
-        repository.interfaces().filter_map(|it| repository.interface(&it.id)).collect();
+    let declared = repository.interfaces().filter_map(|it| repository.interface(&it.id));
+    let mut declared: Vec<_> = declared.collect();
     declared.sort_by_key(|interface| std::cmp::Reverse(interface.ancestors.len()));
     for interface in declared.iter().take(MOST_ASKED) {
         let is_a = object.is_a(&interface.id);

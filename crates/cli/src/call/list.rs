@@ -27,9 +27,10 @@ pub(super) fn print(learnt: &Learnt, as_json: bool) -> Result<(), Failure> {
     for ancestor in &interface.ancestors {
         writeln!(output, "  inherits {ancestor}")?;
     }
+    writeln!(output)?;
     for signature in interface.operations() {
         if let Some(line) = declared(repository, interface, signature) {
-            write!(output, "\n{}", wrapped(&line))?;
+            write!(output, "{}", wrapped(&line))?;
         }
     }
     Ok(())

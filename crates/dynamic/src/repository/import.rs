@@ -25,7 +25,7 @@ impl Repository {
     }
 
     /// A new definition, or that which has the id.
-    fn put(&mut self, parent: Option<Place>, id: &str, name: &str, content: Content) -> Place {
+    pub(super) fn put(&mut self, parent: Option<Place>, id: &str, name: &str, content: Content) -> Place {
         if let Some(known) = self.place_of(id) {
             let definition = &mut self.definitions[known.0];
             if !is_defined(&definition.content) {

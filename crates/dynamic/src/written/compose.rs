@@ -173,10 +173,7 @@ impl Composer<'_, '_> {
             };
             return match member_of(ty, label) {
                 Some(index) => refused(format!("$case chooses {}, whose value is missing", names[index])),
-                None => {
-                    self.label(label, switched.kind());
-                    Ok(())
-                }
+                None => Ok(write_label(label, switched.kind(), self.to)?),
             };
         };
         let Some(first) = names.iter().position(|known| known == name) else {
@@ -194,21 +191,9 @@ impl Composer<'_, '_> {
             }
             None => (ty.member_label(first).unwrap_or(0), first),
         };
-        self.label(label, switched.kind());
+        write_label(label, switched.kind(), self.to)?;
         let ty = ty.member_type(index).unwrap_or_default();
         self.value(value, &ty).map_err(|error| error.within(name))
-    }
-
-    fn label(&mut self, label: i64, kind: TCKind) {
-        match kind {
-            TCKind::Short | TCKind::UShort => self.to.write_u16(label as u16),
-            TCKind::Long | TCKind::ULong | TCKind::Enum => self.to.write_u32(label as u32),
-            TCKind::LongLong | TCKind::ULongLong => self.to.write_u64(label as u64),
-            TCKind::Boolean => self.to.write_bool(label != 0),
-            // Of no other kind writing it can fail.
-            TCKind::WChar => drop(self.to.write_wchar(WChar(label as u16))),
-            _ => self.to.write_u8(label as u8),
-        }
     }
 
     fn run(&mut self, tree: &Tree, ty: &TypeCode) -> Composed {
@@ -307,6 +292,19 @@ impl Composer<'_, '_> {
         };
         Ok(ObjectRef::encode(object.as_ref(), self.to)?)
     }
+}
+
+/// Writes a union's discriminator of this kind, of which `label` has the bits.
+pub(crate) fn write_label(label: i64, kind: TCKind, to: &mut Encoder<'_>) -> Result<(), EncodeError> {
+    match kind {
+        TCKind::Short | TCKind::UShort => to.write_u16(label as u16),
+        TCKind::Long | TCKind::ULong | TCKind::Enum => to.write_u32(label as u32),
+        TCKind::LongLong | TCKind::ULongLong => to.write_u64(label as u64),
+        TCKind::Boolean => to.write_bool(label != 0),
+        TCKind::WChar => to.write_wchar(WChar(label as u16))?,
+        _ => to.write_u8(label as u8),
+    }
+    Ok(())
 }
 
 /// The type for people: its name, or what it is.

@@ -18,7 +18,7 @@ pub struct Poller<R, E> {
 }
 
 enum State<R, E> {
-    Waiting(Pending<R, E>),
+    Waiting(Box<Pending<R, E>>),
     Ready(Result<R, E>),
     Taken,
 }
@@ -26,7 +26,7 @@ enum State<R, E> {
 impl<R, E: OperationError> Pending<R, E> {
     /// The same call, to be asked for its outcome.
     pub fn poller(self) -> Poller<R, E> {
-        Poller { state: State::Waiting(self) }
+        Poller { state: State::Waiting(Box::new(self)) }
     }
 }
 
@@ -65,7 +65,7 @@ impl<R, E: OperationError> Poller<R, E> {
     /// The call itself, as a future. `None` if its outcome is there already, or was taken.
     pub fn into_pending(self) -> Option<Pending<R, E>> {
         match self.state {
-            State::Waiting(pending) => Some(pending),
+            State::Waiting(pending) => Some(*pending),
             _ => None,
         }
     }

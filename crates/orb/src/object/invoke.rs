@@ -4,16 +4,18 @@
 use std::mem;
 
 use zorb_cdr::{DecodeError, Decoder, EncodeError, Encoder, Format};
-use zorb_giop::{Reply, ReplyStatus, ResponseFlags};
+use zorb_giop::{Reply, ReplyStatus, ResponseFlags, ServiceContexts};
 
 use super::ObjectRef;
 use super::asynchronous::{Flight, Pending};
+use super::intercepted::travel_seen;
 use super::journey::{Journey, Next, is_for_the_caller};
 use crate::client::failure::{Failure, Step};
 use crate::client::message::{Outgoing, WriteArguments};
 use crate::client::slot::Outcome;
 use crate::client::unsettled;
 use crate::exception::SystemException;
+use crate::interceptors::Passage;
 use crate::policy::SyncScope;
 use crate::probes::{Point, passed};
 use crate::raised::{OperationError, Raises};
@@ -91,8 +93,11 @@ pub(crate) fn travel<'a>(
     read: &mut ReadReply<'_>,
 ) -> Result<(), SystemException> {
     passed(Point::Begin);
+    if let Some(passage) = Passage::of(target, || operation.name.into(), response, ServiceContexts::new) {
+        return travel_seen(passage, target, operation, response, arguments, read);
+    }
     let mut journey = Journey::new(target, operation, response)?;
-    let mut outgoing = Outgoing { operation, response, arguments };
+    let mut outgoing = Outgoing { operation, response, arguments, contexts: None };
     let mut may_join = true;
     loop {
         let next = match attempt(target, &mut journey, &mut outgoing, read, &mut may_join) {
@@ -110,7 +115,7 @@ pub(crate) fn travel<'a>(
 
 /// Sends once, and waits for what comes back. A failure leaves the journey to decide whether to try again.
 #[inline]
-fn attempt<'a>(
+pub(super) fn attempt<'a>(
     target: &ObjectRef,
     journey: &mut Journey,
     outgoing: &mut Outgoing<'_, 'a>,

@@ -36,6 +36,12 @@ impl Adapters {
     /// Serves a request in this thread, hands it to the thread that must, or keeps it until its manager lets it through.
     #[inline]
     pub(crate) fn serve(mut request: ServerRequest) {
+        if request.call().orb().interceptors().is_some() {
+            match request.begin_watch() {
+                Some(watched) => request = watched,
+                None => return,
+            }
+        }
         let adapters = request.call().orb().adapters();
         let key = request.object_key();
         let parsed = Key::parse(key);

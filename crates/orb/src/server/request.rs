@@ -14,19 +14,21 @@ use std::sync::Arc;
 use bytes::Bytes;
 use zorb_cdr::{Body, CodeSets, Decode, DecodeError, Decoder, Encode, EncodeError, Encoder, Version};
 use zorb_giop::code_sets::ServerCodeSets;
-use zorb_giop::{ReplyStatus, Request, Target};
+use zorb_giop::{ReplyStatus, Request, Target, request_end};
 
 pub use super::call::Call;
-use super::call::{Origin, Place, Remote};
+use super::call::{Aside, Origin, Place, Remote};
 use super::connection::Connection;
 use super::implicit::Implicit;
 use super::order::Ordered;
 use super::reply;
 use crate::exception::{Completion, Kind, Minor, SystemException};
+use crate::interceptors::{Outcome, Watch};
 use crate::marshal::{decode_exception, encode_exception};
 use crate::object::ObjectRef;
 use crate::orb::Orb;
 use crate::poa::Active;
+use crate::policy::invocation::has_passed;
 use crate::probes::{Point, passed};
 use crate::raised::{OperationError, Raised};
 use crate::rt::Operations;
@@ -49,7 +51,7 @@ impl ServerRequest {
         let owed = request.response.0 & 3 == zorb_giop::ResponseFlags::WITH_TARGET.0;
         let key = match &request.target {
             Target::ObjectKey(_) => None,
-            target => target.object_key().map(Box::new),
+            target => target.object_key(),
         };
         let octets = u32::try_from(request.body.len()).unwrap_or(u32::MAX);
         let call = Call {
@@ -57,7 +59,7 @@ impl ServerRequest {
             origin: Origin::Remote(Remote {
                 connection,
                 request,
-                key,
+                aside: key.map(|key| Box::new(Aside { key: Some(key), watch: None })),
                 code_sets: CodeSets::default(),
                 owed,
                 oneway: !owed,
@@ -98,7 +100,7 @@ impl ServerRequest {
     #[inline]
     pub(super) fn names_its_object(&self) -> bool {
         let names =
-            |remote: &Remote| remote.key.is_some() || matches!(remote.request.target, Target::ObjectKey(_));
+            |remote: &Remote| matches!(remote.request.target, Target::ObjectKey(_)) || remote.has_key_aside();
         self.remote().is_some_and(names)
     }
 
@@ -259,6 +261,9 @@ impl ServerRequest {
 
     /// The same of an exception in an any, which has the id before its members.
     pub(crate) fn user_exception_of(mut self, exception: &zorb_cdr::Any) {
+        if self.is_watched() && !self.end_watch_in_any(exception) {
+            return;
+        }
         self.answer(ReplyStatus::USER_EXCEPTION, |to| exception.encode_value(to));
     }
 
@@ -280,6 +285,13 @@ impl ServerRequest {
 
     /// Sends the caller to another object, for this time or for good (which only GIOP 1.2 can say).
     pub(crate) fn forward(mut self, to: &ObjectRef, permanent: bool) {
+        self.answer_forward(to, permanent);
+    }
+
+    pub(super) fn answer_forward(&mut self, to: &ObjectRef, permanent: bool) {
+        if self.is_watched() && !self.end_watch(|_| Outcome::Forward(to.clone())) {
+            return;
+        }
         let status =
             match permanent && self.remote().is_some_and(|remote| remote.request.version >= Version::V1_2) {
                 true => ReplyStatus::LOCATION_FORWARD_PERM,
@@ -292,6 +304,9 @@ impl ServerRequest {
     pub(crate) fn ask_back(mut self) {
         if !self.expects_reply() {
             tracing::warn!(peer = ?self.call().peer(), "a oneway was dropped: it lacks the name of its operation, or of its object");
+        }
+        if self.is_watched() && !self.end_watch(|_| Outcome::Retry) {
+            return;
         }
         self.answer(ReplyStatus::NEEDS_ADDRESSING_MODE, |to| {
             to.write_u16(zorb_giop::AddressingDisposition::KEY_ADDR.0);
@@ -306,7 +321,10 @@ impl ServerRequest {
             && !remote.owed
         {
             let (format, id) = (remote.format(), remote.request.id);
-            let _ = reply::send(&remote.connection, format, id, ReplyStatus::NO_EXCEPTION, false, |_| Ok(()));
+            let _ =
+                reply::send(&remote.connection, format, id, ReplyStatus::NO_EXCEPTION, false, None, |_| {
+                    Ok(())
+                });
         }
     }
 
@@ -321,6 +339,21 @@ impl ServerRequest {
     #[inline(always)]
     pub(super) fn is_given_up(&self) -> bool {
         self.expects_reply() && self.call().is_cancelled()
+    }
+
+    /// Why it is not to be started any more, where its contexts say until when it was wanted, or what cannot be read of that.
+    #[cold]
+    fn overdue(&self) -> Option<SystemException> {
+        match request_end(self.call().contexts()) {
+            Ok(end) => {
+                let operation = self.operation();
+                let text = || format!("{operation}: the request was not started by its end time");
+                end.is_some_and(has_passed).then(|| SystemException::Timeout(text()))
+            }
+            Err(error) => {
+                Some(decode_exception(&error, Completion::No).context("service context INVOCATION_POLICIES"))
+            }
+        }
     }
 
     /// A number that no other living request has.
@@ -360,6 +393,11 @@ impl ServerRequest {
         &mut self.0
     }
 
+    /// Whether its caller waits, or has waited, for its end.
+    pub(super) fn is_two_way(&self) -> bool {
+        self.remote().is_some_and(|remote| !remote.oneway)
+    }
+
     /// Gives the answer, once. What cannot be written becomes an exception.
     #[inline]
     fn answer<'r>(
@@ -367,13 +405,16 @@ impl ServerRequest {
         status: ReplyStatus,
         body: impl FnOnce(&mut Encoder<'r>) -> Result<(), EncodeError>,
     ) {
+        if self.is_watched() && !self.end_watch_in_result() {
+            return;
+        }
         let Some(remote) = self.remote_mut() else { return };
         if !mem::replace(&mut remote.owed, false) {
             return;
         }
-        let id = remote.request.id;
+        let (id, contexts) = (remote.request.id, remote.watch().map(Watch::reply_contexts));
         if let Err(error) =
-            reply::send(&remote.connection, remote.format(), id, status, remote.by_number, body)
+            reply::send(&remote.connection, remote.format(), id, status, remote.by_number, contexts, body)
         {
             remote.owed = true;
             self.answer_unwritable(&error);
@@ -387,13 +428,19 @@ impl ServerRequest {
     }
 
     fn answer_user_exception(&mut self, repository_id: &str, members: &dyn Encode) {
+        if self.is_watched() && !self.end_watch_in_user_exception(repository_id, members) {
+            return;
+        }
         self.answer(ReplyStatus::USER_EXCEPTION, |to| {
             to.write_string(repository_id)?;
             members.encode(to)
         });
     }
 
-    fn answer_exception(&mut self, exception: &SystemException) {
+    pub(super) fn answer_exception(&mut self, exception: &SystemException) {
+        if self.is_watched() && !self.end_watch(|_| Outcome::System(exception.clone())) {
+            return;
+        }
         tracing::debug!(operation = self.operation(), peer = ?self.call().peer(), %exception, "exception raised");
         self.answer(ReplyStatus::SYSTEM_EXCEPTION, |to| {
             to.write_string(exception.kind.repository_id())?;
@@ -405,6 +452,13 @@ impl ServerRequest {
 
     #[cold]
     fn answer_for_the_silent(&mut self) {
+        if !self.expects_reply() && !std::thread::panicking() {
+            self.end_watch(|request| match request.is_two_way() {
+                true => Outcome::Unknown,
+                false => Outcome::Sent,
+            });
+            return;
+        }
         let (kind, detail) = match std::thread::panicking() {
             true => (Kind::Unknown, "the servant panicked"),
             false => (Kind::NoResponse, "the servant dropped the request unanswered"),
@@ -416,7 +470,7 @@ impl ServerRequest {
 impl Drop for ServerRequest {
     #[inline]
     fn drop(&mut self) {
-        if self.expects_reply() {
+        if self.expects_reply() || self.is_watched() {
             self.answer_for_the_silent();
         }
         if let Some(remote) = self.remote_mut() {
@@ -430,11 +484,33 @@ impl Drop for ServerRequest {
 /// Runs a request on its servant: the implicit operations here, all others by the skeleton.
 #[inline(always)]
 pub(crate) fn invoke(servant: &dyn Skeleton, request: ServerRequest) {
+    if request.is_watched() {
+        return invoke_watched(servant, request);
+    }
+    run(servant, request);
+}
+
+#[cold]
+#[inline(never)]
+fn invoke_watched(servant: &dyn Skeleton, request: ServerRequest) {
+    let (_upcall, request) = request.receive_watched(servant);
+    if let Some(request) = request {
+        run(servant, request);
+    }
+}
+
+#[inline(always)]
+fn run(servant: &dyn Skeleton, request: ServerRequest) {
     let implicit = match request.operation_bytes() {
         [b'_', ..] => Implicit::named(request.operation()),
         [] => request.number().and_then(Implicit::numbered),
         _ => None,
     };
+    if !request.call().contexts().is_empty()
+        && let Some(late) = request.overdue()
+    {
+        return request.system_exception(late);
+    }
     if let Some(implicit) = implicit
         && !servant.serves_implicit_operations()
     {

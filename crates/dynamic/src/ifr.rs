@@ -1,0 +1,25 @@
+//! The interface repository (CORBA 3.3 part 1, chapter 14): descriptions as objects, served and read.
+//!
+//! ```text
+//! Repository ── serve ──► objects CORBA::Repository, ModuleDef, InterfaceDef, …      (any ORB's tools read them)
+//! Interface ◄── read ──── a CORBA::InterfaceDef of any ORB's repository
+//! ```
+//!
+//! Served is the side that reads: lookups, contents, descriptions, and the objects of types, anonymous ones too. What would
+//! change a repository (`create_…`, `destroy`, `move`, setting attributes) is answered with `NO_PERMISSION`: IDL files are
+//! what is to be changed. Components and homes are served as the interfaces that stand for them, event types as values,
+//! bit sets and bit masks as aliases; a map's pair, which has no name, has no object.
+
+mod describe;
+mod read;
+mod serve;
+mod subject;
+
+pub use read::{interface, lookup};
+pub use serve::{NAME, serve};
+
+mod generated {
+    include!(concat!(env!("OUT_DIR"), "/InterfaceRepository.rs"));
+}
+/// The stubs and types of `idl/InterfaceRepository.idl`.
+pub use generated::CORBA;
