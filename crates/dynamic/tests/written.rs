@@ -289,6 +289,10 @@ fn nesting_ends() {
     let json = |depth| world.notation().from_argument(&nested(depth), &world.ty("M::Tree"));
     assert!(json(63).is_ok());
     assert!(json(65).is_err());
+    let link = |next| json!({"name": "", "number": 1, "next": next});
+    let chain = (0..120).fold(json!(null), |next, _| link(next));
+    let value = world.notation().from_json(&chain, &world.ty("M::Link")).unwrap();
+    assert_eq!(world.notation().to_json(&value).unwrap(), chain);
     let deep = (0..200).fold(json!(1), |inner, _| json!([inner]));
     let told = world.notation().from_json(&deep, &world.ty("long")).unwrap_err();
     assert_eq!(told.to_string(), "JSON nests at most 128 deep");
