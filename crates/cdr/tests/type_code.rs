@@ -70,6 +70,21 @@ fn what_is_sent_is_received() {
     }
 }
 
+/// Indirections to aliases and sequences that hold the place where they stand are legal, and JacORB refuses them.
+#[test]
+fn what_is_unfinished_is_led_to_only_where_it_can_contain_itself() {
+    let part = tree("IDL:Tree:1.0").member_type(1).expect("there");
+    assert_eq!(part.kind(), TCKind::Alias);
+    let octets = octets(&part, 0);
+    let word = |at: usize| u32::from_ne_bytes(octets[at..at + 4].try_into().expect("four octets"));
+    let indirections: Vec<usize> =
+        (0..octets.len() - 7).step_by(4).filter(|at| word(*at) == u32::MAX).collect();
+    assert_eq!(indirections.len(), 1);
+    let to = (indirections[0] + 4).wrapping_add_signed(word(indirections[0] + 4) as i32 as isize);
+    assert_eq!(word(to), TCKind::Struct.number());
+    assert_eq!(decode(&octets, ByteOrder::NATIVE).expect("decodes"), part);
+}
+
 /// A part stands for itself: its indirections are made anew.
 #[test]
 fn what_was_received_is_sent_on_as_it_was() {

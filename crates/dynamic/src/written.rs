@@ -17,7 +17,8 @@
 //! | any | `{"type": "IDL type", "value": …}`; empty: `null` | |
 //! | TypeCode | the type's name in IDL, as a string | a word if it has no spaces or brackets |
 //! | references | any reference's text, or `null` | `IOR:…`, `corbaloc:…` |
-//! | valuetypes | `null`: values do not travel in an any yet | |
+//! | valuetype | as a struct, with the members of its bases first, or `null`; what was shared stands everywhere. Not: circles, custom values, values of derived types, and any but null as a `ValueBase` | |
+//! | boxed value | what it holds, or `null` | |
 //!
 //! Literals are a superset of JSON: members' names and simple strings need no quotes, and commas may end a list. Literals
 //! nest at most 64 deep, JSON at most 128.

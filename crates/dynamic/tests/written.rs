@@ -29,6 +29,11 @@ module M {
   struct Held { any value; CORBA::TypeCode type; };
   typedef map<string, long> Ages;
   struct Empty {};
+  valuetype Base { public string name; };
+  valuetype Link : Base { private long number; public Link next; };
+  valuetype Boxed sequence<long>;
+  custom valuetype Own { public long number; };
+  struct Values { Link head; long behind; Boxed box; Base root; ValueBase some; };
 };
 "#;
 
@@ -193,6 +198,33 @@ fn anys_types_and_references() {
 }
 
 #[test]
+fn values_are_written_as_structs_are() {
+    let world = World::new();
+    let end = r#"{name: "b", number: 2, next: null}"#;
+    world.same("M::Link", "null", json!(null));
+    world.same("M::Link", end, json!({"name": "b", "number": 2, "next": null}));
+    let values = format!(
+        r#"{{head: {{name: "a", number: 1, next: {end}}}, behind: 7, box: [1, 2], root: {{name: "c"}}, some: null}}"#
+    );
+    let json = json!({"head": {"name": "a", "number": 1, "next": {"name": "b", "number": 2, "next": null}},
+        "behind": 7, "box": [1, 2], "root": {"name": "c"}, "some": null});
+    world.same("M::Values", &values, json);
+    world.same(
+        "any",
+        &format!("{{type: M::Link, value: {end}}}"),
+        json!({"type": "M::Link",
+        "value": {"name": "b", "number": 2, "next": null}}),
+    );
+    assert_eq!(world.refused("M::Link", r#"{name: "b", number: x, next: null}"#), "number: x is no long");
+    assert_eq!(
+        world.refused("M::Link", r#"{name: "b", number: 1, next: {name: "c", next: null}}"#),
+        "next: number is missing in Link"
+    );
+    assert!(world.refused("M::Own", "{number: 1}").contains("custom"));
+    assert!(world.refused("ValueBase", "{}").contains("only null is a ValueBase"));
+}
+
+#[test]
 fn errors_say_where_and_what() {
     let world = World::new();
     for (ty, text, told) in [
@@ -257,6 +289,10 @@ fn nesting_ends() {
     let json = |depth| world.notation().from_argument(&nested(depth), &world.ty("M::Tree"));
     assert!(json(63).is_ok());
     assert!(json(65).is_err());
+    let link = |next| json!({"name": "", "number": 1, "next": next});
+    let chain = (0..120).fold(json!(null), |next, _| link(next));
+    let value = world.notation().from_json(&chain, &world.ty("M::Link")).unwrap();
+    assert_eq!(world.notation().to_json(&value).unwrap(), chain);
     let deep = (0..200).fold(json!(1), |inner, _| json!([inner]));
     let told = world.notation().from_json(&deep, &world.ty("long")).unwrap_err();
     assert_eq!(told.to_string(), "JSON nests at most 128 deep");

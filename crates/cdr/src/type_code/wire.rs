@@ -108,11 +108,17 @@ impl Writer<'_> {
         if self.depth == MOST_NESTED {
             return Err(invalid("its parts are nested too deep"));
         }
-        self.places.insert(index, to.len());
+        let place = to.len();
+        // Nothing leads to what is unfinished but to what can contain itself: JacORB reads no others. A sequence in a struct
+        // that it holds is written once more.
+        if node.kind.is_recursive() {
+            self.places.insert(index, place);
+        }
         to.write_u32(node.kind.number());
         self.depth += 1;
         to.encapsulation(|to| self.write_parameters(node, to))?;
         self.depth -= 1;
+        self.places.insert(index, place);
         Ok(())
     }
 

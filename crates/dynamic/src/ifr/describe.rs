@@ -215,8 +215,8 @@ impl Describing<'_> {
         operations.collect()
     }
 
-    fn all_attributes<'s, T>(
-        &'s self,
+    fn all_attributes<T>(
+        &self,
         of: &Definition,
         describe: impl Fn(&Self, &Definition, &AttributeContent) -> T,
     ) -> Vec<T> {

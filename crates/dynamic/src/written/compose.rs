@@ -5,8 +5,8 @@ use base64::engine::general_purpose::STANDARD;
 use rustc_apfloat::Float;
 use rustc_apfloat::ieee::Quad;
 use zorb_cdr::{
-    Any, ByteOrder, Char, CodeSets, Decoder, Encode, EncodeError, Encoder, Fixed, Format, LongDouble, TCKind,
-    TypeCode, Version, WChar,
+    Any, ByteOrder, Char, CodeSets, Decoder, DynAny, Encode, EncodeError, Encoder, Fixed, Format, LongDouble,
+    TCKind, TypeCode, Version, WChar,
 };
 use zorb_orb::ObjectRef;
 
@@ -106,7 +106,7 @@ impl Composer<'_, '_> {
             }
             TCKind::Value | TCKind::ValueBox | TCKind::Event => match tree {
                 Tree::Null => self.to.write_u32(0),
-                _ => return refused(format!("values of {} travel as null only here", named(ty))),
+                _ => self.valuetype(tree, ty)?,
             },
             kind => return refused(format!("a {kind} cannot be written as text")),
         }
@@ -132,23 +132,35 @@ impl Composer<'_, '_> {
     }
 
     fn structure(&mut self, tree: &Tree, ty: &TypeCode) -> Composed {
-        let Tree::Members(given) = tree else {
-            return other(tree, &format!("{}: {{member: value, …}}", named(ty)));
-        };
         let count = ty.member_count().unwrap_or(0);
         let names: Vec<String> = (0..count).map(|index| member_name(ty, index)).collect();
-        if let Some((unknown, _)) = given.iter().find(|(name, _)| !names.contains(name)) {
-            let there = if names.is_empty() { "it has none".to_owned() } else { names.join(", ") };
-            return refused(format!("{} has no member {unknown:?}: {there}", named(ty)));
-        }
-        for (index, name) in names.iter().enumerate() {
-            let Some((_, value)) = given.iter().find(|(given, _)| given == name) else {
-                return refused(format!("{name} is missing in {}", named(ty)));
-            };
+        for (index, (name, value)) in members_of(tree, ty, &names)?.into_iter().enumerate() {
             let ty = ty.member_type(index).unwrap_or_default();
             self.value(value, &ty).map_err(|error| error.within(name))?;
         }
         Ok(())
+    }
+
+    /// A value's members, those of its bases first; what a box holds.
+    fn valuetype(&mut self, tree: &Tree, ty: &TypeCode) -> Composed {
+        if ty.id() == Some("IDL:omg.org/CORBA/ValueBase:1.0") {
+            return refused("which valuetype it is of is not said: only null is a ValueBase here".to_owned());
+        }
+        let mut value = DynAny::new(ty)?;
+        value.set_to_value()?;
+        if ty.kind() == TCKind::ValueBox {
+            let held = self.notation.compose(tree, &ty.content_type().unwrap_or_default())?;
+            value.index(0)?.assign_any(&held)?;
+        } else {
+            let names: Vec<String> = value.member_names()?.map(str::to_owned).collect();
+            let given = members_of(tree, ty, &names)?;
+            for (component, (name, tree)) in value.components()?.zip(given) {
+                let composed = self.notation.compose(tree, component.type_code());
+                let composed = composed.map_err(|error| error.within(name))?;
+                component.assign_any(&composed)?;
+            }
+        }
+        Ok(value.to_any()?.encode_value_owned(self.to)?)
     }
 
     fn union(&mut self, tree: &Tree, ty: &TypeCode) -> Composed {
@@ -305,6 +317,26 @@ pub(crate) fn write_label(label: i64, kind: TCKind, to: &mut Encoder<'_>) -> Res
         _ => to.write_u8(label as u8),
     }
     Ok(())
+}
+
+/// What is given for each of these members, in their order.
+fn members_of<'t>(
+    tree: &'t Tree,
+    ty: &TypeCode,
+    names: &'t [String],
+) -> Result<Vec<(&'t str, &'t Tree)>, WrittenError> {
+    let Tree::Members(given) = tree else {
+        return other(tree, &format!("{}: {{member: value, …}}", named(ty)));
+    };
+    if let Some((unknown, _)) = given.iter().find(|(name, _)| !names.contains(name)) {
+        let there = if names.is_empty() { "it has none".to_owned() } else { names.join(", ") };
+        return refused(format!("{} has no member {unknown:?}: {there}", named(ty)));
+    }
+    let find = |name: &'t String| match given.iter().find(|(given, _)| given == name) {
+        Some((_, value)) => Ok((name.as_str(), value)),
+        None => refused(format!("{name} is missing in {}", named(ty))),
+    };
+    names.iter().map(find).collect()
 }
 
 /// The type for people: its name, or what it is.

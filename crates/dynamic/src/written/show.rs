@@ -1,8 +1,12 @@
 //! A value as a [`Tree`].
 
+use std::cell::Cell;
+
 use rustc_apfloat::ieee::{Double, Quad};
 use rustc_apfloat::{Float, FloatConvert};
-use zorb_cdr::{Any, Char, Decode, DecodeError, Decoder, LongDouble, TCKind, TypeCode, WChar};
+use zorb_cdr::{
+    Any, Char, Decode, DecodeError, Decoder, DynAny, DynAnyError, LongDouble, TCKind, TypeCode, WChar,
+};
 use zorb_orb::ObjectRef;
 
 use super::compose::{member_name, member_of, named};
@@ -15,11 +19,32 @@ impl From<DecodeError> for WrittenError {
     }
 }
 
+impl From<DynAnyError> for WrittenError {
+    fn from(error: DynAnyError) -> Self {
+        WrittenError::new(error.to_string())
+    }
+}
+
 type Shown = Result<Tree, WrittenError>;
+
+/// Octets of values of valuetypes that are shown, each as often as it is shared: a message of few octets can describe values
+/// without end.
+const MOST_OCTETS: usize = 64 << 20;
 
 impl Notation<'_> {
     pub(super) fn show(&self, value: &Any) -> Shown {
-        let mut from = value.decoder().with_context(self.orb);
+        Show { notation: self, left: Cell::new(MOST_OCTETS) }.any_of(value)
+    }
+}
+
+struct Show<'s> {
+    notation: &'s Notation<'s>,
+    left: Cell<usize>,
+}
+
+impl Show<'_> {
+    fn any_of(&self, value: &Any) -> Shown {
+        let mut from = value.decoder().with_context(self.notation.orb);
         self.part(value.type_code(), &mut from)
     }
 
@@ -74,13 +99,13 @@ impl Notation<'_> {
                 let inner = TypeCode::decode(from)?;
                 self.nested(from, |from| self.any(&inner, from))?
             }
-            TCKind::TypeCode => Tree::Word(self.repository.type_name(&TypeCode::decode(from)?)),
+            TCKind::TypeCode => Tree::Word(self.notation.repository.type_name(&TypeCode::decode(from)?)),
             TCKind::ObjRef | TCKind::Component | TCKind::Home => self.reference(from)?,
             TCKind::AbstractInterface => match from.read_bool()? {
                 true => self.reference(from)?,
                 false => null_value(ty, from)?,
             },
-            TCKind::Value | TCKind::ValueBox | TCKind::Event => null_value(ty, from)?,
+            TCKind::Value | TCKind::ValueBox | TCKind::Event => self.value(ty, from)?,
             kind => return Err(WrittenError::new(format!("a {kind} has no text"))),
         })
     }
@@ -133,13 +158,43 @@ impl Notation<'_> {
         if ty.kind() == TCKind::Null {
             return Ok(Tree::Null);
         }
-        let ty = Tree::Word(self.repository.type_name(ty));
+        let ty = Tree::Word(self.notation.repository.type_name(ty));
         Ok(Tree::Members(vec![("type".to_owned(), ty), ("value".to_owned(), value)]))
+    }
+
+    /// A value as its members, those of its bases first; a boxed one as what it holds.
+    fn value(&self, ty: &TypeCode, from: &mut Decoder<'_>) -> Shown {
+        let whole = Any::decode_value(ty.clone(), from)?;
+        let octets = whole.decoder().remaining();
+        let left = self.left.get().checked_sub(octets);
+        let left = left.ok_or_else(|| WrittenError::new("its values are shared too often to be written"))?;
+        self.left.set(left);
+        let mut value = DynAny::from_any(&whole)?;
+        if value.is_null()? {
+            return Ok(Tree::Null);
+        }
+        let names: Vec<String> = match ty.kind() {
+            TCKind::ValueBox => Vec::new(),
+            _ => value.member_names()?.map(str::to_owned).collect(),
+        };
+        let mut members = Vec::new();
+        for (index, component) in value.components()?.enumerate() {
+            let name = names.get(index).cloned().unwrap_or_default();
+            let shown = component.to_any().map_err(WrittenError::from).and_then(|any| self.any_of(&any));
+            members.push((name.clone(), shown.map_err(|error| error.within(&name))?));
+        }
+        match (ty.kind(), members.pop()) {
+            (TCKind::ValueBox, Some((_, held))) => Ok(held),
+            (_, last) => {
+                members.extend(last);
+                Ok(Tree::Members(members))
+            }
+        }
     }
 
     fn reference(&self, from: &mut Decoder<'_>) -> Shown {
         Ok(match ObjectRef::decode(from)? {
-            Some(object) => Tree::Word(self.orb.object_to_string(Some(&object))),
+            Some(object) => Tree::Word(self.notation.orb.object_to_string(Some(&object))),
             None => Tree::Null,
         })
     }
