@@ -243,6 +243,11 @@ fn graphs() {
 }
 
 #[test]
+fn graph_anys() {
+    drive(&zorb::cdr::fuzz::graph_any_seeds(), 4 * CASES, zorb::cdr::fuzz::graph_anys);
+}
+
+#[test]
 fn idl() {
     // A case costs a hundred times what those above do: it compiles the text, and includes it in itself.
     drive_sparsely(&idl_seeds(), 16, 500, zorb_idl::fuzz::idl);
@@ -261,6 +266,7 @@ fn corpus() {
         ("values", value_seeds()),
         ("anys", any_seeds()),
         ("graphs", zorb::cdr::fuzz::graph_seeds()),
+        ("graph_anys", zorb::cdr::fuzz::graph_any_seeds()),
         ("idl", idl_seeds()),
     ] {
         let directory = root().join("fuzz/corpus").join(target);

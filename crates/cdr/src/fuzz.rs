@@ -3,8 +3,10 @@
 //! They are always compiled, so that tests drive them with a seeded mutator on the stable toolchain and a cargo-fuzz
 //! target is one line.
 
+mod graph_anys;
 mod graphs;
 
+pub use graph_anys::{graph_any_seeds, graph_anys};
 pub use graphs::{graph_seeds, graphs};
 
 use crate::{
