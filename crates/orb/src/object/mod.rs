@@ -10,6 +10,7 @@ pub mod considered;
 pub mod here;
 pub mod invoke;
 pub(crate) mod journey;
+pub mod local;
 pub(crate) mod route;
 pub mod undecoded;
 pub(crate) mod url;
