@@ -26,8 +26,11 @@ pub struct ValueInfo {
     truncatable: bool,
     custom: bool,
     derived: &'static [fn() -> &'static ValueInfo],
-    read: Option<fn(&mut Decoder<'_>) -> Result<Box<dyn State>, DecodeError>>,
+    read: Option<Read>,
 }
+
+/// Reads the state of a value.
+type Read = fn(&mut Decoder<'_>) -> Result<Box<dyn State>, DecodeError>;
 
 /// The repository id of what all valuetypes are derived from.
 pub(crate) const VALUE_BASE: &str = "IDL:omg.org/CORBA/ValueBase:1.0";
@@ -79,7 +82,7 @@ impl ValueInfo {
         self.base.map(|base| base())
     }
 
-    pub(super) fn read(&self) -> Option<fn(&mut Decoder<'_>) -> Result<Box<dyn State>, DecodeError>> {
+    pub(super) fn read(&self) -> Option<Read> {
         self.read
     }
 
