@@ -278,6 +278,11 @@ fn graphs() {
 }
 
 #[test]
+fn graph_anys() {
+    drive(&zorb::cdr::fuzz::graph_any_seeds(), 4 * CASES, zorb::cdr::fuzz::graph_anys);
+}
+
+#[test]
 fn idl() {
     // A case costs a hundred times what those above do: it compiles the text, and includes it in itself.
     drive_sparsely(&idl_seeds(), 16, 500, zorb_idl::fuzz::idl);
@@ -297,6 +302,7 @@ fn corpus() {
         ("anys", any_seeds()),
         ("dynamic", dynamic_seeds()),
         ("graphs", zorb::cdr::fuzz::graph_seeds()),
+        ("graph_anys", zorb::cdr::fuzz::graph_any_seeds()),
         ("idl", idl_seeds()),
     ] {
         let directory = root().join("fuzz/corpus").join(target);

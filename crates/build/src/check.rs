@@ -4,14 +4,14 @@ use std::collections::hash_map::Entry;
 use std::collections::{HashMap, HashSet};
 
 use zorb_idl::model::{
-    Definition, DefinitionId, DefinitionKind, Direction, Feature, Interface, InterfaceFlavor, Operation, Type,
+    Definition, DefinitionId, DefinitionKind, Direction, Feature, Interface, Operation, Type,
 };
 use zorb_idl::{Diagnostic, Diagnostics, Span};
 
 use crate::idl_text::type_text;
 use crate::operations::number;
 use crate::plan::Plan;
-use crate::scope::WIDEST_TUPLE;
+use crate::scope::{WIDEST_TUPLE, is_local};
 
 /// Everything in what is to be generated that has no mapping yet.
 pub(crate) fn check(plan: &Plan<'_>) -> Diagnostics {
@@ -149,7 +149,10 @@ impl Checker<'_> {
         }
         for base in self.plan.model.ancestors(of.id) {
             let base_of = self.plan.model.definition(base);
-            if let Some(what) = unmapped(&base_of.kind).or_else(|| self.without_runtime(base_of)) {
+            let is_local = |id| is_local(self.plan.model, id);
+            let what = (is_local(of.id) && !is_local(base)).then_some("an interface that is not local,");
+            let what = what.or_else(|| unmapped(&base_of.kind)).or_else(|| self.without_runtime(base_of));
+            if let Some(what) = what {
                 let name = self.plan.model.scoped_name(base);
                 self.report(&format!("inheritance from {what} `{name}`"), of.span);
             }
@@ -208,10 +211,7 @@ const MOST_FEATURES: usize = 32_767;
 /// What kind of definition it is, if it has no mapping.
 fn unmapped(kind: &DefinitionKind) -> Option<&'static str> {
     match kind {
-        DefinitionKind::Interface(it) => match it.flavor {
-            InterfaceFlavor::Plain | InterfaceFlavor::Abstract => None,
-            InterfaceFlavor::Local => Some("local interface"),
-        },
+        DefinitionKind::Interface(_) => None,
         DefinitionKind::ValueType(it) if it.event => Some("event type"),
         DefinitionKind::ValueType(_) => None,
         DefinitionKind::ValueBox(_) => None,

@@ -171,6 +171,9 @@ fn part(scope: &Scope<'_>, ty: &Type) -> TokenStream {
                 DefinitionKind::Interface(it) if it.flavor == InterfaceFlavor::Abstract => {
                     quote!(|to| #rt::describe::abstract_interface(to, #id, #spelt))
                 }
+                DefinitionKind::Interface(it) if it.flavor == InterfaceFlavor::Local => {
+                    quote!(|to| #rt::describe::local_interface(to, #id, #spelt))
+                }
                 DefinitionKind::Interface(_) => quote!(|to| to.interface(#id, #spelt)),
                 _ => {
                     let ty = scope.ty(ty);

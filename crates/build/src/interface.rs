@@ -6,10 +6,13 @@
 //! AccountServant      the trait of implementations; one supertrait per base
 //! account             the types nested in the interface, and the errors of its operations
 //! ```
+//!
+//! A local interface is a trait and such a module.
 
 mod asynchronous;
 mod client;
 mod errors;
+mod local;
 mod server;
 
 use proc_macro2::{Ident, TokenStream};
@@ -28,7 +31,10 @@ use crate::scope::Scope;
 pub(crate) fn interface(plan: &Plan<'_>, of: &Definition, interface: &Interface, tree: &mut Tree) {
     let scope = Scope::of(plan, of.id);
     let place = plan.place_of(of.id);
-    tree.at(&scope.module).item(client::reference(&scope, of));
+    let is_local = interface.flavor == InterfaceFlavor::Local;
+    if !is_local {
+        tree.at(&scope.module).item(client::reference(&scope, of));
+    }
     if interface.flavor == InterfaceFlavor::Abstract {
         tree.at(&scope.module).item(crate::value::abstract_interface(&scope, of));
     }
@@ -41,11 +47,19 @@ pub(crate) fn interface(plan: &Plan<'_>, of: &Definition, interface: &Interface,
         &format!("What belongs to [`{}`]: nested types, and the errors of its operations.", place.name),
         &[],
     );
+    if is_local {
+        let calls: Vec<Call<'_>> = names.calls.iter().map(|it| Call::new(&scope, of.id, it)).collect();
+        tree.at(&scope.module).item(local::interface(&scope, of, &calls));
+    }
+    let module = tree.at(&inner.module);
     if !interface.defined {
         return;
     }
     for error in &names.errors {
         module.item(errors::error(&inner, error));
+    }
+    if is_local {
+        return;
     }
     let calls: Vec<Call<'_>> = names.calls.iter().map(|it| Call::new(&scope, of.id, it)).collect();
     tree.at(&scope.module).item(client::methods(&scope, of));

@@ -152,6 +152,10 @@ impl<'p> Scope<'p> {
                 let (option, item) = (self.std("Option"), self.item(*id));
                 quote!(#option<#item>)
             }
+            Type::Named(id) if is_local(self.plan.model, *id) => {
+                let (option, item) = (self.std("Option"), self.item(*id));
+                quote!(#option<#rt::Local<dyn #item>>)
+            }
             Type::Named(id) if is_abstract(self.plan.model, *id) => {
                 let (option, item) = (self.std("Option"), self.item(*id));
                 quote!(#option<#rt::Abstract<#item>>)
@@ -172,7 +176,8 @@ impl<'p> Scope<'p> {
             Type::Object => true,
             Type::Named(id) => {
                 let model = self.plan.model;
-                matches!(model.definition(*id).kind, DefinitionKind::Interface(_)) && !is_abstract(model, *id)
+                matches!(&model.definition(*id).kind,
+                    DefinitionKind::Interface(it) if it.flavor == InterfaceFlavor::Plain)
             }
             _ => false,
         }
@@ -183,6 +188,14 @@ impl<'p> Scope<'p> {
         match self.plan.model.resolve_alias(ty) {
             Type::AbstractBase => true,
             Type::Named(id) => is_abstract(self.plan.model, *id),
+            _ => false,
+        }
+    }
+
+    /// What stands for a local interface, under whatever name.
+    fn is_local_object(&self, ty: &Type) -> bool {
+        match self.plan.model.resolve_alias(ty) {
+            Type::Named(id) => is_local(self.plan.model, *id),
             _ => false,
         }
     }
@@ -235,6 +248,7 @@ impl<'p> Scope<'p> {
             }
             Type::Object => Some(quote!(#rt::wire::Reference)),
             _ if self.is_reference(ty) => Some(quote!(#rt::wire::Reference)),
+            _ if self.is_local_object(ty) => Some(quote!(#rt::LocalOnly)),
             _ if self.is_abstract_reference(ty) => Some(quote!(#rt::AbstractReference)),
             _ => None,
         }
@@ -309,6 +323,11 @@ impl<'p> Scope<'p> {
 /// Whether it is an abstract interface.
 pub(crate) fn is_abstract(model: &Model, id: DefinitionId) -> bool {
     matches!(&model.definition(id).kind, DefinitionKind::Interface(it) if it.flavor == InterfaceFlavor::Abstract)
+}
+
+/// Whether it is a local interface.
+pub(crate) fn is_local(model: &Model, id: DefinitionId) -> bool {
+    matches!(&model.definition(id).kind, DefinitionKind::Interface(it) if it.flavor == InterfaceFlavor::Local)
 }
 
 /// As many values as a tuple may have that is written or read: `zorb_cdr` and the runtime's codecs end there.

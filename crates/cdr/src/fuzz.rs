@@ -4,9 +4,11 @@
 //! target is one line.
 
 mod dynamic;
+mod graph_anys;
 mod graphs;
 
 pub use dynamic::dynamic;
+pub use graph_anys::{graph_any_seeds, graph_anys};
 pub use graphs::{graph_seeds, graphs};
 
 use crate::{

@@ -1,8 +1,9 @@
 //! Values of valuetypes in anys: there and back, sent on in other places and orders, shared with the rest of a message, and octets that lie.
 
 use zorb_cdr::{
-    Any, ByteOrder, Decode, DecodeContext, DecodeError, DecodeErrorKind, Decoder, Described, Describer,
-    Encode, EncodeError, Encoder, Format, State, TypeCode, TypeRef, Value, ValueBase, ValueInfo, ValueType,
+    Any, Body, ByteOrder, Decode, DecodeContext, DecodeError, DecodeErrorKind, Decoder, Described, Describer,
+    Encode, EncodeError, Encoder, Format, Octets, Segment, State, TypeCode, TypeRef, Value, ValueBase,
+    ValueInfo, ValueType,
 };
 
 type Link = Option<Value<Node>>;
@@ -417,4 +418,24 @@ fn a_codebase_is_kept() {
     let octets = to.to_bytes();
     let read = Link::decode(&mut Decoder::new(&octets, ByteOrder::NATIVE, Format::default())).unwrap();
     assert_eq!(read.unwrap().get().unwrap().codebase(), Some("ftp:"));
+}
+
+#[test]
+fn an_any_in_two_segments_is_put_together() {
+    let any = Any::new(&graph()).unwrap();
+    let mut to = Encoder::new(Format::default());
+    any.encode(&mut to).unwrap();
+    let link = graph();
+    link.encode(&mut to).unwrap();
+    let octets = to.to_bytes();
+    for at in 1..octets.len() {
+        let segment = |part: &[u8], phase| Segment { octets: Octets::from(part), phase };
+        let segments = vec![segment(&octets[..at], 0), segment(&octets[at..], at)];
+        let body = Body::many(segments, ByteOrder::NATIVE);
+        let mut from = Decoder::over(&body, Format::default()).with_context(&Knowing);
+        let read = Any::decode(&mut from).unwrap_or_else(|error| panic!("split at {at}: {error}"));
+        check(&read.get::<Link>().unwrap());
+        check(&Link::decode(&mut from).unwrap_or_else(|error| panic!("split at {at}: {error}")));
+        assert_eq!(from.remaining(), 0);
+    }
 }

@@ -49,6 +49,7 @@ pub use exception::{Completion, Exception, Kind, Minor, SystemException, UserExc
 pub use loan::Loan;
 pub use object::ObjectRef;
 pub use object::abstract_interface::{Abstract, AbstractInterface};
+pub use object::local::Local;
 pub use orb::{Orb, OrbBuilder};
 pub use properties::Properties;
 pub use server::request::Call;

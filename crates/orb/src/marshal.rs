@@ -16,6 +16,8 @@ pub(crate) fn encode_exception(error: &EncodeError, completed: Completion) -> Sy
         // "wchar code set not negotiated", CORBA 3.4 part 2 §7.10.2.6.
         EncodeErrorKind::NoWideCodeSet => (Kind::InvObjref, Minor::omg(2)),
         EncodeErrorKind::WideInGiop1_0 => (Kind::Marshal, Minor::omg(5)),
+        // "Attempt to marshal Local object", CORBA 3.4 part 1, annex A.
+        EncodeErrorKind::LocalObject => (Kind::Marshal, Minor::omg(4)),
         _ => (Kind::BadParam, Minor::NONE),
     };
     SystemException::new(kind, minor, completed, error.to_string())

@@ -32,9 +32,9 @@ pub use zorb_config as config;
 pub use zorb_giop as giop;
 pub use zorb_naming as naming;
 pub use zorb_orb::{
-    Abstract, AbstractInterface, Call, Completion, Exception, Interface, IntoServant, Kind, Loan, Minor,
-    ObjectRef, Orb, OrbBuilder, Properties, SystemException, UserException, ami, dynamic, frames, interceptors,
-    messaging, poa, policy, probes, protocols, rt, server, transport,
+    Abstract, AbstractInterface, Call, Completion, Exception, Interface, IntoServant, Kind, Loan, Local,
+    Minor, ObjectRef, Orb, OrbBuilder, Properties, SystemException, UserException, ami, dynamic, frames,
+    interceptors, messaging, poa, policy, probes, protocols, rt, server, transport,
 };
 
 // The text stands in `docs`, where people look for it; here its code is run.

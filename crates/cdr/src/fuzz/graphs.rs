@@ -7,17 +7,17 @@ use crate::{
 use alloc::string::String;
 use alloc::vec::Vec;
 
-type Link = Option<Value<Node>>;
+pub(super) type Link = Option<Value<Node>>;
 
 /// Leads to one and to many.
-struct Node {
+pub(super) struct Node {
     x: u16,
     next: Link,
     all: Vec<Link>,
 }
 
 /// Derived from it, and may be cut down to it.
-struct Named {
+pub(super) struct Named {
     base: Node,
     name: String,
     last: Link,

@@ -4,9 +4,6 @@ use super::{State, ValueType};
 use crate::{DecodeError, Decoder};
 use alloc::boxed::Box;
 
-/// Reads the state of a value whose type is known.
-type ReadState = fn(&mut Decoder<'_>) -> Result<Box<dyn State>, DecodeError>;
-
 /// A valuetype: its repository id, its bases, and those that are derived from it as far as its IDL knew them.
 ///
 /// An abstract interface has one too: it is to the values that support it what an abstract valuetype is.
@@ -19,8 +16,11 @@ pub struct ValueInfo {
     truncatable: bool,
     custom: bool,
     derived: &'static [fn() -> &'static ValueInfo],
-    read: Option<ReadState>,
+    read: Option<Read>,
 }
+
+/// Reads the state of a value.
+type Read = fn(&mut Decoder<'_>) -> Result<Box<dyn State>, DecodeError>;
 
 /// The repository id of what all valuetypes are derived from.
 pub(crate) const VALUE_BASE: &str = "IDL:omg.org/CORBA/ValueBase:1.0";
@@ -72,7 +72,7 @@ impl ValueInfo {
         self.base.map(|base| base())
     }
 
-    pub(super) fn read(&self) -> Option<ReadState> {
+    pub(super) fn read(&self) -> Option<Read> {
         self.read
     }
 

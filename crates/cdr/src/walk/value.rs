@@ -1,5 +1,5 @@
-//! Values of valuetypes on a walk by [`TypeCode`](crate::TypeCode): a type that is known by its TypeCode is walked, one that is known to
-//! the program is read, and what is in chunks of an unknown type is passed over.
+//! Values of valuetypes on a walk by [`TypeCode`](crate::TypeCode): one of a type that is known to the program is read, one that the TypeCode
+//! describes is walked, and what is in chunks of an unknown type is passed over.
 //!
 //! What is written has a graph of its own: an indirection that led out of what is walked, as to a repository id that the
 //! message had before, becomes what it led to. How much is copied so is bounded by the size of the message.
@@ -220,23 +220,25 @@ impl<'t> Walk<'t, '_, '_, '_> {
         from: &Decoder<'_>,
     ) -> Result<Known<'t>, WalkError> {
         if ids.is_empty() {
-            return match formal {
-                Some(node) if is_walkable(node) => Ok(Known::Described(0, node)),
-                Some(node) => Ok(from.value_type(node.id.as_bytes()).map_or(Known::Unknown, Known::Typed)),
-                None => Err(of_no_type(from).into()),
-            };
+            let Some(formal) = formal else { return Err(of_no_type(from).into()) };
+            return Ok(match from.value_type(formal.id.as_bytes()) {
+                Some(info) => Known::Typed(info),
+                None if is_walkable(formal) => Known::Described(0, formal),
+                None => Known::Unknown,
+            });
         }
         for (index, id) in ids.iter().enumerate() {
+            // What the program knows of a type is more than a TypeCode says: JacORB's leave the base out.
+            if let Some(info) = from.value_type(id)
+                && formal.is_none_or(|formal| info.is_a_id(&formal.id))
+            {
+                return Ok(Known::Typed(info));
+            }
             if let Some(formal) = formal
                 && formal.id.as_bytes() == &**id
                 && is_walkable(formal)
             {
                 return Ok(Known::Described(index, formal));
-            }
-            if let Some(info) = from.value_type(id)
-                && formal.is_none_or(|formal| info.is_a_id(&formal.id))
-            {
-                return Ok(Known::Typed(info));
             }
             // Looking through a type of many parts counts as reading them.
             self.steps = self.steps.saturating_sub(self.nodes.len());

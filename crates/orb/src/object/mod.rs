@@ -11,6 +11,7 @@ pub mod here;
 mod intercepted;
 pub mod invoke;
 pub(crate) mod journey;
+pub mod local;
 pub(crate) mod route;
 pub mod undecoded;
 pub(crate) mod url;

@@ -88,6 +88,11 @@ pub fn abstract_interface(to: &mut Describer, id: &str, name: &str) -> TypeRef {
     to.named(TCKind::AbstractInterface, id, name)
 }
 
+/// A local interface.
+pub fn local_interface(to: &mut Describer, id: &str, name: &str) -> TypeRef {
+    to.named(TCKind::LocalInterface, id, name)
+}
+
 /// `CORBA::AbstractBase`.
 pub fn abstract_base(to: &mut Describer) -> TypeRef {
     abstract_interface(to, crate::object::abstract_interface::ABSTRACT_BASE, "AbstractBase")

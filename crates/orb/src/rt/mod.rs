@@ -31,6 +31,7 @@ pub use crate::object::abstract_interface::{Abstract, AbstractInterface, Abstrac
 pub use crate::object::asynchronous::Pending;
 pub use crate::object::here::{Here, here};
 pub use crate::object::invoke::{call, call_async, oneway, oneway_async};
+pub use crate::object::local::{Local, LocalOnly};
 pub use crate::operation_error;
 pub use crate::properties::{Properties, properties};
 pub use crate::raised::{ExceptionType, OperationError, Raised, Raises, exception, exception_text};
