@@ -1,6 +1,6 @@
 //! Valuetypes and boxed values: a struct of the state each, and how it travels.
 //!
-//! Operations, attributes and initializers of a valuetype are not mapped, nor what it supports: they do not travel.
+//! Operations, attributes and initializers of a valuetype are not mapped, nor those of what it supports: they do not travel.
 
 use proc_macro2::TokenStream;
 use quote::quote;

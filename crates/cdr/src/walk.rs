@@ -144,7 +144,13 @@ impl<'t> Walk<'t, '_, '_, '_> {
                 let Some(node) = nodes.get(index as usize) else {
                     return Err(from.error(error("a part is missing"), "TypeCode").into());
                 };
-                self.nested(from, |walk, from| walk.node(node, from))
+                match node.kind {
+                    // Those nest that are not null.
+                    TCKind::Value | TCKind::ValueBox | TCKind::Event | TCKind::AbstractInterface => {
+                        self.node(node, from)
+                    }
+                    _ => self.nested(from, |walk, from| walk.node(node, from)),
+                }
             }
         }
     }

@@ -236,6 +236,23 @@ fn an_any_in_a_value_in_chunks_is_read() {
     assert_eq!(inner[2].as_ref().unwrap().get().unwrap().x, 3);
 }
 
+#[test]
+fn what_nests_as_deep_as_values_may_is_sent_in_an_any() {
+    let deep = |count| (0..count).fold(None, |next, x| node(x, next));
+    let special = |count| -> Link {
+        let base = Node { x: 0, next: deep(count) };
+        Value::new(Special { base, mark: 0, weight: 0.0, all: Vec::new(), rest: Any::EMPTY }).cast()
+    };
+    for link in [deep(256), special(255)] {
+        let any = Any::new(&link).unwrap();
+        for context in [&Knowing as &dyn DecodeContext, &Ignorant] {
+            let read = again(&again(&any, 3, context).unwrap(), 8, context).unwrap();
+            assert_eq!(x(&read.get::<Link>().unwrap()), x(&link));
+        }
+    }
+    assert!(Any::new(&deep(257)).is_err());
+}
+
 /// Longs in big-endian order.
 fn longs(longs: &[u32]) -> Vec<u8> {
     longs.iter().flat_map(|it| it.to_be_bytes()).collect()
@@ -346,7 +363,7 @@ fn what_lies_is_refused() {
 
 #[test]
 fn nesting_is_bounded() {
-    for (depth, fits) in [(100, true), (126, true), (300, false)] {
+    for (depth, fits) in [(100, true), (255, true), (256, false)] {
         // Values in values: node after node in the same any.
         let mut text = [&[TAG | 2][..], &ID, &[0]].concat();
         for index in 0..depth {

@@ -21,6 +21,9 @@ use alloc::vec::Vec;
 const COPIED: usize = 65_536;
 const COPIED_PER_OCTET: usize = 16;
 
+/// How many bases a type may have: more than anybody's.
+const BASES: usize = 256;
+
 /// What is known of the values in what is walked.
 #[derive(Default)]
 pub(crate) struct Graph<'g> {
@@ -78,7 +81,9 @@ impl<'t> Walk<'t, '_, '_, '_> {
                 reenter(from);
                 Ok(())
             }
-            tag @ VALUE_TAG..=LAST_VALUE_TAG => self.new_value(tag, formal, from),
+            tag @ VALUE_TAG..=LAST_VALUE_TAG => {
+                self.nested(from, |walk, from| walk.new_value(tag, formal, from))
+            }
             _ => Err(invalid("no value begins with its tag", from).into()),
         }
     }
@@ -130,7 +135,7 @@ impl<'t> Walk<'t, '_, '_, '_> {
                 if !from.stand_behind(target) {
                     return Err(invalid("an indirection leads to no value", from).into());
                 }
-                let walked = self.new_value(tag, formal, from);
+                let walked = self.nested(from, |walk, from| walk.new_value(tag, formal, from));
                 from.stand_again(stand);
                 walked?;
             }
@@ -177,7 +182,7 @@ impl<'t> Walk<'t, '_, '_, '_> {
             Known::Described(index, node) => (index, node),
             Known::Typed(info) => {
                 from.stand_again(stand);
-                return self.nested(from, |walk, from| walk.typed(tag, info, from));
+                return self.typed(tag, info, from);
             }
             Known::Unknown if chunked && self.to.is_none() => {
                 let level = enter(true, from);
@@ -195,7 +200,7 @@ impl<'t> Walk<'t, '_, '_, '_> {
                 graph.copied.insert(at, written);
             })?;
         }
-        self.nested(from, |walk, from| walk.state(node, from))?;
+        self.state(node, from)?;
         self.write(|to| finish(in_chunks, to))?;
         if chunked {
             end(level, from)?;
@@ -280,9 +285,15 @@ impl<'t> Walk<'t, '_, '_, '_> {
         if node.kind == TCKind::ValueBox {
             return self.value(node.content, from);
         }
-        if let Some(base) = self.base(node) {
-            self.nested(from, |walk, from| walk.state(base, from))?;
+        let mut types = alloc::vec![node];
+        while let Some(base) = types.last().and_then(|last| self.base(last)) {
+            // A peer's TypeCode may say that a type is derived from itself.
+            if types.len() == BASES {
+                let kind = DecodeErrorKind::Invalid("its type has more than 256 bases");
+                return Err(from.error(kind, "TypeCode").into());
+            }
+            types.push(base);
         }
-        self.members(node, from)
+        types.into_iter().rev().try_for_each(|of| self.members(of, from))
     }
 }
