@@ -237,10 +237,29 @@ fn anys() {
     drive(&any_seeds(), 4 * CASES, zorb::cdr::fuzz::anys);
 }
 
+/// An any of three values of valuetypes, one in the other's state, the last in chunks, behind its settings.
+fn value_seed() -> Vec<u8> {
+    let ty = TypeCode::build(|to| {
+        let node = to.value("IDL:Node:1.0", "Node", 3, |to| {
+            let next = to.value("IDL:Node:1.0", "Node", 3, |_| (None, Vec::new()));
+            (None, vec![("x", to.basic::<i32>(), 1), ("next", next, 1)])
+        });
+        to.sequence(node, 0)
+    })
+    .expect("it can be described");
+    let (tag, id) = ([0x7fff_ff02u32, 13], *b"IDL:Node:1.0\0\0\0\0");
+    let chunk = ([0x7fff_ff0au32, 13], id, [8u32, 5, 0, u32::MAX]);
+    let mut to = Encoder::new(Format::default());
+    let values = (2u32, (tag, id, 7i32, (tag, id, [8i32, 0])), chunk);
+    ty.encode(&mut to).and_then(|()| values.encode(&mut to)).expect("it can be written");
+    [&[0][..], &to.to_bytes()].concat()
+}
+
 /// The same anys, with steps before them that change what was taken apart.
 fn dynamic_seeds() -> Vec<Vec<u8>> {
     let mut random = Random::new(2);
-    let anys = any_seeds().into_iter().filter(|seed| seed[0] & 4 == 0).collect::<Vec<_>>();
+    let mut anys = any_seeds().into_iter().filter(|seed| seed[0] & 4 == 0).collect::<Vec<_>>();
+    anys.push(value_seed());
     let with_steps = |seed: &Vec<u8>| {
         let steps: Vec<u8> = (0..20).map(|_| random.octet()).collect();
         [&[0, 20], &steps[..], &seed[1..]].concat()

@@ -74,7 +74,8 @@ fn replies_are_given_later_and_in_any_order(at: Place) {
         let client = at.client().build();
         let counter = kitchen.seen_by(&client);
         let calls: Vec<_> = (0..8).map(|number| counter.serve_async(format!("dish {number}"))).collect();
-        let mut plates: Vec<_> = calls.iter().map(|_| kitchen.plates.recv_timeout(PATIENCE).unwrap()).collect();
+        let mut plates: Vec<_> =
+            calls.iter().map(|_| kitchen.plates.recv_timeout(PATIENCE).unwrap()).collect();
         assert_eq!(counter.serve("at once").unwrap(), (1, "at once".into()), "others are served meanwhile");
         // The last that came is the first to go; each call is told by its place among all.
         while let Some(plate) = plates.pop() {

@@ -9,7 +9,7 @@ use zorb::dynamic::{
 use zorb::poa::PoaPolicies;
 use zorb::policy::{Policies, SyncScope};
 use zorb::rt::Described;
-use zorb::{Any, Call, Completion, Interface, Kind, Minor, ObjectRef, SystemException, TypeCode};
+use zorb::{Any, Call, Completion, DynAny, Interface, Kind, Minor, ObjectRef, SystemException, TypeCode};
 use zorb_tests::servant::{PATIENCE, Servant};
 use zorb_tests::testing::{Probe, Refused, Special, probe as errors};
 
@@ -366,7 +366,61 @@ fn the_interface_is_described_by_the_servers_repository() {
     assert_eq!(found.to_string(), repository.to_string());
 }
 
+/// `struct Entry { string name; sequence<Object> objects; };`
+fn entry() -> TypeCode {
+    TypeCode::build(|to| {
+        let (name, object) = (to.string(0), to.interface("IDL:omg.org/CORBA/Object:1.0", "Object"));
+        let objects = to.sequence(object, 0);
+        to.structure("IDL:Entry:1.0", "Entry", |_| vec![("name", name), ("objects", objects)])
+    })
+    .unwrap()
+}
+
+fn references_are_put_into_a_dyn_any_and_taken_out(at: Place) {
+    /// Turns the objects of an entry round.
+    struct Turn;
+    impl DynamicServant for Turn {
+        fn repository_id(&self) -> &str {
+            "IDL:Turn:1.0"
+        }
+        fn invoke(&self, request: DynamicRequest) {
+            let signature = Signature::new("turn").takes("entry", entry()).gives(entry());
+            let Some((reply, arguments)) = request.arguments(&Arc::new(signature)) else { return };
+            let mut entry = DynAny::from_any(&arguments[0]).unwrap();
+            let objects = entry.member("objects").unwrap();
+            let turned: Vec<_> = objects.elements().unwrap().into_iter().rev().collect();
+            objects.set_elements(&turned).unwrap();
+            entry.member("name").unwrap().insert_string("turned").unwrap();
+            reply.results(Results::of(entry.to_any().unwrap()));
+        }
+    }
+    let (server, reference) = serve(at.server(), Arc::new(Servant::new(1)));
+    let turn = server.root_poa().unwrap().activate_servant(dynamic_servant(Arc::new(Turn)), "IDL:Turn:1.0");
+    let client = at.client().build();
+    let turn = client.string_to_object(&turn.unwrap().to_string()).unwrap().unwrap();
+    let probe = probe(&client, &reference);
+
+    let mut sent = DynAny::new(&entry()).unwrap();
+    let objects = sent.member("objects").unwrap();
+    objects.push().unwrap();
+    let of = TypeCode::build(|to| to.interface(Probe::INFO.id, "Probe")).unwrap();
+    let some = ObjectRef::to_any_of(Some(probe.as_object()), of).unwrap();
+    objects.push().unwrap().insert_reference(&some).unwrap();
+    let turns = Arc::new(Signature::new("turn").takes("entry", entry()).gives(entry()));
+    let results = Request::new(&turn, turns).unwrap().invoke(&[sent.to_any().unwrap()]).unwrap();
+
+    let mut received = DynAny::from_any(&results.result).unwrap();
+    assert_eq!(received.get::<String>().unwrap(), "turned");
+    let objects = received.member("objects").unwrap();
+    assert_eq!(objects.component_count(), 2);
+    let found = ObjectRef::from_any(&objects.reference().unwrap(), &client).unwrap().expect("it is not nil");
+    assert_eq!(Probe::from_object(found).greet("again").unwrap(), "hello, again");
+    assert!(objects.next());
+    assert!(ObjectRef::from_any(&objects.reference().unwrap(), &client).unwrap().is_none());
+}
+
 over!(
+    references_are_put_into_a_dyn_any_and_taken_out,
     results_and_exceptions_come_back,
     deferred_calls_are_awaited_polled_and_waited_for,
     oneways_arrive_in_order,

@@ -9,6 +9,7 @@ fn main() {
     zorb_build::compile("idl/newer.idl");
     zorb_build::compile("idl/anys.idl");
     zorb_build::compile("idl/values.idl");
+    zorb_build::compile("idl/abstracts.idl");
     zorb_build::Config::new()
         .ami()
         .deferred("later::Kitchen")

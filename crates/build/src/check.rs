@@ -4,8 +4,7 @@ use std::collections::hash_map::Entry;
 use std::collections::{HashMap, HashSet};
 
 use zorb_idl::model::{
-    Definition, DefinitionId, DefinitionKind, Direction, Feature, Interface, InterfaceFlavor, Operation,
-    Type, ValueFlavor,
+    Definition, DefinitionId, DefinitionKind, Direction, Feature, Interface, InterfaceFlavor, Operation, Type,
 };
 use zorb_idl::{Diagnostic, Diagnostics, Span};
 
@@ -133,9 +132,6 @@ impl Checker<'_> {
                     it.returns.iter().for_each(|ty| self.ty(ty, it.span));
                     it.parameters.iter().for_each(|it| self.ty(&it.ty, it.span));
                     self.results(of, it);
-                    if !it.context.is_empty() {
-                        self.report(&format!("the `context` clause of `{}`", it.name), it.span);
-                    }
                 }
                 Feature::Attribute(it) => self.ty(&it.ty, it.span),
             }
@@ -174,8 +170,6 @@ impl Checker<'_> {
 
     fn ty(&mut self, ty: &Type, span: Span) {
         let name = match ty {
-            Type::ValueBase => "ValueBase",
-            Type::AbstractBase => "CORBA::AbstractBase",
             Type::Map { key, value, .. } => {
                 if !self.has_order(key) {
                     let key = type_text(self.plan.model, key);
@@ -215,16 +209,11 @@ const MOST_FEATURES: usize = 32_767;
 fn unmapped(kind: &DefinitionKind) -> Option<&'static str> {
     match kind {
         DefinitionKind::Interface(it) => match it.flavor {
-            InterfaceFlavor::Plain => None,
-            InterfaceFlavor::Abstract => Some("abstract interface"),
+            InterfaceFlavor::Plain | InterfaceFlavor::Abstract => None,
             InterfaceFlavor::Local => Some("local interface"),
         },
-        DefinitionKind::ValueType(it) => match it.flavor {
-            ValueFlavor::Custom => Some("custom valuetype"),
-            ValueFlavor::Abstract => Some("abstract valuetype"),
-            ValueFlavor::Plain if it.event => Some("event type"),
-            ValueFlavor::Plain => None,
-        },
+        DefinitionKind::ValueType(it) if it.event => Some("event type"),
+        DefinitionKind::ValueType(_) => None,
         DefinitionKind::ValueBox(_) => None,
         DefinitionKind::Native => Some("native type"),
         // A kind of annotation has no values.

@@ -5,10 +5,13 @@
 
 use proc_macro2::{Literal, TokenStream};
 use quote::quote;
-use zorb_idl::model::{Definition, DefinitionKind, Member, Type, Union, Value, ValueType};
+use zorb_idl::model::{
+    Definition, DefinitionKind, InterfaceFlavor, Member, Type, Union, Value, ValueFlavor, ValueType,
+};
 
 use crate::names::ident;
 use crate::scope::Scope;
+use crate::value::concrete_base;
 
 /// The `impl` of `Described` for a definition that becomes a type; nothing for others.
 pub(crate) fn described(scope: &Scope<'_>, of: &Definition) -> TokenStream {
@@ -44,8 +47,13 @@ pub(crate) fn described(scope: &Scope<'_>, of: &Definition) -> TokenStream {
 /// Its modifier and the visibility of its members are the numbers of CORBA 3.4 part 1, §14.7.1.
 fn value(scope: &Scope<'_>, of: &Definition, it: &ValueType) -> TokenStream {
     let (rt, id, spelt) = (scope.rt(), &of.repository_id, &of.name);
-    let modifier = Literal::i16_unsuffixed(if it.truncatable { 3 } else { 0 });
-    let base = it.bases.first().map(|base| part(scope, &Type::Named(*base)));
+    let modifier = Literal::i16_unsuffixed(match it.flavor {
+        ValueFlavor::Custom => 1,
+        ValueFlavor::Abstract => 2,
+        ValueFlavor::Plain if it.truncatable => 3,
+        ValueFlavor::Plain => 0,
+    });
+    let base = concrete_base(scope.plan.model, it).map(|base| part(scope, &Type::Named(base)));
     let base = match base {
         Some(base) => {
             let some = scope.std("Some");
@@ -151,6 +159,7 @@ fn part(scope: &Scope<'_>, ty: &Type) -> TokenStream {
             quote!(|to| #rt::describe::map(to, #key, #value, #bound))
         }
         Type::Object => quote!(#rt::describe::object),
+        Type::AbstractBase => quote!(#rt::describe::abstract_base),
         Type::Named(id) => {
             let of = scope.plan.model.definition(*id);
             let (id, spelt) = (&of.repository_id, &of.name);
@@ -158,6 +167,9 @@ fn part(scope: &Scope<'_>, ty: &Type) -> TokenStream {
                 DefinitionKind::Typedef(it) => {
                     let inner = part(scope, &it.ty);
                     quote!(|to| #rt::describe::alias(to, #id, #spelt, #inner))
+                }
+                DefinitionKind::Interface(it) if it.flavor == InterfaceFlavor::Abstract => {
+                    quote!(|to| #rt::describe::abstract_interface(to, #id, #spelt))
                 }
                 DefinitionKind::Interface(_) => quote!(|to| to.interface(#id, #spelt)),
                 _ => {

@@ -26,7 +26,8 @@ pub(crate) fn generate(
 ) -> Result<String, Vec<Diagnostics>> {
     let mut tree = Tree::default();
     let mut faults = Vec::new();
-    let plans: Vec<Plan<'_>> = models.iter().map(|it| Plan::new(it, runtime.clone(), externals, choices)).collect();
+    let plans: Vec<Plan<'_>> =
+        models.iter().map(|it| Plan::new(it, runtime.clone(), externals, choices)).collect();
     let constants = Rc::new(Constants::of(&plans));
     let plans: Vec<Plan<'_>> = plans.into_iter().map(|plan| plan.with_constants(&constants)).collect();
     for plan in &plans {

@@ -15,7 +15,7 @@ mod server;
 use proc_macro2::{Ident, TokenStream};
 use quote::quote;
 use zorb_idl::model::{
-    Definition, DefinitionId, DefinitionKind, Direction, Feature, Interface, Parameter, Type,
+    Definition, DefinitionId, DefinitionKind, Direction, Feature, Interface, InterfaceFlavor, Parameter, Type,
 };
 
 use crate::docs::doc;
@@ -29,6 +29,9 @@ pub(crate) fn interface(plan: &Plan<'_>, of: &Definition, interface: &Interface,
     let scope = Scope::of(plan, of.id);
     let place = plan.place_of(of.id);
     tree.at(&scope.module).item(client::reference(&scope, of));
+    if interface.flavor == InterfaceFlavor::Abstract {
+        tree.at(&scope.module).item(crate::value::abstract_interface(&scope, of));
+    }
     let inner_name = place.inner.as_deref().unwrap_or_default();
     let inner = scope.inner(inner_name);
     let names = plan.interface(of.id);
@@ -75,6 +78,53 @@ struct Argument<'m> {
     spelt: &'m str,
     direction: Direction,
     ty: &'m Type,
+    /// It stands for the properties that this `context` clause names, whatever the type.
+    clause: Option<&'m [String]>,
+}
+
+impl Argument<'_> {
+    /// The type that holds it.
+    fn owned_type(&self, scope: &Scope<'_>) -> TokenStream {
+        match self.clause {
+            Some(_) => properties_type(scope),
+            None => scope.ty(self.ty),
+        }
+    }
+
+    /// As a stub takes it.
+    fn stub_type(&self, scope: &Scope<'_>) -> TokenStream {
+        match self.clause {
+            Some(_) => {
+                let of = properties_type(scope);
+                quote!(&#of)
+            }
+            None => stub_type(scope, self.ty),
+        }
+    }
+
+    /// As a servant's method takes it.
+    fn servant_type(&self, scope: &Scope<'_>) -> TokenStream {
+        match self.clause {
+            Some(_) => properties_type(scope),
+            None => servant_type(scope, self.ty),
+        }
+    }
+
+    /// How it travels, if that is not as its type says.
+    fn codec(&self, scope: &Scope<'_>) -> Option<TokenStream> {
+        if self.clause.is_some() { None } else { scope.codec(self.ty) }
+    }
+
+    /// What a stub passes on of the properties that it was given.
+    fn properties(&self, scope: &Scope<'_>) -> Option<TokenStream> {
+        let (rt, name, clause) = (scope.rt(), &self.name, self.clause?);
+        Some(quote!(#rt::properties(#name, &[#(#clause),*])))
+    }
+}
+
+fn properties_type(scope: &Scope<'_>) -> TokenStream {
+    let rt = scope.rt();
+    quote!(#rt::Properties)
 }
 
 impl<'m> Call<'m> {
@@ -94,7 +144,7 @@ impl<'m> Call<'m> {
                 wire: it.name.clone(),
                 oneway: it.oneway,
                 returns: it.returns.as_ref(),
-                parameters: arguments(parameter_names, &it.parameters),
+                parameters: arguments(parameter_names, &it.parameters, &it.context),
                 comment: &it.doc,
                 what: format!("IDL operation `{scoped}`."),
             },
@@ -109,6 +159,7 @@ impl<'m> Call<'m> {
                     spelt: &it.name,
                     direction: Direction::In,
                     ty: &it.ty,
+                    clause: None,
                 }],
                 comment: &it.doc,
                 what: format!("Sets the IDL attribute `{scoped}`."),
@@ -185,14 +236,25 @@ impl<'m> Call<'m> {
     }
 }
 
-fn arguments<'m>(mut names: Names, parameters: &'m [Parameter]) -> Vec<Argument<'m>> {
-    let argument = |it: &'m Parameter| Argument {
+fn arguments<'m>(mut names: Names, parameters: &'m [Parameter], clause: &'m [String]) -> Vec<Argument<'m>> {
+    let mut argument = |it: &'m Parameter| Argument {
         name: ident(&names.declare(&it.name)),
         spelt: &it.name,
         direction: it.direction,
         ty: &it.ty,
+        clause: None,
     };
-    parameters.iter().map(argument).collect()
+    let mut arguments: Vec<Argument<'m>> = parameters.iter().map(&mut argument).collect();
+    if !clause.is_empty() {
+        arguments.push(Argument {
+            name: ident(&names.derive("properties".to_owned())),
+            spelt: "context",
+            direction: Direction::In,
+            ty: &Type::Any,
+            clause: Some(clause),
+        });
+    }
+    arguments
 }
 
 /// How a parameter is passed.
@@ -208,7 +270,7 @@ enum Passing {
     List,
     /// Object references: `Option<&Account>` to a stub, `Option<Account>` to a servant.
     Reference,
-    /// Structs, unions, arrays, maps, anys, TypeCodes: `&T`.
+    /// Structs, unions, arrays, maps, anys, TypeCodes, values, and what stands for abstract interfaces: `&T`.
     Borrowed,
 }
 
@@ -218,6 +280,7 @@ fn passing(scope: &Scope<'_>, ty: &Type) -> Passing {
         Type::Sequence { element, .. } if scope.plan.layouts.is_element(element) => Passing::Run,
         Type::Sequence { .. } => Passing::List,
         Type::Array { .. } | Type::Map { .. } | Type::Any | Type::TypeCode => Passing::Borrowed,
+        Type::ValueBase | Type::AbstractBase => Passing::Borrowed,
         _ if scope.is_reference(ty) => Passing::Reference,
         Type::Named(id) => match scope.plan.model.definition(*id).kind {
             DefinitionKind::Enum(_) | DefinitionKind::Bitmask(_) | DefinitionKind::Bitset(_) => {

@@ -362,7 +362,14 @@ fn own_calls(interface: &Interface) -> Vec<CallNames> {
     let methods = methods(&mut names, parts.iter().map(|(at, part)| (interface.features[*at].name(), *part)));
     let calls = parts.into_iter().zip(methods);
     calls
-        .map(|((feature, part), (method, twin))| CallNames { feature, part, method, twin, error: None, deferred: false })
+        .map(|((feature, part), (method, twin))| CallNames {
+            feature,
+            part,
+            method,
+            twin,
+            error: None,
+            deferred: false,
+        })
         .collect()
 }
 

@@ -6,7 +6,7 @@
 
 use proc_macro2::{Literal, TokenStream};
 use quote::quote;
-use zorb_idl::model::{DefinitionId, DefinitionKind, Type};
+use zorb_idl::model::{DefinitionId, DefinitionKind, InterfaceFlavor, Model, Type};
 
 use crate::names::ident;
 use crate::plan::{Home, Plan};
@@ -140,9 +140,21 @@ impl<'p> Scope<'p> {
                 let option = self.std("Option");
                 quote!(#option<#rt::ObjectRef>)
             }
+            Type::ValueBase => {
+                let option = self.std("Option");
+                quote!(#option<#rt::Value<#rt::ValueBase>>)
+            }
+            Type::AbstractBase => {
+                let option = self.std("Option");
+                quote!(#option<#rt::Abstract<#rt::ObjectRef>>)
+            }
             Type::Named(id) if self.is_reference(ty) => {
                 let (option, item) = (self.std("Option"), self.item(*id));
                 quote!(#option<#item>)
+            }
+            Type::Named(id) if is_abstract(self.plan.model, *id) => {
+                let (option, item) = (self.std("Option"), self.item(*id));
+                quote!(#option<#rt::Abstract<#item>>)
             }
             Type::Named(id) if self.is_value(*id) => {
                 let (option, item) = (self.std("Option"), self.item(*id));
@@ -158,7 +170,19 @@ impl<'p> Scope<'p> {
     pub(crate) fn is_reference(&self, ty: &Type) -> bool {
         match self.plan.model.resolve_alias(ty) {
             Type::Object => true,
-            Type::Named(id) => matches!(self.plan.model.definition(*id).kind, DefinitionKind::Interface(_)),
+            Type::Named(id) => {
+                let model = self.plan.model;
+                matches!(model.definition(*id).kind, DefinitionKind::Interface(_)) && !is_abstract(model, *id)
+            }
+            _ => false,
+        }
+    }
+
+    /// What stands for an abstract interface, under whatever name: a reference or a value.
+    fn is_abstract_reference(&self, ty: &Type) -> bool {
+        match self.plan.model.resolve_alias(ty) {
+            Type::AbstractBase => true,
+            Type::Named(id) => is_abstract(self.plan.model, *id),
             _ => false,
         }
     }
@@ -211,6 +235,7 @@ impl<'p> Scope<'p> {
             }
             Type::Object => Some(quote!(#rt::wire::Reference)),
             _ if self.is_reference(ty) => Some(quote!(#rt::wire::Reference)),
+            _ if self.is_abstract_reference(ty) => Some(quote!(#rt::AbstractReference)),
             _ => None,
         }
     }
@@ -264,17 +289,26 @@ impl<'p> Scope<'p> {
 
     /// How the values of a tuple travel, where not all do as their types say; of a single value likewise.
     pub(crate) fn tuple_codec(&self, types: &[&Type]) -> Option<TokenStream> {
+        self.together_codec(types.iter().map(|ty| self.codec(ty)).collect())
+    }
+
+    /// The same of the codecs of single values.
+    pub(crate) fn together_codec(&self, codecs: Vec<Option<TokenStream>>) -> Option<TokenStream> {
         let rt = self.rt();
-        if let [one] = types {
-            return self.codec(one);
+        if let [one] = codecs.as_slice() {
+            return one.clone();
         }
-        let codecs: Vec<Option<TokenStream>> = types.iter().map(|ty| self.codec(ty)).collect();
         if codecs.iter().all(Option::is_none) {
             return None;
         }
         let codecs = codecs.into_iter().map(|codec| codec.unwrap_or_else(|| quote!(#rt::wire::Plain)));
         Some(together(codecs.collect()))
     }
+}
+
+/// Whether it is an abstract interface.
+pub(crate) fn is_abstract(model: &Model, id: DefinitionId) -> bool {
+    matches!(&model.definition(id).kind, DefinitionKind::Interface(it) if it.flavor == InterfaceFlavor::Abstract)
 }
 
 /// As many values as a tuple may have that is written or read: `zorb_cdr` and the runtime's codecs end there.

@@ -5,7 +5,7 @@
 use proc_macro2::TokenStream;
 use quote::quote;
 use zorb_idl::model::{
-    Definition, DefinitionId, DefinitionKind, Member, Type, ValueBox, ValueFlavor, ValueType,
+    Definition, DefinitionId, DefinitionKind, Member, Model, Type, ValueBox, ValueFlavor, ValueType,
 };
 
 use crate::docs::doc;
@@ -14,22 +14,36 @@ use crate::items::{
 };
 use crate::names::{Names, ident};
 use crate::plan::Plan;
-use crate::scope::Scope;
+use crate::scope::{Scope, is_abstract};
 
-/// `valuetype` with state.
+/// `valuetype`.
 pub(crate) fn value_type(scope: &Scope<'_>, of: &Definition, it: &ValueType) -> TokenStream {
+    match it.flavor {
+        ValueFlavor::Abstract => abstract_value(scope, of, it),
+        ValueFlavor::Plain | ValueFlavor::Custom => stateful(scope, of, it),
+    }
+}
+
+/// One with state.
+fn stateful(scope: &Scope<'_>, of: &Definition, it: &ValueType) -> TokenStream {
     let rt = scope.rt();
+    let is_custom = it.flavor == ValueFlavor::Custom;
     let mut more = Vec::new();
     if !it.features.is_empty() || !it.factories.is_empty() || !it.supports.is_empty() {
         more.push("This is its state; what can be called on it in IDL is not mapped.".to_owned());
     }
-    let doc = doc(&of.doc, &of_kind(scope, of, "valuetype"), &more);
+    if is_custom {
+        more.push("How it travels is for its `CustomMarshal` to say, which you implement.".to_owned());
+    }
+    let doc =
+        doc(&of.doc, &of_kind(scope, of, if is_custom { "custom valuetype" } else { "valuetype" }), &more);
     let name = ident(&scope.plan.place_of(of.id).name);
     let members = members(it);
     let mut names = Names::default();
     let fields: Vec<_> = members.iter().map(|it| ident(&names.declare(&it.name))).collect();
     let declared = declared_fields(scope, &members, &fields);
-    let base = it.bases.first().map(|base| (ident(&names.derive("base".to_owned())), scope.item(*base)));
+    let base = concrete_base(scope.plan.model, it)
+        .map(|base| (ident(&names.derive("base".to_owned())), scope.item(base)));
     let (result, ok, option) = (scope.std("Result"), scope.std("Ok"), scope.std("Option"));
     let (some, default) = (scope.std("Some"), scope.std("Default"));
     let default = has_default_state(scope.plan, of.id).then(|| quote!(, #default));
@@ -50,36 +64,155 @@ pub(crate) fn value_type(scope: &Scope<'_>, of: &Definition, it: &ValueType) -> 
     let unused = (base.is_none() && members.is_empty()).then(|| (quote!(let _ = to;), quote!(let _ = from;)));
     let (to, from) = unused.unzip();
     let (id, truncatable) = (&of.repository_id, it.truncatable);
-    let derived = derived(scope.plan, of.id).map(|it| {
-        let ty = scope.item(it);
-        quote!(<#ty as #rt::ValueType>::info)
-    });
+    let derived = derived(scope, of.id);
+    let others = abstract_bases(scope, it);
+    let with_others = (!others.is_empty()).then(|| quote!(.with_abstract(&[#(#others),*])));
+    let custom = is_custom.then(|| quote!(.custom()));
+    let encode = quote!(#to #encode_base #encode);
+    let decode = quote!(#from #ok(Self { #decode_base #decode }));
+    let (members_of_custom, encode, decode) = if is_custom {
+        let methods = quote! {
+            impl #name {
+                /// Writes what the IDL declares, the base's first: for use by its `CustomMarshal`.
+                pub fn encode_members<'a>(
+                    &'a self,
+                    to: &mut #rt::Encoder<'a>,
+                ) -> #result<(), #rt::EncodeError> {
+                    #encode
+                }
+
+                /// Reads what `encode_members` writes.
+                pub fn decode_members(from: &mut #rt::Decoder<'_>) -> #result<Self, #rt::DecodeError> {
+                    #decode
+                }
+            }
+        };
+        let marshal = quote!(<Self as #rt::CustomMarshal>);
+        (Some(methods), quote!(#marshal::marshal(self, to)), quote!(#marshal::unmarshal(from)))
+    } else {
+        (None, encode, decode)
+    };
     quote! {
         #doc
         #[derive(Clone, Debug, PartialEq #default)]
         pub struct #name { #declared_base #declared }
 
+        #members_of_custom
+
         impl #rt::ValueType for #name {
             fn info() -> &'static #rt::ValueInfo {
                 static INFO: #rt::ValueInfo =
-                    #rt::ValueInfo::new::<#name>(#id, #base_info, #truncatable, &[#(#derived),*]);
+                    #rt::ValueInfo::new::<#name>(#id, #base_info, #truncatable, &[#(#derived),*])
+                        #with_others #custom;
                 &INFO
             }
 
             #its_base
 
             fn encode_state<'a>(&'a self, to: &mut #rt::Encoder<'a>) -> #result<(), #rt::EncodeError> {
-                #to
-                #encode_base
                 #encode
             }
 
             fn decode_state(from: &mut #rt::Decoder<'_>) -> #result<Self, #rt::DecodeError> {
-                #from
-                #ok(Self { #decode_base #decode })
+                #decode
             }
         }
     }
+}
+
+/// `abstract valuetype`: a type without state, which those derived from it have.
+fn abstract_value(scope: &Scope<'_>, of: &Definition, it: &ValueType) -> TokenStream {
+    let rt = scope.rt();
+    let more = ["It has no state; `Value::cast` gives a value as what it is.".to_owned()];
+    let doc = doc(&of.doc, &of_kind(scope, of, "abstract valuetype"), &more);
+    let name = ident(&scope.plan.place_of(of.id).name);
+    let (result, ok, option, some) =
+        (scope.std("Result"), scope.std("Ok"), scope.std("Option"), scope.std("Some"));
+    let (default, info) = (scope.std("Default"), abstract_info(scope, of, &abstract_bases(scope, it)));
+    quote! {
+        #doc
+        #[derive(Clone, Debug, PartialEq, #default)]
+        pub struct #name {}
+
+        impl #rt::ValueType for #name {
+            fn info() -> &'static #rt::ValueInfo { #info }
+
+            fn stateless() -> #option<&'static Self> { #some(&Self {}) }
+
+            fn encode_state<'a>(&'a self, to: &mut #rt::Encoder<'a>) -> #result<(), #rt::EncodeError> {
+                let _ = to;
+                #ok(())
+            }
+
+            fn decode_state(from: &mut #rt::Decoder<'_>) -> #result<Self, #rt::DecodeError> {
+                let _ = from;
+                #ok(Self {})
+            }
+        }
+    }
+}
+
+/// What an abstract interface is to values that support it.
+pub(crate) fn abstract_interface(scope: &Scope<'_>, of: &Definition) -> TokenStream {
+    let rt = scope.rt();
+    let name = ident(&scope.plan.place_of(of.id).name);
+    let bases: Vec<_> = scope.plan.model.bases(of.id).iter().map(|base| info_of(scope, *base)).collect();
+    let info = abstract_info(scope, of, &bases);
+    quote! {
+        impl #rt::AbstractInterface for #name {
+            fn info() -> &'static #rt::ValueInfo { #info }
+        }
+    }
+}
+
+fn abstract_info(scope: &Scope<'_>, of: &Definition, bases: &[TokenStream]) -> TokenStream {
+    let (rt, id) = (scope.rt(), &of.repository_id);
+    let derived = derived(scope, of.id);
+    let with_bases = (!bases.is_empty()).then(|| quote!(.with_abstract(&[#(#bases),*])));
+    quote! {
+        static INFO: #rt::ValueInfo = #rt::ValueInfo::of_abstract(#id, &[#(#derived),*]) #with_bases;
+        &INFO
+    }
+}
+
+/// The function that gives what is known of a valuetype or an abstract interface.
+fn info_of(scope: &Scope<'_>, id: DefinitionId) -> TokenStream {
+    let (rt, ty) = (scope.rt(), scope.item(id));
+    match &scope.plan.model.definition(id).kind {
+        DefinitionKind::Interface(_) => quote!(<#ty as #rt::AbstractInterface>::info),
+        _ => quote!(<#ty as #rt::ValueType>::info),
+    }
+}
+
+/// What a value has its first state from.
+pub(crate) fn concrete_base(model: &Model, it: &ValueType) -> Option<DefinitionId> {
+    let first = *it.bases.first()?;
+    match &model.definition(first).kind {
+        DefinitionKind::ValueType(base) if base.flavor == ValueFlavor::Abstract => None,
+        _ => Some(first),
+    }
+}
+
+/// The abstract valuetypes that it is derived from, and the abstract interfaces that it supports, as such or as bases of others.
+fn abstract_bases(scope: &Scope<'_>, it: &ValueType) -> Vec<TokenStream> {
+    let model = scope.plan.model;
+    let concrete = concrete_base(model, it);
+    let values = it.bases.iter().copied().filter(|base| Some(*base) != concrete);
+    values.chain(supported(model, it)).map(|base| info_of(scope, base)).collect()
+}
+
+/// The nearest abstract interfaces on each way up from what it supports.
+fn supported(model: &Model, it: &ValueType) -> Vec<DefinitionId> {
+    let mut found = Vec::new();
+    let mut pending = it.supports.clone();
+    while let Some(next) = pending.pop() {
+        if !is_abstract(model, next) {
+            pending.extend(model.bases(next));
+        } else if !found.contains(&next) {
+            found.push(next);
+        }
+    }
+    found
 }
 
 /// A boxed value: a value of the type that may be null.
@@ -126,14 +259,16 @@ fn members(it: &ValueType) -> Vec<Member> {
     it.state.iter().map(member).collect()
 }
 
-/// The valuetypes of our own that inherit from it directly: who reads one of it may find one of these.
-fn derived<'p>(plan: &'p Plan<'_>, id: DefinitionId) -> impl Iterator<Item = DefinitionId> + 'p {
-    plan.model.definitions().iter().filter_map(move |of| match &of.kind {
-        DefinitionKind::ValueType(it) if it.flavor == ValueFlavor::Plain && plan.is_own(of.id) => {
-            (it.bases.first() == Some(&id)).then_some(of.id)
-        }
-        _ => None,
-    })
+/// Those of our own that inherit from it or support it directly: who reads one of it may find one of these.
+fn derived(scope: &Scope<'_>, id: DefinitionId) -> Vec<TokenStream> {
+    let plan = scope.plan;
+    let is_derived = |of: &&Definition| match &of.kind {
+        _ if !plan.is_own(of.id) => false,
+        DefinitionKind::ValueType(it) => it.bases.contains(&id) || supported(plan.model, it).contains(&id),
+        DefinitionKind::Interface(it) => is_abstract(plan.model, of.id) && it.bases.contains(&id),
+        _ => false,
+    };
+    plan.model.definitions().iter().filter(is_derived).map(|of| info_of(scope, of.id)).collect()
 }
 
 fn has_derived_default(plan: &Plan<'_>, ty: &Type) -> bool {
@@ -144,7 +279,7 @@ fn has_default_state(plan: &Plan<'_>, id: DefinitionId) -> bool {
     match &plan.model.definition(id).kind {
         DefinitionKind::ValueType(it) => {
             it.state.iter().all(|it| has_derived_default(plan, &it.ty))
-                && it.bases.first().is_none_or(|base| has_default_state(plan, *base))
+                && concrete_base(plan.model, it).is_none_or(|base| has_default_state(plan, base))
         }
         _ => false,
     }

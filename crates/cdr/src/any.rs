@@ -201,7 +201,7 @@ impl Any {
     }
 
     /// The value in the one form that is kept of values that were not received.
-    fn canonical(&self) -> Result<Bytes, EncodeError> {
+    pub(crate) fn canonical(&self) -> Result<Bytes, EncodeError> {
         let mut to = Encoder::new(KEPT);
         self.transcode(&mut to)?;
         Ok(to.to_bytes())

@@ -1,4 +1,5 @@
-//! [`DynAny`]: a value of any type taken apart and put together at run time (CORBA 3.3 part 1, §16 "DynAny").
+//! [`DynAny`]: a value of any type taken apart and put together at run time (CORBA 3.3 part 1, "Dynamic Management of Any
+//! Values").
 //!
 //! A `DynAny` is a tree that its owner holds whole: components are borrowed from it, and there is nothing to destroy. What the
 //! specification spreads over an interface for each kind are methods of one type here, which give
@@ -77,7 +78,7 @@ pub struct DynAny {
     depth: u16,
 }
 
-/// The value.
+/// The value. Cloned by [`DynAny::moved`] alone, since components know how deep they stand.
 #[derive(Clone)]
 enum Content {
     /// Of the kinds null and void.
@@ -145,8 +146,9 @@ impl DynAny {
     /// # Errors
     /// [`DynAnyError::TypeMismatch`] where the types are not equivalent.
     pub fn assign(&mut self, from: &Self) -> Result<()> {
-        if self.ty.is(&from.ty) && self.depth == from.depth {
-            (self.content, self.position) = (from.content.clone(), None);
+        // What stood as deep nests as deep as it may here.
+        if self.ty.is(&from.ty) && self.depth <= from.depth {
+            *self = from.moved(self.depth);
             self.rewind();
             return Ok(());
         }
@@ -202,35 +204,62 @@ impl Clone for DynAny {
     }
 }
 
+/// Octets of values that do not encode alike, and that a comparison takes apart all the same. 4 MiB: some hundredths of a second. A value
+/// of few octets may lead to the same other so often that as a tree it would have no end.
+const COMPARED: usize = 4 << 20;
+
 impl PartialEq for DynAny {
-    /// Whether the types are equivalent and the values the same, bit by bit where they are numbers. Positions do not count.
+    /// Whether the types are equivalent and the values the same, bit by bit where they are numbers. Positions do not count. Values of
+    /// valuetypes that encode differently, and lead to more than 4 MiB, count as different.
     fn eq(&self, other: &Self) -> bool {
-        self.ty.equivalent(&other.ty) && self.content_eq(other)
+        self.is_equal(other, &mut { COMPARED })
     }
 }
 
 impl DynAny {
-    fn content_eq(&self, other: &Self) -> bool {
-        let all = |one: &[Self], two: &[Self]| {
-            one.len() == two.len() && one.iter().zip(two).all(|(one, two)| one.content_eq(two))
-        };
+    fn is_equal(&self, other: &Self, left: &mut usize) -> bool {
+        self.ty.equivalent(&other.ty) && self.content_eq(other, left)
+    }
+
+    fn content_eq(&self, other: &Self, left: &mut usize) -> bool {
         match (&self.content, &other.content) {
-            (Content::Parts(one), Content::Parts(two)) => all(one, two),
+            (Content::Parts(one), Content::Parts(two)) => {
+                one.len() == two.len() && one.iter().zip(two).all(|(one, two)| one.content_eq(two, left))
+            }
+            (Content::Boolean(one), Content::Boolean(two)) => one == two,
+            (Content::Octet(one), Content::Octet(two)) => one == two,
+            (Content::Char(one), Content::Char(two)) => one == two,
+            (Content::WChar(one), Content::WChar(two)) => one == two,
+            (Content::Short(one), Content::Short(two)) => one == two,
+            (Content::UShort(one), Content::UShort(two)) => one == two,
+            (Content::Long(one), Content::Long(two)) => one == two,
+            (Content::ULong(one), Content::ULong(two)) => one == two,
+            (Content::LongLong(one), Content::LongLong(two)) => one == two,
+            (Content::ULongLong(one), Content::ULongLong(two)) => one == two,
+            (Content::Float(one), Content::Float(two)) => one.to_bits() == two.to_bits(),
+            (Content::Double(one), Content::Double(two)) => one.to_bits() == two.to_bits(),
+            (Content::LongDouble(one), Content::LongDouble(two)) => one == two,
             (Content::Text(one), Content::Text(two)) => one == two,
             (Content::Enumerator(one), Content::Enumerator(two)) => one == two,
             (Content::TypeCode(one), Content::TypeCode(two)) => one.equivalent(two),
             // Two dynamic values may be equal where their anys name the type differently.
             (Content::Any(one), Content::Any(two)) => {
                 one == two
-                    || matches!((Self::from_any(one), Self::from_any(two)), (Ok(one), Ok(two)) if one == two)
+                    || matches!((Self::from_any(one), Self::from_any(two)),
+                        (Ok(one), Ok(two)) if one.is_equal(&two, left))
             }
-            // Of two values, one of which is whole, that might be in chunks.
-            (Content::Whole(_), Content::Parts(_)) if valuetype::is_value(self.kind()) => {
-                let mut apart = self.clone();
-                apart.parts().is_ok() && apart.content_eq(other)
-            }
-            (Content::Parts(_), Content::Whole(_)) if valuetype::is_value(self.kind()) => {
-                other.content_eq(self)
+            // Values in chunks or not, and with repository ids said again or not, may be the same.
+            (Content::Whole(_) | Content::Parts(_), Content::Whole(_) | Content::Parts(_))
+                if valuetype::is_value(self.kind()) =>
+            {
+                let (Ok(one), Ok(two)) = (write::octets(self), write::octets(other)) else { return false };
+                if one == two {
+                    return true;
+                }
+                let Some(less) = left.checked_sub(one.len() + two.len()) else { return false };
+                *left = less;
+                let (mut one, mut two) = (self.clone(), other.clone());
+                one.parts().is_ok() && two.parts().is_ok() && one.content_eq(&two, left)
             }
             _ => matches!((write::octets(self), write::octets(other)), (Ok(one), Ok(two)) if one == two),
         }

@@ -85,9 +85,9 @@ pub use sequence::{Sequence, VIEW_FROM};
 pub use tiling::Padding;
 pub use type_code::{Described, Describer, TCKind, TypeCode, TypeCodeError, TypeRef};
 pub use value::{Bounded, Decode, Encode};
+pub use valuetype::{CustomMarshal, Held, Value, ValueBase, ValueInfo, ValueType};
 #[doc(hidden)]
-pub use valuetype::State;
-pub use valuetype::{Held, Value, ValueBase, ValueInfo, ValueType};
+pub use valuetype::{State, read_value, write_value};
 
 pub use text::{check_string_bound, check_wstring_bound};
 

@@ -14,11 +14,13 @@
 //! began before it in the same message or encapsulation, and that is of the type wanted; all others are errors.
 
 mod base;
+mod custom;
 mod info;
 pub(crate) mod read;
 pub(crate) mod write;
 
-pub use base::ValueBase;
+pub use base::{ValueBase, read_value, write_value};
+pub use custom::CustomMarshal;
 pub use info::ValueInfo;
 
 pub(crate) use info::VALUE_BASE;

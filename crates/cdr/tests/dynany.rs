@@ -725,12 +725,40 @@ fn grown(tree: &mut DynAny, levels: usize) -> usize {
     }
 }
 
+fn deepest(tree: &mut DynAny) -> &mut DynAny {
+    match tree.member("below").expect("there").component_count() {
+        0 => tree,
+        _ => deepest(tree.member("below").and_then(|it| it.index(0)).expect("there")),
+    }
+}
+
 #[test]
 fn a_tree_nests_to_the_limit_only() {
     let mut root = DynAny::new(&tree()).expect("made");
     let levels = grown(&mut root, 1);
     assert_eq!(levels, 128, "two components deep a level");
     assert_eq!(DynAny::from_any(&root.to_any().expect("an any")).expect("taken apart"), root);
+    // What is assigned counts from where it stands then.
+    let mut row = made(|to| {
+        let tree = to.type_code(&tree());
+        to.array(tree, 2)
+    });
+    assert_eq!(grown(row.index(0).expect("two"), 1), 127);
+    let mut other = row.clone();
+    let first = other.index(0).expect("two");
+    let second = row.index(1).expect("two");
+    for from in [first.clone(), std::mem::replace(first, second.clone())] {
+        second.assign(&from).expect("its type");
+        assert_eq!(grown(deepest(second), 1), 1, "no more than it had");
+    }
+    let mut within = made(|to| {
+        let tree = to.type_code(&tree());
+        let row = to.array(tree, 1);
+        let grid = to.array(row, 1);
+        to.array(grid, 1)
+    });
+    let deeper = within.index(0).and_then(|it| it.index(0)?.index(0)).expect("there");
+    assert!(matches!(deeper.assign(second), Err(DynAnyError::InvalidValue(_))), "it would be too deep there");
     // A part alone begins anew.
     let mut part = root.member("below").expect("there").index(0).expect("there").clone();
     assert_eq!(DynAny::from_any(&part.to_any().expect("an any")).expect("taken apart"), part);
@@ -920,4 +948,53 @@ fn values_of_peers_stay_whole_until_they_are_taken_apart() {
     let error = derived.index(0).expect_err("cut down").to_string();
     assert!(error.contains("derived type"), "{error}");
     assert!(derived.to_any().is_ok());
+}
+
+/// A value that leads to the same other twice, which does so, and so on; each says its repository id or where it stands.
+fn diamond(to: &mut Foreign, levels: usize, id: &mut Option<usize>, says_again: bool) -> usize {
+    while !to.0.len().is_multiple_of(4) {
+        to.0.push(0);
+    }
+    let at = to.0.len();
+    let back = |to: &mut Foreign, target: usize| {
+        to.long(u32::MAX);
+        to.long((target.wrapping_sub(to.0.len()) as i32).cast_unsigned());
+    };
+    to.long(0x7fff_ff02);
+    match id {
+        Some(place) if !says_again => back(to, *place),
+        _ => {
+            *id = Some(to.0.len());
+            to.text("IDL:D:1.0");
+        }
+    }
+    if levels == 0 {
+        to.long(0);
+        to.long(0);
+    } else {
+        let below = diamond(to, levels - 1, id, says_again);
+        back(to, below);
+    }
+    at
+}
+
+#[test]
+fn what_leads_to_the_same_again_and_again_is_compared_in_bounded_time() {
+    let read = |levels, says_again| {
+        let mut to = Foreign::default();
+        diamond(&mut to, levels, &mut None, says_again);
+        let ty = TypeCode::build(|to| {
+            to.value("IDL:D:1.0", "D", 0, |to| {
+                let itself = to.value("IDL:D:1.0", "D", 0, |_| (None, Vec::new()));
+                (None, vec![("a", itself, 1), ("b", itself, 1)])
+            })
+        });
+        to.read(ty.expect("described"))
+    };
+    let (one, mut two) = (read(40, true), read(40, false));
+    assert_eq!(one, one.clone());
+    assert_ne!(one, two, "a tree of 2^40 values is not compared");
+    assert_eq!(read(4, true), read(4, false));
+    assert_eq!(two.member("b").and_then(|it| Ok(it.member("a")?.component_count())).expect("there"), 2);
+    round_trip(&one);
 }

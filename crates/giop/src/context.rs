@@ -1,7 +1,7 @@
 //! Service contexts: what travels beside the arguments. CORBA 3.4 part 2, §7.7.
 //!
-//! zorb acts on one of them ([`ContextId::CODE_SETS`](crate::ContextId::CODE_SETS), see [`code_sets`](crate::code_sets));
-//! all others, known or not, pass through as the octets that came.
+//! zorb acts on [`ContextId::CODE_SETS`](crate::ContextId::CODE_SETS) (see [`code_sets`](crate::code_sets)) and on the time in
+//! [`ContextId::INVOCATION_POLICIES`](crate::ContextId::INVOCATION_POLICIES) (see [`request_end`](crate::request_end)); all others, known or not, pass through as the octets that came.
 
 use alloc::sync::Arc;
 use alloc::vec::Vec;

@@ -93,6 +93,10 @@ impl Messaging for Frames {
         first.starts_with(&FRAME_MAGIC)
     }
 
+    fn carries_contexts(&self) -> bool {
+        false
+    }
+
     fn format(&self) -> Option<Format> {
         Some(Format { version: Version::V1_2, code_sets: CodeSets::UNICODE })
     }

@@ -21,7 +21,7 @@
 //! | the twelve octets | `header.rs` |
 //! | octets → [`Message`]: framing, memory, fragments, heads | `inbound.rs` and `inbound/` |
 //! | messaging protocols: what they have in common, GIOP, GIOPlite | `messaging.rs`, `protocol.rs`, `giop.rs`, `lite.rs` |
-//! | what a message says once read | `message.rs`, `context.rs` |
+//! | what a message says once read | `message.rs`, `context.rs`, `invocation_policies.rs` |
 //! | values → messages, fragments | `outbound.rs` and `outbound/` |
 //! | code sets chosen, announced, remembered | [`code_sets`] |
 //! | request ids | `request_ids.rs` |
@@ -79,6 +79,7 @@ pub mod fuzz;
 mod giop;
 mod header;
 mod inbound;
+mod invocation_policies;
 mod limits;
 mod lite;
 mod message;
@@ -101,6 +102,10 @@ pub use frames::{
 pub use giop::Giop;
 pub use header::{HEADER_SIZE, Header};
 pub use inbound::{Inbound, ReceiveBuffer, Storage};
+pub use invocation_policies::{
+    PolicyType, PolicyValue, UtcTime, encode_invocation_policies, encode_request_end, invocation_policies,
+    request_end,
+};
 pub use limits::Limits;
 pub use lite::{GiopLite, operation_number};
 pub use message::{LocateReply, LocateRequest, Message, Reply, Request, Target};

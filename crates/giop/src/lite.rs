@@ -94,6 +94,10 @@ impl Messaging for GiopLite {
         Some(Format { version: Version::V1_2, code_sets: CodeSets::UNICODE })
     }
 
+    fn carries_contexts(&self) -> bool {
+        false
+    }
+
     fn begin_request(&self, to: &mut Encoder<'_>, head: &RequestHead<'_>) -> Result<(), EncodeError> {
         begin_request(to, head)
     }

@@ -43,6 +43,11 @@ pub trait Messaging: Any + Debug + Send + Sync {
         None
     }
 
+    /// Whether messages carry service contexts. An ORB with interceptors, which may add some, speaks no protocol for streams that does not.
+    fn carries_contexts(&self) -> bool {
+        true
+    }
+
     /// Begins a request in an empty encoder. The arguments follow, then [`finish`](Self::finish).
     ///
     /// # Errors

@@ -1,6 +1,9 @@
 //! What cannot be written or read, as CORBA's exceptions: the one place that maps them, for both sides.
 
+use std::fmt;
+
 use zorb_cdr::{DecodeError, DecodeErrorKind, EncodeError, EncodeErrorKind};
+use zorb_giop::SystemExceptionBody;
 
 use crate::exception::{Completion, Kind, Minor, SystemException};
 
@@ -31,4 +34,19 @@ pub(crate) fn decode_exception(error: &DecodeError, completed: Completion) -> Sy
         _ => (Kind::Marshal, Minor::NONE),
     };
     SystemException::new(kind, minor, completed, error.to_string())
+}
+
+/// What a server raised; `whence` names operation and endpoint.
+pub(crate) fn received_exception(body: &SystemExceptionBody, whence: impl fmt::Display) -> SystemException {
+    let completed = match body.completed {
+        0 => Completion::Yes,
+        1 => Completion::No,
+        _ => Completion::Maybe,
+    };
+    let known = Kind::from_repository_id(&body.repository_id);
+    let text = match known {
+        Some(_) => format!("{whence}: raised by the server"),
+        None => format!("{whence}: raised {:?}", body.repository_id),
+    };
+    SystemException::new(known.unwrap_or(Kind::Unknown), Minor(body.minor), completed, text)
 }

@@ -21,6 +21,10 @@ use crate::client::failure::{Failure, Step};
 use crate::client::reactor::Reactor;
 use crate::client::{self, Client};
 use crate::exception::{Minor, SystemException};
+use crate::interceptors::{
+    ClientRequestInterceptor, Current, Given, Interceptors, IorInterceptor, OrbInitializer,
+    ServerRequestInterceptor, SlotId,
+};
 use crate::known_types::TypesMet;
 use crate::loan::Loan;
 use crate::messages::MessageMemory;
@@ -59,6 +63,7 @@ pub(crate) struct Core {
     /// Valuetypes by repository id, for where the declared type does not lead to them.
     pub(crate) value_factories: ValueFactories,
     deliveries: Deliveries,
+    interceptors: Option<Box<Interceptors>>,
     ended: AtomicBool,
 }
 
@@ -93,6 +98,8 @@ pub struct OrbBuilder {
     initial: HashMap<String, InitialSource>,
     default_initial: Option<String>,
     schemes: HashMap<String, UrlScheme>,
+    interceptors: Given,
+    initializers: Vec<Arc<dyn OrbInitializer>>,
 }
 
 impl Orb {
@@ -112,6 +119,8 @@ impl Orb {
             initial: HashMap::new(),
             default_initial: None,
             schemes: HashMap::new(),
+            interceptors: Given::default(),
+            initializers: Vec::new(),
         }
     }
 
@@ -326,6 +335,17 @@ impl Orb {
         self.0.client.reactor().map_err(|cause| Failure::NotConnected { step: Step::StartReactor, cause })
     }
 
+    /// The slots by which this thread tells interceptors what they need to know (`PICurrent`).
+    pub fn current(&self) -> Current {
+        Current::new(self.clone())
+    }
+
+    /// Its interceptors, if there are any.
+    #[inline]
+    pub(crate) fn interceptors(&self) -> Option<&Interceptors> {
+        self.0.interceptors.as_deref()
+    }
+
     pub(crate) fn url_scheme(&self, scheme: &str) -> Option<UrlScheme> {
         self.0.schemes.get(scheme).cloned()
     }
@@ -379,7 +399,8 @@ impl OrbBuilder {
     /// The messaging protocols that this ORB speaks, best first, as a client and as a server; default: [`Giop`](zorb_giop::Giop) alone. A client
     /// speaks to each endpoint the first one that its reference names; GIOP is what every reference stands for. A server
     /// tells by a connection's first octets what its client speaks. [`GiopLite`](zorb_giop::GiopLite) is the other one that
-    /// comes with zorb; a program may bring its own.
+    /// comes with zorb; a program may bring its own. An ORB with request interceptors leaves GIOPlite out, which carries no service
+    /// contexts, if there is another.
     ///
     /// Without GIOP an ORB serves no other ORB's clients, and reaches no other ORB's objects.
     pub fn messagings<I>(mut self, messagings: I) -> Self
@@ -534,8 +555,52 @@ impl OrbBuilder {
         self
     }
 
+    /// Adds an interceptor of the requests that the ORB makes, behind those that are there. Its calls to its own objects go by message
+    /// then.
+    pub fn client_interceptor(mut self, interceptor: Arc<dyn ClientRequestInterceptor>) -> Self {
+        self.interceptors.client.push(interceptor);
+        self
+    }
+
+    /// Adds an interceptor of the requests that the ORB serves, likewise.
+    pub fn server_interceptor(mut self, interceptor: Arc<dyn ServerRequestInterceptor>) -> Self {
+        self.interceptors.server.push(interceptor);
+        self
+    }
+
+    /// Adds an interceptor that adds to references when object adapters are made.
+    pub fn ior_interceptor(mut self, interceptor: Arc<dyn IorInterceptor>) -> Self {
+        self.interceptors.ior.push(interceptor);
+        self
+    }
+
+    /// A slot of the ORB's [`Current`], for an interceptor and who speaks to it (`allocate_slot_id`).
+    pub fn allocate_slot(&mut self) -> SlotId {
+        let slot = SlotId(self.interceptors.slots);
+        self.interceptors.slots += 1;
+        slot
+    }
+
+    /// Has an initializer add to this choice when the ORB is built, and see the ORB then (`register_orb_initializer`).
+    pub fn initializer(mut self, initializer: Arc<dyn OrbInitializer>) -> Self {
+        self.initializers.push(initializer);
+        self
+    }
+
     /// The ORB. Nothing is listened at and nothing connected yet.
     pub fn build(mut self) -> Orb {
+        let initializers = std::mem::take(&mut self.initializers);
+        for initializer in &initializers {
+            self = initializer.pre_init(self);
+        }
+        let orb = self.assemble();
+        for initializer in &initializers {
+            initializer.post_init(&orb);
+        }
+        orb
+    }
+
+    fn assemble(mut self) -> Orb {
         // What a container may use can be less than the processors it may run on.
         let processors = thread::available_parallelism().map_or(1, NonZeroUsize::get);
         let spinners = Spinners::at_most(self.spinning, processors.saturating_sub(1).max(1));
@@ -547,6 +612,10 @@ impl OrbBuilder {
             let memory = Arc::new(memory);
             self.client.storage = Some(memory.clone());
             self.server.storage = Some(memory);
+        }
+        let interceptors = self.interceptors.build();
+        if interceptors.as_deref().is_some_and(Interceptors::sees_requests) {
+            self.server.messagings.keep_those_with_contexts();
         }
         let mut policies = self.policies;
         policies.protocols = policies.protocols.or(self.preferred.map(Protocols::only));
@@ -565,6 +634,7 @@ impl OrbBuilder {
             types_met: TypesMet::default(),
             value_factories: ValueFactories::default(),
             deliveries: Deliveries::default(),
+            interceptors,
             ended: AtomicBool::new(false),
         }))
     }

@@ -5,9 +5,15 @@
 
 use std::cell::{Cell, RefCell};
 use std::fmt;
-use std::time::Duration;
+use std::sync::atomic::{AtomicBool, Ordering};
+use std::time::{Duration, SystemTime};
+
+pub(crate) mod invocation;
+
+pub use invocation::Rebind;
 
 use crate::protocols::Protocols;
+use invocation::Special;
 
 /// How far a oneway call goes before it returns (CORBA 3.4 part 1 §22.2.5, Messaging::SyncScope).
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Default)]
@@ -136,6 +142,18 @@ pub struct Policies {
     /// whatever a wider set says. Datagrams and what a bridge hands on are never cut. Default: what
     /// [`fragment_size`](crate::OrbBuilder::fragment_size) says, otherwise whole.
     pub fragment_size: Option<usize>,
+    /// The longest time from the call until the object has its request (Messaging::RelativeRequestTimeoutPolicy): the same as a
+    /// [`request_end_time`](Self::request_end_time) so long after each call. Default: none.
+    pub request_timeout: Option<Duration>,
+    /// Until when requests are wanted (Messaging::RequestEndTimePolicy). A call that has no connection by then ends with `TIMEOUT`, and
+    /// has not been executed. The request tells the server (service context INVOCATION_POLICIES), so that one that knows
+    /// the policy, as zorb's do, answers `TIMEOUT` in place of running it later: by its own clock, which may differ.
+    /// GIOPlite tells it nothing, and calls that a bridge hands on are left as they are. Default: none.
+    pub request_end_time: Option<SystemTime>,
+    /// Until when replies are wanted (Messaging::ReplyEndTimePolicy): what is earlier counts, this or the call timeout. Default: none.
+    pub reply_end_time: Option<SystemTime>,
+    /// Whether a reference may be bound anew (Messaging::RebindPolicy). Default: [`Rebind::Transparent`].
+    pub rebind: Option<Rebind>,
 }
 
 impl Policies {
@@ -154,6 +172,10 @@ impl Policies {
             protocols: None,
             private_connection: None,
             fragment_size: None,
+            request_timeout: None,
+            request_end_time: None,
+            reply_end_time: None,
+            rebind: None,
         }
     }
 
@@ -199,6 +221,30 @@ impl Policies {
         self
     }
 
+    /// The same with a longest time until the object has a request.
+    pub const fn request_timeout(mut self, timeout: Duration) -> Policies {
+        self.request_timeout = Some(timeout);
+        self
+    }
+
+    /// The same with an end to the time in which requests are wanted.
+    pub const fn request_end_time(mut self, end: SystemTime) -> Policies {
+        self.request_end_time = Some(end);
+        self
+    }
+
+    /// The same with an end to the time in which replies are wanted.
+    pub const fn reply_end_time(mut self, end: SystemTime) -> Policies {
+        self.reply_end_time = Some(end);
+        self
+    }
+
+    /// The same with references that may be bound anew, or may not.
+    pub const fn rebind(mut self, rebind: Rebind) -> Policies {
+        self.rebind = Some(rebind);
+        self
+    }
+
     /// How oneways are gathered, if they are.
     fn gathers(&self) -> Option<Buffering> {
         let buffering = self.buffering.filter(|buffering| buffering.messages > 1)?;
@@ -215,6 +261,10 @@ impl Policies {
             protocols: self.protocols.as_ref().or(wider.protocols.as_ref()).cloned(),
             private_connection: self.private_connection.or(wider.private_connection),
             fragment_size: self.fragment_size.or(wider.fragment_size),
+            request_timeout: self.request_timeout.or(wider.request_timeout),
+            request_end_time: self.request_end_time.or(wider.request_end_time),
+            reply_end_time: self.reply_end_time.or(wider.reply_end_time),
+            rebind: self.rebind.or(wider.rebind),
         }
     }
 }
@@ -264,6 +314,8 @@ pub(crate) struct CallLimits {
     pub(crate) sync_scope: SyncScope,
     /// `usize::MAX`: whole.
     pub(crate) fragment_size: usize,
+    /// There is more, which few calls have: [`Standing::special`].
+    pub(crate) special: bool,
 }
 
 /// Octets of a fragment, at least: so that it is more than a head.
@@ -277,6 +329,7 @@ impl CallLimits {
             call_timeout: chosen.call_timeout.unwrap_or(Policies::DEFAULT_CALL_TIMEOUT),
             sync_scope: chosen.sync_scope.unwrap_or_default(),
             fragment_size: chosen.fragment_size.unwrap_or(usize::MAX).max(SMALLEST_FRAGMENT),
+            special: Special::of(chosen).is_special(),
         }
     }
 }
@@ -288,6 +341,8 @@ pub(crate) struct Standing {
     /// On threads that choose nothing.
     limits: CallLimits,
     buffering: Option<Buffering>,
+    /// Whether a call has been answered, of those that may not be bound anew.
+    bound: AtomicBool,
     /// Connections that are the reference's alone have this number.
     pub(crate) owner: Option<u64>,
 }
@@ -298,7 +353,7 @@ impl Standing {
         let limits = CallLimits::of(&both);
         let owner = both.private_connection.unwrap_or_default().then(next_owner);
         let buffering = both.gathers();
-        Standing { reference, orb, limits, buffering, owner }
+        Standing { reference, orb, limits, buffering, bound: AtomicBool::new(false), owner }
     }
 
     /// The reference's own.
@@ -315,6 +370,21 @@ impl Standing {
     #[cold]
     fn limits_of_thread(&self) -> CallLimits {
         CallLimits::of(&self.reference.or(&of_thread()).or(&self.orb))
+    }
+
+    /// What else holds for a call made now by this thread.
+    #[cold]
+    pub(crate) fn special(&self) -> Special {
+        Special::of(&self.reference.or(&of_thread()).or(&self.orb))
+    }
+
+    /// Whether the reference leads to the object that answered, and calls that may not bind it anew to no other.
+    pub(crate) fn is_bound(&self) -> bool {
+        self.bound.load(Ordering::Acquire)
+    }
+
+    pub(crate) fn set_bound(&self, bound: bool) {
+        self.bound.store(bound, Ordering::Release);
     }
 
     /// How oneways are gathered that are made now by this thread.

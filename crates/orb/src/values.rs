@@ -39,8 +39,8 @@ impl Orb {
         self.register_value_factories(&[T::info]).pop()
     }
 
-    /// [`register_value_factory`](Self::register_value_factory) for several types, such as the `VALUE_TYPES` of a generated
-    /// file; gives those that they replace.
+    /// [`register_value_factory`](Self::register_value_factory) for several types: `&[Node::info, Leaf::info]`; gives
+    /// those that they replace.
     pub fn register_value_factories(&self, types: &[fn() -> &'static ValueInfo]) -> Vec<&'static ValueInfo> {
         let mut known = self.0.value_factories.0.write();
         let infos = types.iter().map(|info| info());

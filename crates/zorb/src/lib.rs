@@ -11,6 +11,7 @@
 //! | [`poa`] | object adapters |
 //! | [`ami`] | replies by closures, reply handlers and pollers |
 //! | [`dynamic`] | calls and servants of interfaces that are learnt at run time |
+//! | [`interceptors`] | hooks in the way of requests, service contexts, components of references |
 //! | [`policy`] | how long calls may take |
 //! | [`server`] | threading models and limits |
 //! | [`transport`] | what messages travel over, and how to add to it |
@@ -22,17 +23,18 @@
 
 pub use zorb_cdr as cdr;
 pub use zorb_cdr::{
-    Any, AnyError, Char, Described, Describer, DynAny, DynAnyError, Fixed, FixedError, Held, LongDouble, Sequence, TCKind,
-    TypeCode, TypeCodeError, TypeRef, Value, ValueInfo, ValueType, WChar,
+    Any, AnyError, Char, CustomMarshal, Described, Describer, DynAny, DynAnyError, Fixed, FixedError, Held,
+    LongDouble, Sequence, TCKind, TypeCode, TypeCodeError, TypeRef, Value, ValueBase, ValueInfo, ValueType,
+    WChar,
 };
 #[cfg(feature = "config")]
 pub use zorb_config as config;
 pub use zorb_giop as giop;
 pub use zorb_naming as naming;
 pub use zorb_orb::{
-    Call, Completion, Exception, Interface, IntoServant, Kind, Loan, Minor, ObjectRef, Orb, OrbBuilder,
-    SystemException, UserException, ami, dynamic, frames, messaging, poa, policy, probes, protocols, rt, server,
-    transport,
+    Abstract, AbstractInterface, Call, Completion, Exception, Interface, IntoServant, Kind, Loan, Minor,
+    ObjectRef, Orb, OrbBuilder, Properties, SystemException, UserException, ami, dynamic, frames, interceptors,
+    messaging, poa, policy, probes, protocols, rt, server, transport,
 };
 
 // The text stands in `docs`, where people look for it; here its code is run.

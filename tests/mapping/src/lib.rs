@@ -50,3 +50,41 @@ pub mod values {
 pub mod later {
     zorb::include_idl!("later");
 }
+
+/// Custom and abstract valuetypes, and abstract interfaces.
+pub mod abstracts {
+    use zorb::cdr::{Decode, DecodeError, Decoder, Encode, EncodeError, Encoder};
+
+    zorb::include_idl!("abstracts");
+
+    use abstracts::{Longer, Track};
+
+    /// The members without the subject; samples as shorts.
+    impl zorb::CustomMarshal for Track {
+        fn marshal<'a>(&'a self, to: &mut Encoder<'a>) -> Result<(), EncodeError> {
+            to.write_wstring(&self.title)?;
+            to.write_length(self.samples.len())?;
+            self.samples.iter().for_each(|sample| to.write_i16(*sample as i16));
+            self.subject.encode(to)
+        }
+
+        fn unmarshal(from: &mut Decoder<'_>) -> Result<Self, DecodeError> {
+            let title = from.read_wstring()?;
+            let count = from.read_count(2)?;
+            let samples =
+                (0..count).map(|_| from.read_i16().map(f64::from)).collect::<Result<Vec<_>, _>>()?;
+            Ok(Self { title, samples: samples.into(), subject: Decode::decode(from)? })
+        }
+    }
+
+    impl zorb::CustomMarshal for Longer {
+        fn marshal<'a>(&'a self, to: &mut Encoder<'a>) -> Result<(), EncodeError> {
+            self.encode_members(to)?;
+            "what readers pass over".encode(to)
+        }
+
+        fn unmarshal(from: &mut Decoder<'_>) -> Result<Self, DecodeError> {
+            Self::decode_members(from)
+        }
+    }
+}

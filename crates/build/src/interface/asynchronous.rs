@@ -57,10 +57,11 @@ fn stubs(
     let twin = ident(twin);
     let (output, error) = (call.output(scope), call.error(scope));
     let arguments: Vec<&Ident> = call.sent().map(|it| &it.name).collect();
-    let types: Vec<TokenStream> = call.sent().map(|it| scope.ty(it.ty)).collect();
+    let types: Vec<TokenStream> = call.sent().map(|it| it.owned_type(scope)).collect();
     let handler = scope.item(handler);
-    let values: Vec<Ident> =
-        (0..call.received().len()).map(|at| Ident::new(&format!("result_{at}"), proc_macro2::Span::call_site())).collect();
+    let values: Vec<Ident> = (0..call.received().len())
+        .map(|at| Ident::new(&format!("result_{at}"), proc_macro2::Span::call_site()))
+        .collect();
     let given = call.received_types().into_iter().zip(&values).map(|(ty, value)| match passing(scope, ty) {
         Passing::Value => quote!(#value),
         Passing::Reference => quote!(#value.as_ref()),
@@ -75,7 +76,8 @@ fn stubs(
         arguments.iter().for_each(|it| names.avoid(&it.to_string()));
         names.derive("ami_handler".to_owned())
     });
-    let of_handler = format!(" [`{method}`](Self::{method}), whose reply goes to a handler; without one it is dropped.");
+    let of_handler =
+        format!(" [`{method}`](Self::{method}), whose reply goes to a handler; without one it is dropped.");
     let of_poller = format!(" [`{method}`](Self::{method}), made now and asked for later.");
     Some(quote! {
         #[doc = #of_handler]
@@ -98,9 +100,8 @@ fn stubs(
 /// The handler's methods for the results, and for an exception: it has two for each call that is answered, in order.
 fn answers(scope: &Scope<'_>, call: &Call<'_>, handler: DefinitionId) -> Option<(Ident, Ident)> {
     let features = scope.plan.model.features(call.owner);
-    let is_answered = |it: &&CallNames| {
-        !matches!(&features[it.feature], Feature::Operation(operation) if operation.oneway)
-    };
+    let is_answered =
+        |it: &&CallNames| !matches!(&features[it.feature], Feature::Operation(operation) if operation.oneway);
     let mut answered = scope.plan.interface(call.owner).calls.iter().filter(is_answered);
     let place = answered.position(|it| (it.feature, it.part) == (call.names.feature, call.names.part))?;
     match scope.plan.interface(handler).calls.get(2 * place..)? {

@@ -7,7 +7,7 @@ use proc_macro2::{Literal, TokenStream};
 use quote::quote;
 use zorb_idl::model::{Definition, DefinitionId};
 
-use super::{Argument, Call, Passing, asynchronous, passing, servant_type, stub_type};
+use super::{Argument, Call, Passing, asynchronous, passing};
 use crate::docs::doc;
 use crate::items::of_kind;
 use crate::names::{Names, ident};
@@ -168,11 +168,13 @@ fn passed(scope: &Scope<'_>, call: &Call<'_>) -> Passed {
         quote!(#rt::many(#all))
     };
     // What a stub is given and what a servant takes differ in two cases.
-    let given = call.sent().zip(names).map(|(it, name)| match passing(scope, it.ty) {
-        Passing::Run => quote!(#name.into()),
-        Passing::Reference => quote!(#name.cloned()),
-        _ => quote!(#name),
-    });
+    let given =
+        call.sent().zip(names).map(|(it, name)| match (it.properties(scope), passing(scope, it.ty)) {
+            (Some(properties), _) => properties,
+            (_, Passing::Run) => quote!(#name.into()),
+            (_, Passing::Reference) => quote!(#name.cloned()),
+            _ => quote!(#name),
+        });
     Passed {
         operation: quote!(&#rt::Operation { name: #wire, number: #number, parameters: &[] }),
         direct: match call.is_deferred() {
@@ -190,7 +192,7 @@ fn passed(scope: &Scope<'_>, call: &Call<'_>) -> Passed {
 fn deferred_here(scope: &Scope<'_>, call: &Call<'_>, servant: &TokenStream) -> TokenStream {
     let (rt, method) = (scope.rt(), call.method());
     let names: Vec<_> = call.sent().map(|it| &it.name).collect();
-    let types = call.sent().map(|it| servant_type(scope, it.ty));
+    let types = call.sent().map(|it| it.servant_type(scope));
     quote!(|servant: &dyn #servant, context: &#rt::Call #(, #names: #types)*| {
         #rt::deferred_here(self, context, |reply| #servant::#method(servant, reply #(, #names)*))
     })
@@ -243,14 +245,17 @@ fn signature(scope: &Scope<'_>, call: &Call<'_>, method: &str) -> Signature {
         output: call.output(scope),
         error: call.error(scope),
         names: call.sent().map(|it| it.name.clone()).collect(),
-        borrowed: call.sent().map(|it| stub_type(scope, it.ty)).collect(),
-        owned: call.sent().map(|it| scope.ty(it.ty)).collect(),
+        borrowed: call.sent().map(|it| it.stub_type(scope)).collect(),
+        owned: call.sent().map(|it| it.owned_type(scope)).collect(),
     }
 }
 
 /// A parameter as a call borrows it.
 fn lent(scope: &Scope<'_>, it: &Argument<'_>) -> TokenStream {
     let (rt, name) = (scope.rt(), &it.name);
+    if let Some(properties) = it.properties(scope) {
+        return properties;
+    }
     match (passing(scope, it.ty), scope.codec(it.ty)) {
         (Passing::Reference, _) => quote!(#rt::lent_reference(#name)),
         (_, None) => quote!(#name),
@@ -263,6 +268,9 @@ fn lent(scope: &Scope<'_>, it: &Argument<'_>) -> TokenStream {
 /// A parameter as a call that is waited for later keeps it.
 fn kept(scope: &Scope<'_>, it: &Argument<'_>) -> TokenStream {
     let (rt, name) = (scope.rt(), &it.name);
+    if let Some(properties) = it.properties(scope) {
+        return properties;
+    }
     match scope.codec(it.ty) {
         None => quote!(#name),
         Some(codec) => quote!(#rt::kept::<#codec, _>(#name)),

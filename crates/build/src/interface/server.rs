@@ -4,7 +4,7 @@ use proc_macro2::{Literal, TokenStream};
 use quote::{ToTokens, quote};
 use zorb_idl::model::Definition;
 
-use super::{Call, Passing, passing, servant_type};
+use super::{Call, Passing, passing};
 use crate::docs::doc;
 use crate::names::ident;
 use crate::operations::{Table, number};
@@ -23,7 +23,7 @@ pub(super) fn servant(scope: &Scope<'_>, of: &Definition, calls: &[Call<'_>]) ->
     let methods = calls.iter().map(|call| {
         let (doc, method, output, error) = (call.doc(), call.method(), call.output(scope), call.error(scope));
         let arguments = call.sent().map(|it| &it.name);
-        let types = call.sent().map(|it| servant_type(scope, it.ty));
+        let types = call.sent().map(|it| it.servant_type(scope));
         if call.is_deferred() {
             return quote! {
                 #doc
@@ -49,14 +49,15 @@ fn serve(scope: &Scope<'_>, call: &Call<'_>) -> TokenStream {
     let rt = scope.rt();
     let servant = scope.beside(call.owner, &scope.plan.interface(call.owner).servant);
     let method = call.method();
-    let sent: Vec<_> = call.sent().map(|it| it.ty).collect();
+    let sent: Vec<_> = call.sent().collect();
     let received = call.received_types();
     let names = together(call.sent().map(|it| it.name.to_token_stream()).collect());
-    let types = (!sent.is_empty()).then(|| together(sent.iter().map(|ty| scope.ty(ty)).collect()));
+    let types = (!sent.is_empty()).then(|| together(sent.iter().map(|it| it.owned_type(scope)).collect()));
     let typed = types.map(|types| quote!(: #types));
     let passed = call.sent().map(|it| {
         let name = &it.name;
         match passing(scope, it.ty) {
+            _ if it.clause.is_some() => quote!(#name),
             Passing::Value | Passing::Run | Passing::Reference => quote!(#name),
             Passing::Text | Passing::List | Passing::Borrowed => quote!(&#name),
         }
@@ -66,7 +67,8 @@ fn serve(scope: &Scope<'_>, call: &Call<'_>) -> TokenStream {
         false => (quote!(serve), quote!(serve_by), quote!(context)),
     };
     let execute = quote!(|#given, #names #typed| #servant::#method(servant, #given #(, #passed)*));
-    match (scope.tuple_codec(&sent), scope.tuple_codec(&received)) {
+    let read = scope.together_codec(sent.iter().map(|it| it.codec(scope)).collect());
+    match (read, scope.tuple_codec(&received)) {
         (None, None) => quote!(request.#serve(#execute)),
         (read, write) => {
             let read = read.map_or_else(|| quote!(#rt::decode), |codec| quote!(#rt::decode_as::<#codec, _>));

@@ -1,4 +1,4 @@
-//! Values of a type before anything was put in (CORBA 3.3 part 1, §16.2.3 "Creating a DynAny").
+//! Values of a type before anything was put in: "Creating a DynAny object" of the specification.
 
 use super::union::Arms;
 use super::{Content, DynAny, DynAnyError, MOST_NESTED, Result};

@@ -1,4 +1,4 @@
-//! The current position, and components by their number (CORBA 3.3 part 1, §16.2.4 "Iteration").
+//! The current position, and components by their number: "Traversing DynAny objects" of the specification.
 
 use super::{Content, DynAny, DynAnyError, Result, read, valuetype};
 use crate::TCKind;

@@ -1,4 +1,4 @@
-//! Values of enums (CORBA 3.3 part 1, §16.2.7 "The DynEnum Interface").
+//! Values of enums: what the specification has in the interface `DynEnum`.
 
 use super::{Content, DynAny, DynAnyError, Result};
 

@@ -6,7 +6,7 @@ use alloc::borrow::Cow;
 use alloc::string::ToString;
 use core::fmt;
 
-/// Why something cannot be done with a [`DynAny`](super::DynAny): the three exceptions of CORBA 3.3 part 1, §16.2.
+/// Why something cannot be done with a [`DynAny`](super::DynAny): CORBA's three exceptions.
 #[derive(Clone, Debug)]
 #[non_exhaustive]
 pub enum DynAnyError {

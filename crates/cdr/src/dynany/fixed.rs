@@ -1,4 +1,4 @@
-//! Decimal numbers (CORBA 3.3 part 1, §16.2.6 "The DynFixed Interface").
+//! Decimal numbers: what the specification has in the interface `DynFixed`.
 
 use super::{Content, DynAny, DynAnyError, Result};
 use crate::{Fixed, FixedError, TypeCode};

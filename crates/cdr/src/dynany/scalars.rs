@@ -1,4 +1,4 @@
-//! Values put in and taken out whole (CORBA 3.3 part 1, §16.2.5, "Accessing basic values").
+//! Values put in and taken out whole: "Accessing a value of some basic type in a DynAny object" of the specification.
 //!
 //! What has components gives and takes a value of its own type, or one of its current component's.
 

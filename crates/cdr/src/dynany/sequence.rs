@@ -1,4 +1,4 @@
-//! Sequences and arrays (CORBA 3.3 part 1, §16.2.10 "The DynSequence Interface", §16.2.11 "The DynArray Interface").
+//! Sequences and arrays: what the specification has in the interfaces `DynSequence` and `DynArray`.
 
 use super::create::{self, Budget, element_of};
 use super::{Content, DynAny, DynAnyError, Result, read};

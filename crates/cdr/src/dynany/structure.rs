@@ -1,4 +1,4 @@
-//! Structs and exceptions (CORBA 3.3 part 1, §16.2.8 "The DynStruct Interface"), and members by name.
+//! Members by name: what the specification has in the interfaces `DynStruct` and `DynValue`.
 
 use super::valuetype::{is_value, members, parts};
 use super::{Content, DynAny, DynAnyError, Result, read};

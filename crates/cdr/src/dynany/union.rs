@@ -1,4 +1,4 @@
-//! Unions (CORBA 3.3 part 1, §16.2.9 "The DynUnion Interface").
+//! Unions: what the specification has in the interface `DynUnion`.
 //!
 //! The discriminator is borrowed as every component is, and what it says holds: a member follows when its union is next used.
 

@@ -1,4 +1,4 @@
-//! Values of valuetypes (CORBA 3.3 part 1, §16.2.12 "The DynValueCommon Interface" to §16.2.14 "The DynValueBox Interface").
+//! Values of valuetypes: what the specification has in the interfaces `DynValueCommon`, `DynValue` and `DynValueBox`.
 //!
 //! A value that was received stays whole, with all that it shares and leads back to, until a component of it is asked for. Taken apart it is
 //! a tree: what several members shared each has for itself, and what leads back to a value that holds it is an error.

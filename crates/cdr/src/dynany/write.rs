@@ -3,7 +3,6 @@
 use super::union::Arms;
 use super::valuetype::members;
 use super::{Content, DynAny, MOST_NESTED};
-use crate::any::KEPT;
 use crate::valuetype::write::{Ids, begin, finish};
 use crate::{Any, Encode, EncodeError, EncodeErrorKind, Encoder, TCKind, TypeCode};
 use alloc::sync::Arc;
@@ -28,12 +27,9 @@ pub(super) fn encoded(value: &DynAny) -> Result<Any> {
     }
 }
 
-/// What the value encodes in the form that all are kept in, for comparisons.
+/// The value in the one form that all are compared in: what was received may be in chunks, or have something in its padding.
 pub(super) fn octets(value: &DynAny) -> Result<Bytes> {
-    let written = Written(value);
-    let mut to = Encoder::new(KEPT);
-    written.encode(&mut to)?;
-    Ok(to.to_bytes())
+    encoded(value)?.canonical()
 }
 
 fn invalid(why: &'static str) -> EncodeError {
@@ -119,9 +115,9 @@ fn parts_of<'a>(value: &'a DynAny, parts: &'a [DynAny], depth: u16, to: &mut Enc
             }
         }
         TCKind::Value | TCKind::Event | TCKind::ValueBox => {
-            let id = [Arc::from(node.id.as_bytes())];
-            let (_, chunked) =
-                begin(None, &Ids::One(&id[0]), false, to, |_, to| to.values().received = true)?;
+            // The same octets for all values of the type: the message has them once.
+            let id: Arc<[u8]> = node.id.clone().into();
+            let (_, chunked) = begin(None, &Ids::One(&id), false, to, |_, to| to.values().received = true)?;
             if node.kind == TCKind::ValueBox {
                 let [boxed] = parts else { return Err(invalid("a box holds one value")) };
                 write(boxed, &value.ty.part(node.content), depth + 1, to)?;

@@ -18,6 +18,10 @@ pub fn dynamic(data: &[u8]) {
     let order = if settings & 1 == 0 { ByteOrder::NATIVE } else { ByteOrder::FOREIGN };
     let format = Format { version: Version::V1_2, code_sets: CodeSets::UNICODE };
     let Ok(any) = Any::decode(&mut Decoder::from_slice(body, order, format)) else { return };
+    // What cannot be written, such as a value that has to be cut down to an unknown base, equals nothing.
+    if any != any.clone() {
+        return;
+    }
     let Ok(mut value) = DynAny::from_any(&any) else { return };
     if let Ok(whole) = value.to_any() {
         assert!(whole == any, "an any is put together as it was taken apart");
@@ -47,8 +51,8 @@ fn change(value: &mut DynAny, steps: &mut impl Iterator<Item = u8>) {
         7 => value.insert_string("text").or_else(|_| value.insert_wstring("wide")),
         8 => value.set_ordinal(operand as u32),
         9 => value.set_fixed("-1.25").map(drop),
-        10 => value.set_to_default_member(),
-        11 => value.set_to_no_active_member(),
+        10 => value.set_to_default_member().or_else(|_| value.set_to_value()),
+        11 => value.set_to_no_active_member().or_else(|_| value.set_to_null()),
         12 => value.elements().and_then(|elements| value.set_elements(&elements)),
         13 => value.clone().current_component().and_then(|part| {
             let part = part.clone();

@@ -1,7 +1,7 @@
 //! [`ValueBase`]: what every valuetype is derived from.
 
 use super::info::VALUE_BASE;
-use super::{ValueInfo, ValueType};
+use super::{Value, ValueInfo, ValueType, read, write};
 use crate::{DecodeError, DecodeErrorKind, Decoder, Described, Describer, EncodeError, Encoder, TypeRef};
 
 /// IDL's `ValueBase`: the base of all valuetypes, without state. Where it stands in IDL, `Option<Value<ValueBase>>` does in Rust;
@@ -34,4 +34,19 @@ impl Described for ValueBase {
     fn describe(to: &mut Describer) -> TypeRef {
         to.value(VALUE_BASE, "ValueBase", 0, |_| (None, alloc::vec::Vec::new()))
     }
+}
+
+/// Reads a value of a type that is known only now.
+#[doc(hidden)]
+pub fn read_value(
+    formal: &'static ValueInfo,
+    from: &mut Decoder<'_>,
+) -> Result<Option<Value<ValueBase>>, DecodeError> {
+    Ok(read::read(formal, from)?.map(Value::of))
+}
+
+/// Writes a value, which is not kept borrowed.
+#[doc(hidden)]
+pub fn write_value(value: Option<&Value<ValueBase>>, to: &mut Encoder<'_>) -> Result<(), EncodeError> {
+    write::write(value.map(|value| &value.link), ValueBase::info(), to)
 }

@@ -4,6 +4,9 @@ use super::{State, ValueType};
 use crate::{DecodeError, Decoder};
 use alloc::boxed::Box;
 
+/// Reads the state of a value whose type is known.
+type ReadState = fn(&mut Decoder<'_>) -> Result<Box<dyn State>, DecodeError>;
+
 /// A valuetype: its repository id, its bases, and those that are derived from it as far as its IDL knew them.
 ///
 /// An abstract interface has one too: it is to the values that support it what an abstract valuetype is.
@@ -16,7 +19,7 @@ pub struct ValueInfo {
     truncatable: bool,
     custom: bool,
     derived: &'static [fn() -> &'static ValueInfo],
-    read: Option<fn(&mut Decoder<'_>) -> Result<Box<dyn State>, DecodeError>>,
+    read: Option<ReadState>,
 }
 
 /// The repository id of what all valuetypes are derived from.
@@ -69,7 +72,7 @@ impl ValueInfo {
         self.base.map(|base| base())
     }
 
-    pub(super) fn read(&self) -> Option<fn(&mut Decoder<'_>) -> Result<Box<dyn State>, DecodeError>> {
+    pub(super) fn read(&self) -> Option<ReadState> {
         self.read
     }
 

@@ -102,7 +102,7 @@ pub(crate) fn invalid(why: &'static str, from: &Decoder<'_>) -> DecodeError {
     from.error(DecodeErrorKind::Invalid(why), "value")
 }
 
-fn read(formal: &'static ValueInfo, from: &mut Decoder<'_>) -> Result<Option<Link>, DecodeError> {
+pub(super) fn read(formal: &'static ValueInfo, from: &mut Decoder<'_>) -> Result<Option<Link>, DecodeError> {
     let tag = read_tag(from)?;
     let link = match tag {
         0 => None,

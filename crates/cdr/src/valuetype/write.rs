@@ -117,7 +117,11 @@ impl<T: ValueType> Encode for Option<Value<T>> {
     }
 }
 
-fn write(link: Option<&Link>, formal: &'static ValueInfo, to: &mut Encoder<'_>) -> Result<(), EncodeError> {
+pub(super) fn write(
+    link: Option<&Link>,
+    formal: &'static ValueInfo,
+    to: &mut Encoder<'_>,
+) -> Result<(), EncodeError> {
     let Some(link) = link else {
         to.write_u32(0);
         return Ok(());
@@ -158,7 +162,8 @@ fn write_offset(target: usize, to: &mut Encoder<'_>) -> Result<(), EncodeError> 
 }
 
 fn write_new(node: Arc<Node>, formal: &'static ValueInfo, to: &mut Encoder<'_>) -> Result<(), EncodeError> {
-    let state = node.state.as_deref().ok_or_else(|| invalid("it has no state"))?;
+    let state = node.state.as_deref().filter(|_| node.info.read().is_some());
+    let state = state.ok_or_else(|| invalid("it is of an abstract type alone"))?;
     let cut = !core::ptr::eq(node.info, formal) && node.info.is_truncatable();
     let mut ids: Vec<&'static str> = alloc::vec![node.info.id()];
     let mut of = node.info;

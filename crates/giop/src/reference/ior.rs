@@ -19,7 +19,7 @@ use bytes::Bytes;
 use zorb_cdr::copies::copied;
 use zorb_cdr::{ByteOrder, Decode, DecodeError, Decoder, Encode, EncodeError, Encoder, Format};
 
-use super::UrlError;
+use super::{ReferenceError, UrlError};
 use crate::{ComponentTag, ProfileTag};
 
 /// An object reference: a repository id and the ways to reach the object. The nil reference has neither.
@@ -47,6 +47,28 @@ pub struct TaggedComponent {
     pub tag: ComponentTag,
     /// The data, uninterpreted.
     pub data: Bytes,
+}
+
+impl TaggedProfile {
+    /// A profile that only holds components ([`ProfileTag::MULTIPLE_COMPONENTS`]).
+    ///
+    /// # Errors
+    /// Components whose number or size no profile can tell.
+    pub fn of_components(components: &[TaggedComponent]) -> Result<Self, EncodeError> {
+        let data = encapsulate(|to| write_components(to, components))?;
+        Ok(Self { tag: ProfileTag::MULTIPLE_COMPONENTS, data })
+    }
+
+    /// The components of such a profile.
+    ///
+    /// # Errors
+    /// Another tag, or data that are no components.
+    pub fn components(&self) -> Result<Vec<TaggedComponent>, ReferenceError> {
+        if self.tag != ProfileTag::MULTIPLE_COMPONENTS {
+            return Err(ReferenceError::OtherTag { found: self.tag.0 });
+        }
+        Ok(read_components(&mut Decoder::from_encapsulation(&self.data)?)?)
+    }
 }
 
 impl Ior {

@@ -17,18 +17,17 @@ use std::collections::{HashMap, HashSet};
 
 use super::Checker;
 use crate::model::{
-    Attribute, DefinitionId, DefinitionKind, Direction, Feature, Interface, InterfaceFlavor, Operation, Origin,
-    Parameter, Type,
+    Attribute, DefinitionId, DefinitionKind, Direction, Feature, Interface, InterfaceFlavor, Operation,
+    Origin, Parameter, Type,
 };
 use crate::syntax::Name;
 
 impl Checker {
     /// Adds the handler of every interface that can be called from other processes.
     pub(super) fn reply_handlers(&mut self) {
-        let (Some(root), Some(holder)) = (
-            self.model.find("Messaging::ReplyHandler"),
-            self.model.find("Messaging::ExceptionHolder"),
-        ) else {
+        let (Some(root), Some(holder)) =
+            (self.model.find("Messaging::ReplyHandler"), self.model.find("Messaging::ExceptionHolder"))
+        else {
             return;
         };
         let interfaces: Vec<DefinitionId> = self.model.definitions.iter().filter_map(has_handler).collect();
@@ -123,13 +122,8 @@ fn answers(feature: &Feature, holder: DefinitionId) -> Vec<Feature> {
 fn answer(of: &Feature, name: &str, results: Vec<(String, Type)>, holder: DefinitionId) -> Vec<Feature> {
     let span = of.span();
     let operation = |name: String, parameters: Vec<(String, Type)>| {
-        let parameter = |(name, ty)| Parameter {
-            name,
-            direction: Direction::In,
-            ty,
-            annotations: Vec::new(),
-            span,
-        };
+        let parameter =
+            |(name, ty)| Parameter { name, direction: Direction::In, ty, annotations: Vec::new(), span };
         Feature::Operation(Operation {
             name,
             repository_id: String::new(),

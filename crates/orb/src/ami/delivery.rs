@@ -93,10 +93,13 @@ fn run(orb: &Orb, job: Job) {
 /// What is done with an outcome.
 type Handle<R, E> = Box<dyn FnOnce(Result<R, E>) + Send>;
 
+/// A call that is under way, and what is done with its outcome.
+type Waiting<R, E> = (Pending<R, E>, Handle<R, E>);
+
 /// A call whose outcome is to be delivered.
 struct Errand<R, E> {
     orb: Orb,
-    waiting: Mutex<Option<(Pending<R, E>, Handle<R, E>)>>,
+    waiting: Mutex<Option<Waiting<R, E>>>,
 }
 
 impl<R: Send + 'static, E: OperationError> Errand<R, E> {

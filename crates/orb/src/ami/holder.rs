@@ -1,8 +1,8 @@
 //! Exceptions as reply handlers get them: undecoded, since one operation takes those of all kinds.
 
 use zorb_cdr::{
-    ByteOrder, CodeSet, CodeSets, Decode, DecodeError, Decoder, Encode, EncodeError, Encoder, Format, Sequence,
-    Value, ValueInfo, ValueType, Version,
+    ByteOrder, CodeSet, CodeSets, Decode, DecodeError, Decoder, Encode, EncodeError, Encoder, Format,
+    Sequence, Value, ValueInfo, ValueType, Version,
 };
 use zorb_giop::SystemExceptionBody;
 
@@ -35,7 +35,8 @@ impl ExceptionHolder {
     pub fn of<E: OperationError>(error: &E) -> ExceptionHolder {
         let raised = error.raised();
         ExceptionHolder::holding(&raised).unwrap_or_else(|error| {
-            let unwritable = encode_exception(&error, Completion::Yes).context("an exception for a reply handler");
+            let unwritable =
+                encode_exception(&error, Completion::Yes).context("an exception for a reply handler");
             ExceptionHolder::holding(&Raised::System(&unwritable)).unwrap_or_default()
         })
     }

@@ -17,8 +17,9 @@ pub struct Poller<R, E> {
     state: State<R, E>,
 }
 
+#[allow(clippy::large_enum_variant, reason = "as large as the call that it replaces, and seldom moved")]
 enum State<R, E> {
-    Waiting(Pending<R, E>),
+    Waiting(Box<Pending<R, E>>),
     Ready(Result<R, E>),
     Taken,
 }
@@ -26,7 +27,7 @@ enum State<R, E> {
 impl<R, E: OperationError> Pending<R, E> {
     /// The same call, to be asked for its outcome.
     pub fn poller(self) -> Poller<R, E> {
-        Poller { state: State::Waiting(self) }
+        Poller { state: State::Waiting(Box::new(self)) }
     }
 }
 
@@ -65,7 +66,7 @@ impl<R, E: OperationError> Poller<R, E> {
     /// The call itself, as a future. `None` if its outcome is there already, or was taken.
     pub fn into_pending(self) -> Option<Pending<R, E>> {
         match self.state {
-            State::Waiting(pending) => Some(pending),
+            State::Waiting(pending) => Some(*pending),
             _ => None,
         }
     }

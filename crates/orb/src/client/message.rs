@@ -5,9 +5,10 @@ use std::num::NonZeroU64;
 use std::time::Instant;
 use std::{mem, ptr};
 
+use bytes::Bytes;
 use zorb_cdr::copies::copied;
 use zorb_cdr::{CodeSets, EncodeError, Encoder, Format, Version};
-use zorb_giop::{Protocol, RequestHead, ResponseFlags, ServiceContexts, Target, Writer};
+use zorb_giop::{ContextId, Protocol, RequestHead, ResponseFlags, ServiceContexts, Target, Writer};
 
 use super::failure::{Failure, Step};
 use crate::object::route::Candidate;
@@ -23,6 +24,8 @@ pub(crate) struct Outgoing<'w, 'a> {
     pub(crate) operation: &'static Operation,
     pub(crate) response: ResponseFlags,
     pub(crate) arguments: &'w mut WriteArguments<'w, 'a>,
+    /// Service contexts of interceptors.
+    pub(crate) contexts: Option<&'w ServiceContexts>,
 }
 
 /// Whom a message goes to, and by when.
@@ -35,6 +38,8 @@ pub(crate) struct Course<'c> {
     pub(crate) deadline: Instant,
     /// Messages of more octets leave in fragments; `usize::MAX`: never.
     pub(crate) fragment_size: usize,
+    /// The data of a context INVOCATION_POLICIES that goes with the message.
+    pub(crate) policies: Option<&'c Bytes>,
 }
 
 impl<'c> Course<'c> {
@@ -120,15 +125,34 @@ fn begin(
     if form.format.version == Version::V1_1 && course.fragment_size != usize::MAX {
         message.fragment_every(course.fragment_size);
     }
+    let told = course.policies.map(|policies| {
+        let mut contexts = form.contexts.clone();
+        contexts.push(ContextId::INVOCATION_POLICIES, policies.clone());
+        contexts
+    });
     let head = RequestHead {
         id: form.id,
         response: outgoing.response,
         target: course.target.into(),
         operation: outgoing.operation.name,
         by_number: NonZeroU64::new(outgoing.operation.number).filter(|_| by_number),
-        contexts: form.contexts,
+        contexts: told.as_ref().unwrap_or(form.contexts),
     };
-    messaging.begin_request(message, &head)
+    match outgoing.contexts {
+        None => messaging.begin_request(message, &head),
+        Some(more) => begin_with(message, messaging, head, more),
+    }
+}
+
+#[cold]
+fn begin_with(
+    message: &mut Encoder<'_>,
+    messaging: Writer<'_>,
+    head: RequestHead<'_>,
+    more: &ServiceContexts,
+) -> Result<(), EncodeError> {
+    let contexts: ServiceContexts = head.contexts.iter().chain(more).cloned().collect();
+    messaging.begin_request(message, &RequestHead { contexts: &contexts, ..head })
 }
 
 /// Memory for the messages of one connection, one after the other. What is called again and again, as most is, has its head there
@@ -162,6 +186,8 @@ impl Head {
             && self.by_number == course.candidate.knows_numbers()
             && course.is_by_own_key()
             && form.contexts.is_empty()
+            && course.policies.is_none()
+            && outgoing.contexts.is_none()
     }
 }
 
@@ -205,7 +231,10 @@ impl MessageBuffer {
         let by_number = course.candidate.knows_numbers();
         self.head = None;
         begin(&mut message, messaging, by_number, form, course, outgoing)?;
-        let repeats = course.is_by_own_key() && form.contexts.is_empty();
+        let repeats = course.is_by_own_key()
+            && form.contexts.is_empty()
+            && course.policies.is_none()
+            && outgoing.contexts.is_none();
         if let Some(id_at) = messaging.id_at(form.format).filter(|_| repeats) {
             self.head = Some(Head {
                 length: message.len(),

@@ -316,7 +316,12 @@ impl Shared {
     fn confirmed<'o, 'a>(&self, outgoing: &'o mut Outgoing<'_, 'a>) -> Outgoing<'o, 'a> {
         let is_sure = outgoing.response.expects_reply() || self.is_understood();
         let response = if is_sure { outgoing.response } else { ResponseFlags::WITH_SERVER };
-        Outgoing { operation: outgoing.operation, response, arguments: &mut *outgoing.arguments }
+        Outgoing {
+            operation: outgoing.operation,
+            response,
+            arguments: &mut *outgoing.arguments,
+            contexts: outgoing.contexts,
+        }
     }
 
     /// Whether the server surely speaks the messaging protocol.

@@ -65,7 +65,7 @@ impl Request {
         };
         let (target, operation) = (&self.target, self.operation);
         let response = ResponseFlags::WITH_TARGET;
-        travel(target, operation, response, &mut |to| write(operation, arguments, to), &mut read)?;
+        travel(target, operation, response, &mut |to| write(operation, arguments, to), &mut read, None)?;
         outcome.unwrap_or_else(|| {
             let text = format!("{}: a two-way call ended without a reply", self.operation.name);
             Err(SystemException::Internal(text).into())
@@ -81,7 +81,14 @@ impl Request {
         self.check(arguments)?;
         let (target, operation) = (&self.target, self.operation);
         let response = oneway_response(target);
-        travel(target, operation, response, &mut |to| write(operation, arguments, to), &mut |_, _, _| ())
+        travel(
+            target,
+            operation,
+            response,
+            &mut |to| write(operation, arguments, to),
+            &mut |_, _, _| (),
+            None,
+        )
     }
 
     /// Makes the call now, without blocking, and gives what waits for its results (`send_deferred`).

@@ -10,17 +10,19 @@ use std::task::{Context, Poll, Wake, Waker};
 use std::time::{Duration, Instant};
 
 use zorb_cdr::{ByteOrder, DecodeError, Decoder, EncodeError, Encoder, Format};
-use zorb_giop::{Reply, ReplyStatus, ResponseFlags};
+use zorb_giop::{Reply, ReplyStatus, ResponseFlags, ServiceContexts};
 
 use super::ObjectRef;
+use super::intercepted::{Ended, end_for_another, end_in};
 use super::invoke::result;
-use super::journey::{Journey, Next};
+use super::journey::{Journey, Next, is_for_the_caller};
 use super::undecoded::{UNDECODED, UndecodedRequest};
 use crate::client::failure::Failure;
 use crate::client::message::Outgoing;
 use crate::client::shared::Ticket;
 use crate::client::slot::{Outcome, Slot};
 use crate::exception::{Completion, SystemException};
+use crate::interceptors::{self, Intervention, Passage};
 use crate::raised::OperationError;
 use crate::skeleton::Operation;
 
@@ -44,6 +46,8 @@ pub(crate) struct Flight {
     encode: Encode,
     undecoded: Option<UndecodedRequest>,
     ticket: Option<Ticket>,
+    /// Where interceptors see it.
+    passage: Option<Box<Passage>>,
 }
 
 impl Flight {
@@ -73,9 +77,15 @@ impl Flight {
         encode: Encode,
         undecoded: Option<UndecodedRequest>,
     ) -> Result<Flight, SystemException> {
-        let journey = Journey::new(target, operation, response)?;
-        let mut flight =
-            Flight { target: target.clone(), journey, response, encode, undecoded, ticket: None };
+        let name = || match &undecoded {
+            Some(request) => request.operation.clone().into(),
+            None => operation.name.into(),
+        };
+        let contexts =
+            || undecoded.as_ref().map_or_else(ServiceContexts::new, |request| request.contexts.clone());
+        let mut passage = Passage::of(target, name, response, contexts);
+        let (target, journey) = set_out(passage.as_deref_mut(), target.clone(), operation, response, None)?;
+        let mut flight = Flight { target, journey, response, encode, undecoded, ticket: None, passage };
         flight.send()?;
         Ok(flight)
     }
@@ -83,12 +93,13 @@ impl Flight {
     /// Sends until a connection has taken the message.
     fn send(&mut self) -> Result<(), SystemException> {
         loop {
+            self.begin_request()?;
             match self.attempt() {
                 Ok(ticket) => {
                     self.ticket = Some(ticket);
                     return Ok(());
                 }
-                Err(failure) => self.journey.failed(&self.target, failure)?,
+                Err(failure) => self.failed(failure)?,
             }
         }
     }
@@ -96,10 +107,12 @@ impl Flight {
     fn attempt(&self) -> Result<Ticket, Failure> {
         let course = self.journey.course();
         let mut arguments = |to: &mut Encoder<'static>| (self.encode)(to);
+        let contexts = self.passage.as_ref().map(|passage| passage.contexts());
         let mut outgoing = Outgoing {
             operation: self.journey.operation(),
             response: self.response,
             arguments: &mut arguments,
+            contexts: contexts.filter(|contexts| !contexts.is_empty()),
         };
         let reactor = self.target.orb().reactor()?;
         let pool = &course.candidate.pool;
@@ -123,16 +136,20 @@ impl Flight {
             let outcome = std::task::ready!(ticket.poll(waker));
             self.ticket = None;
             let arrived = match outcome {
-                Ok(Outcome::Reply(reply, format)) => match self.arrived(&reply, format) {
+                Ok(Outcome::Reply(reply, format)) => match self.arrived_seen(&reply, format) {
                     Ok(Next::Done(())) => return Poll::Ready(Ok(Outcome::Reply(reply, format))),
                     Ok(Next::Again) => Ok(()),
                     Err(exception) => Err(exception),
                 },
                 Ok(Outcome::Sent) => {
                     self.journey.prefer();
-                    return Poll::Ready(Ok(Outcome::Sent));
+                    match self.end_sent() {
+                        Ok(Next::Done(())) => return Poll::Ready(Ok(Outcome::Sent)),
+                        Ok(Next::Again) => Ok(()),
+                        Err(exception) => Err(exception),
+                    }
                 }
-                Err(failure) => self.journey.failed(&self.target, failure),
+                Err(failure) => self.failed(failure),
             };
             if let Err(exception) = arrived.and_then(|()| self.send()) {
                 return Poll::Ready(Err(exception));
@@ -169,10 +186,117 @@ impl Flight {
     }
 }
 
+/// What interceptors see of it. Without any all of these are what they call.
+impl Flight {
+    /// Begins a request, if none is under way, and goes where interceptors send it.
+    fn begin_request(&mut self) -> Result<(), SystemException> {
+        loop {
+            let Some(passage) = self.passage.as_mut().filter(|passage| !passage.is_under_way()) else {
+                return Ok(());
+            };
+            let begun = passage.begin(&self.target, self.journey.forwarded_to().cloned());
+            if let Some(request) = &mut self.undecoded {
+                request.contexts = passage.contexts().clone();
+            }
+            match begun {
+                Ok(()) => return Ok(()),
+                Err(intervention) => {
+                    self.go(Ended::by(Some(intervention), Ended::Again))?;
+                }
+            }
+        }
+    }
+
+    /// Judges an attempt that brought no reply.
+    fn failed(&mut self, failure: Failure) -> Result<(), SystemException> {
+        let Err(exception) = self.journey.failed(&self.target, failure) else { return Ok(()) };
+        match &mut self.passage {
+            None => Err(exception),
+            Some(passage) => {
+                let ended = end_in(passage, &mut self.journey, exception);
+                self.go(ended).map(|_| ())
+            }
+        }
+    }
+
+    /// Judges a reply, and has interceptors see it.
+    fn arrived_seen(&mut self, reply: &Reply, format: Format) -> Result<Next<()>, SystemException> {
+        let judged = self.arrived(reply, format);
+        let Some(passage) = &mut self.passage else { return judged };
+        let ended = match judged {
+            Ok(Next::Done(())) if is_for_the_caller(reply.status) => {
+                Ended::by(passage.end_by_reply(reply, format), Ended::Over(Ok(())))
+            }
+            Ok(Next::Done(())) => {
+                self.journey.take_witness();
+                Ended::by(passage.end_by_undecoded(reply, format), Ended::Over(Ok(())))
+            }
+            Ok(Next::Again) => {
+                end_for_another(passage, &self.target, &mut self.journey).unwrap_or(Ended::Again)
+            }
+            Err(exception) => end_in(passage, &mut self.journey, exception),
+        };
+        self.go(ended)
+    }
+
+    /// A oneway has left.
+    fn end_sent(&mut self) -> Result<Next<()>, SystemException> {
+        let Some(passage) = &mut self.passage else { return Ok(Next::Done(())) };
+        let ended = Ended::by(passage.end(interceptors::Outcome::Sent), Ended::Over(Ok(())));
+        self.go(ended)
+    }
+
+    /// Does what follows from a request's end.
+    fn go(&mut self, ended: Ended) -> Result<Next<()>, SystemException> {
+        match ended {
+            Ended::Over(ended) => ended.map(Next::Done),
+            Ended::Again => Ok(Next::Again),
+            Ended::Elsewhere(to) => {
+                let time = (self.journey.started, self.journey.deadline);
+                let operation = self.journey.operation();
+                let passage = self.passage.as_deref_mut();
+                (self.target, self.journey) = set_out(passage, to, operation, self.response, Some(time))?;
+                Ok(Next::Again)
+            }
+        }
+    }
+}
+
+/// A journey to `target`, or to where interceptors send the call if there is none.
+fn set_out(
+    mut passage: Option<&mut Passage>,
+    mut target: ObjectRef,
+    operation: &'static Operation,
+    response: ResponseFlags,
+    time: Option<(Instant, Instant)>,
+) -> Result<(ObjectRef, Journey), SystemException> {
+    loop {
+        match (Journey::begin(&target, operation, response), &mut passage) {
+            (Ok(journey), None) => return Ok((target, journey)),
+            (Ok(mut journey), Some(_)) => {
+                journey.watch();
+                if let Some(time) = time {
+                    journey.continue_from(time);
+                }
+                return Ok((target, journey));
+            }
+            (Err(exception), None) => return Err(exception),
+            (Err(exception), Some(passage)) => match passage.fail(&target, exception) {
+                Intervention::Raise(exception) => return Err(exception),
+                Intervention::ForwardRequest(to) => target = to,
+            },
+        }
+    }
+}
+
 impl Drop for Flight {
     fn drop(&mut self) {
         if let (Some(ticket), Ok(reactor)) = (&self.ticket, self.target.orb().reactor()) {
             ticket.cancel(reactor);
+        }
+        if let Some(passage) = self.passage.as_mut().filter(|passage| passage.is_under_way()) {
+            // Nobody is left to learn what interceptors make of it.
+            let _ = passage.end(interceptors::Outcome::Unknown);
         }
     }
 }

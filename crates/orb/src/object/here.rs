@@ -7,6 +7,7 @@ use bytes::Bytes;
 
 use super::ObjectRef;
 use crate::exception::SystemException;
+use crate::interceptors::Interceptors;
 use crate::poa::ActiveHere;
 use crate::raised::OperationError;
 use crate::server::request::{Call, panic_exception};
@@ -39,6 +40,10 @@ fn found<T: ?Sized + 'static>(
     key: &Bytes,
     operation: &'static Operation,
 ) -> Result<Option<Here<T>>, SystemException> {
+    if target.orb().interceptors().is_some_and(Interceptors::sees_requests) {
+        // Both sides' interceptors see what goes by message.
+        return Ok(None);
+    }
     let Some((skeleton, call, active)) = target.orb().adapters().here(key, operation)? else {
         return Ok(None);
     };

@@ -4,10 +4,11 @@
 use std::mem;
 
 use zorb_cdr::{DecodeError, Decoder, EncodeError, Encoder, Format};
-use zorb_giop::{Reply, ReplyStatus, ResponseFlags};
+use zorb_giop::{Reply, ReplyStatus, ResponseFlags, ServiceContexts};
 
 use super::ObjectRef;
 use super::asynchronous::{Flight, Pending};
+use super::intercepted::travel_seen;
 use super::journey::{Journey, Next, is_for_the_caller};
 use crate::client::failure::{Failure, Step};
 use crate::client::message::{Outgoing, WriteArguments};
@@ -32,7 +33,7 @@ pub fn call<'a, R, E: OperationError>(
     let mut read = |journey: &Journey, reply: &Reply, format| {
         outcome = decode.take().map(|decode| result(journey, target, reply, format, decode));
     };
-    travel(target, operation, ResponseFlags::WITH_TARGET, &mut |to| encode(to), &mut read)?;
+    travel(target, operation, ResponseFlags::WITH_TARGET, &mut |to| encode(to), &mut read, None)?;
     outcome.unwrap_or_else(|| Err(no_reply(operation).into()))
 }
 
@@ -42,7 +43,7 @@ pub fn oneway<'a>(
     operation: &'static Operation,
     encode: impl Fn(&mut Encoder<'a>) -> Result<(), EncodeError>,
 ) -> Result<(), SystemException> {
-    travel(target, operation, oneway_response(target), &mut |to| encode(to), &mut |_, _, _| ())
+    travel(target, operation, oneway_response(target), &mut |to| encode(to), &mut |_, _, _| (), None)
 }
 
 /// A two-way call that is made now and waited for later. `encode` owns the arguments.
@@ -82,30 +83,62 @@ fn no_reply(operation: &Operation) -> SystemException {
 /// Reads a reply that carries a result or a user exception, where it lies.
 pub(crate) type ReadReply<'r> = dyn FnMut(&Journey, &Reply, Format) + 'r;
 
-/// Attempts until a reply has been read, a oneway has left, or nothing is left to try.
+/// One request of a call that interceptors see.
+pub(crate) struct Seen<'s> {
+    /// Told to keep account of replies. It is there again when the request has ended.
+    pub(super) journey: Option<Journey>,
+    pub(super) contexts: Option<&'s ServiceContexts>,
+}
+
+/// Attempts until a reply has been read, a oneway has left, or nothing is left to try. A `seen` request ends also when a reply asks for
+/// another, which its journey then tells.
 pub(crate) fn travel<'a>(
     target: &ObjectRef,
     operation: &'static Operation,
     response: ResponseFlags,
     arguments: &mut WriteArguments<'_, 'a>,
     read: &mut ReadReply<'_>,
+    mut seen: Option<&mut Seen<'_>>,
 ) -> Result<(), SystemException> {
     passed(Point::Begin);
-    let mut journey = Journey::new(target, operation, response)?;
-    let mut outgoing = Outgoing { operation, response, arguments };
+    let contexts = match &seen {
+        None if target.orb().interceptors().is_some() && is_seen(target) => {
+            return travel_seen(target, operation, response, arguments, read);
+        }
+        None => None,
+        Some(seen) => seen.contexts,
+    };
+    let mut outgoing = Outgoing { operation, response, arguments, contexts };
+    let mut journey = match seen.as_deref_mut().and_then(|seen| seen.journey.take()) {
+        Some(journey) => journey,
+        None => Journey::new(target, operation, response)?,
+    };
     let mut may_join = true;
-    loop {
+    let ended = loop {
         let next = match attempt(target, &mut journey, &mut outgoing, read, &mut may_join) {
             Ok(next) => next,
-            Err(failure) => {
-                journey.failed(target, *failure)?;
-                Next::Again
-            }
+            Err(failure) => match journey.failed(target, *failure) {
+                Ok(()) => Next::Again,
+                Err(exception) => Next::Done(Err(exception)),
+            },
         };
         if let Next::Done(ended) = next {
-            return ended;
+            break ended;
         }
+        if journey.has_witness() {
+            break Ok(());
+        }
+    };
+    if let Some(seen) = seen {
+        seen.journey = Some(journey);
     }
+    ended
+}
+
+/// Whether interceptors see calls of it.
+#[cold]
+fn is_seen(target: &ObjectRef) -> bool {
+    target.orb().interceptors().is_some_and(|interceptors| !interceptors.client.is_empty())
 }
 
 /// Sends once, and waits for what comes back. A failure leaves the journey to decide whether to try again.

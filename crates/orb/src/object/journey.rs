@@ -3,12 +3,13 @@
 
 use std::collections::HashSet;
 use std::sync::Arc;
-use std::time::{Duration, Instant};
+use std::time::{Duration, Instant, SystemTime};
 
+use bytes::Bytes;
 use zorb_cdr::{Decode, Decoder, Format};
 use zorb_giop::{
     AddressingDisposition, Giop, Ior, Messaging, ProtocolError, Reply, ReplyStatus, ResponseFlags,
-    SystemExceptionBody, Target,
+    ServiceContexts, SystemExceptionBody, Target,
 };
 
 use super::ObjectRef;
@@ -16,8 +17,9 @@ use super::route::{Candidate, Destination};
 use crate::client::failure::{Failure, Step};
 use crate::client::message::Course;
 use crate::exception::{Completion, Kind, Minor, SystemException};
-use crate::marshal::decode_exception;
-use crate::policy::thread_chooses;
+use crate::marshal::{decode_exception, received_exception};
+use crate::policy::invocation::telling;
+use crate::policy::{Rebind, thread_chooses};
 use crate::probes::{Point, passed};
 use crate::protocols::Protocols;
 use crate::skeleton::Operation;
@@ -64,6 +66,21 @@ struct Detours {
     protocols: Option<Protocols>,
     /// Endpoints that were not reached, and why.
     unreached: Vec<String>,
+    /// From the start on, the request must have left within this.
+    request_within: Option<Duration>,
+    /// What the server is told of that.
+    policies: Option<Bytes>,
+    /// A reference that may be bound once alone.
+    binds: Option<ObjectRef>,
+    /// Replies that are not for the caller are kept account of.
+    watched: bool,
+    witness: Option<Witness>,
+}
+
+/// What interceptors learn of a reply that is not for the caller.
+pub(crate) struct Witness {
+    pub(crate) status: ReplyStatus,
+    pub(crate) contexts: ServiceContexts,
 }
 
 /// What an attempt that failed has found unusable.
@@ -89,9 +106,63 @@ pub(super) fn is_for_the_caller(status: ReplyStatus) -> bool {
     matches!(status, ReplyStatus::NO_EXCEPTION | ReplyStatus::USER_EXCEPTION)
 }
 
+/// What few calls have: ends to the time in which request and reply are wanted, and a reference that may not be bound anew.
+#[cold]
+fn constrain(
+    target: &ObjectRef,
+    operation: &Operation,
+    started: Instant,
+    deadline: &mut Instant,
+    connect_within: &mut Duration,
+    detours: Option<Box<Detours>>,
+) -> Result<Option<Box<Detours>>, SystemException> {
+    let special = target.standing().special();
+    let now = SystemTime::now();
+    let left = |end: SystemTime, what: &str| match end.duration_since(now) {
+        Ok(left) if !left.is_zero() => Ok(left),
+        _ => Err(SystemException::Timeout(format!("{}: the {what} end time has passed", operation.name))),
+    };
+    let request_end = special.request_end(now);
+    let request_within = request_end.map(|end| left(end, "request")).transpose()?;
+    let reply_within = special.reply_end.map(|end| left(end, "reply")).transpose()?;
+    let mut detours = detours.unwrap_or_default();
+    if let Some(within) = reply_within {
+        *deadline = (*deadline).min(started.checked_add(within).unwrap_or(*deadline));
+    }
+    if let Some(within) = request_within {
+        *connect_within = (*connect_within).min(within);
+        detours.request_within = Some(within);
+        detours.policies = request_end.and_then(telling);
+    }
+    if special.rebind == Rebind::NoRebind {
+        detours.binds = Some(target.clone());
+    }
+    Ok(Some(detours))
+}
+
+impl Detours {
+    /// An answer has come: the reference is bound to who gave it.
+    #[cold]
+    fn bind(&self) {
+        if let Some(target) = &self.binds {
+            target.standing().set_bound(true);
+        }
+    }
+}
+
 impl Journey {
+    /// [`new`](Self::new), where speed is no concern.
+    #[inline(never)]
+    pub(crate) fn begin(
+        target: &ObjectRef,
+        operation: &'static Operation,
+        response: ResponseFlags,
+    ) -> Result<Journey, SystemException> {
+        Self::new(target, operation, response)
+    }
+
     /// Sets out: the deadline begins to run.
-    #[inline]
+    #[inline(always)]
     pub(crate) fn new(
         target: &ObjectRef,
         operation: &'static Operation,
@@ -112,12 +183,18 @@ impl Journey {
         let Some(candidate) = destination.first(waits) else {
             return Err(destination.unreachable().context(operation.name));
         };
+        let (mut deadline, mut connect_within) = (started + limits.call_timeout, limits.connect_timeout);
+        let detours = match limits.special {
+            true => constrain(target, operation, started, &mut deadline, &mut connect_within, detours)?,
+            false => detours,
+        };
+        // Made where it is to stay.
         Ok(Journey {
             operation,
             waits,
             started,
-            deadline: started + limits.call_timeout,
-            connect_within: limits.connect_timeout,
+            deadline,
+            connect_within,
             fragment_size: limits.fragment_size,
             candidate,
             destination,
@@ -129,6 +206,21 @@ impl Journey {
         })
     }
 
+    /// Refuses what would lead a reference elsewhere that may not be bound anew.
+    fn may_rebind(&self) -> Result<(), SystemException> {
+        match self.detours.as_ref().and_then(|detours| detours.binds.as_ref()) {
+            Some(target) if target.standing().is_bound() => {
+                let text = format!(
+                    "{} at {}: the object has moved, and the reference may not be bound anew (policy)",
+                    self.operation.name,
+                    self.candidate().pool.endpoint()
+                );
+                Err(SystemException::Rebind(text))
+            }
+            _ => Ok(()),
+        }
+    }
+
     /// The route on a thread that has policies of its own.
     #[cold]
     fn set_out_by_thread(target: &ObjectRef) -> (Arc<Destination>, bool, Option<Box<Detours>>) {
@@ -136,6 +228,33 @@ impl Journey {
         let (destination, by_forward) = target.route_under(protocols.as_ref());
         let detours = protocols.is_some().then(|| Box::new(Detours { protocols, ..Detours::default() }));
         (destination, by_forward, detours)
+    }
+
+    /// From now on [`take_witness`](Self::take_witness) tells of replies.
+    pub(crate) fn watch(&mut self) {
+        self.detours.get_or_insert_default().watched = true;
+    }
+
+    /// Whether a reply has come that was not for the caller.
+    pub(crate) fn has_witness(&self) -> bool {
+        self.detours.as_ref().is_some_and(|detours| detours.witness.is_some())
+    }
+
+    /// The last reply that was not for the caller, once.
+    pub(crate) fn take_witness(&mut self) -> Option<Witness> {
+        self.detours.as_mut()?.witness.take()
+    }
+
+    /// Goes on with the time that the call had left.
+    pub(crate) fn continue_from(&mut self, before: (Instant, Instant)) {
+        let (started, deadline) = before;
+        self.connect_within += self.started.saturating_duration_since(started);
+        (self.started, self.deadline) = (started, deadline);
+    }
+
+    /// Where the call goes by a forward.
+    pub(crate) fn forwarded_to(&self) -> Option<&Ior> {
+        self.by_forward.then(|| self.destination.ior())
     }
 
     /// What is called.
@@ -153,12 +272,15 @@ impl Journey {
     #[inline]
     pub(crate) fn course(&self) -> Course<'_> {
         let candidate = self.candidate();
-        let target = match &self.detours {
-            Some(detours) => detours.addressed.as_ref().map_or(&candidate.target, |addressed| &addressed.1),
-            None => &candidate.target,
+        let (target, policies) = match &self.detours {
+            Some(detours) => (
+                detours.addressed.as_ref().map_or(&candidate.target, |addressed| &addressed.1),
+                detours.policies.as_ref(),
+            ),
+            None => (&candidate.target, None),
         };
         let Journey { started, deadline, fragment_size, .. } = *self;
-        Course { candidate, target, started, deadline, fragment_size }
+        Course { candidate, target, started, deadline, fragment_size, policies }
     }
 
     /// By when a connection must stand: the connect timeout, shared out among the candidates still to try, so that a
@@ -216,6 +338,9 @@ impl Journey {
     /// A connection stood, and the next may take as long as the first was allowed to.
     fn connect_anew(&mut self, target: &ObjectRef) {
         self.connect_within = self.started.elapsed() + target.limits().connect_timeout;
+        if let Some(within) = self.detours.as_ref().and_then(|detours| detours.request_within) {
+            self.connect_within = self.connect_within.min(within);
+        }
     }
 
     /// The exception of a call that no candidate took: the last one's, with what became of the others.
@@ -277,7 +402,7 @@ impl Journey {
 
     /// Gives a forward up and takes the reference's own word again; counts as a forward, so that it ends.
     fn back(&mut self, target: &ObjectRef) -> Result<(), ()> {
-        if !self.by_forward || self.forwards >= MOST_FORWARDS {
+        if !self.by_forward || self.forwards >= MOST_FORWARDS || self.may_rebind().is_err() {
             return Err(());
         }
         target.0.route.unforward(&self.destination);
@@ -300,6 +425,9 @@ impl Journey {
     #[inline]
     pub(crate) fn prefer(&self) {
         self.destination.prefer(self.candidate, self.waits);
+        if let Some(detours) = &self.detours {
+            detours.bind();
+        }
     }
 
     /// Judges a reply: what the caller gets, or another attempt.
@@ -309,10 +437,21 @@ impl Journey {
         reply: &Reply,
         format: Format,
     ) -> Result<Next<()>, SystemException> {
-        self.prefer();
-        self.candidate().note_by_number(reply.by_number);
         match reply.status {
-            status if is_for_the_caller(status) => Ok(Next::Done(())),
+            // Who forwards is not the object.
+            ReplyStatus::LOCATION_FORWARD | ReplyStatus::LOCATION_FORWARD_PERM => {
+                self.destination.prefer(self.candidate, self.waits);
+            }
+            _ => self.prefer(),
+        }
+        self.candidate().note_by_number(reply.by_number);
+        if is_for_the_caller(reply.status) {
+            return Ok(Next::Done(()));
+        }
+        if let Some(detours) = self.detours.as_mut().filter(|detours| detours.watched) {
+            detours.witness = Some(Witness { status: reply.status, contexts: reply.contexts.clone() });
+        }
+        match reply.status {
             ReplyStatus::SYSTEM_EXCEPTION => {
                 let exception = self.system_exception(reply, format);
                 let may_be_back = exception.completed == Completion::No
@@ -335,20 +474,7 @@ impl Journey {
     fn system_exception(&self, reply: &Reply, format: Format) -> SystemException {
         let endpoint = self.candidate().pool.endpoint();
         match SystemExceptionBody::decode(&mut Decoder::over(&reply.body, format)) {
-            Ok(body) => {
-                let completed = match body.completed {
-                    0 => Completion::Yes,
-                    1 => Completion::No,
-                    _ => Completion::Maybe,
-                };
-                let known = Kind::from_repository_id(&body.repository_id);
-                let text = match known {
-                    Some(_) => format!("{} at {endpoint}: raised by the server", self.operation.name),
-                    None => format!("{} at {endpoint}: raised {:?}", self.operation.name, body.repository_id),
-                };
-                let kind = known.unwrap_or(Kind::Unknown);
-                SystemException::new(kind, Minor(body.minor), completed, text)
-            }
+            Ok(body) => received_exception(&body, format_args!("{} at {endpoint}", self.operation.name)),
             Err(error) => self.bad_reply(format!("system exception: {error}")),
         }
     }
@@ -369,6 +495,7 @@ impl Journey {
             let text = format!("{}: forwarded {MOST_FORWARDS} times without end", self.operation.name);
             return Err(SystemException::Transient(text));
         }
+        self.may_rebind()?;
         self.forwards += 1;
         self.connect_anew(target);
         target.forward(&ior, permanent);

@@ -3,10 +3,12 @@
 //! An [`ObjectRef`] is a counted handle: the reference as it came (its [`Ior`] byte for byte), the ORB that
 //! carries calls on it, its policies, and what was learnt since (a forward, the place where it lives).
 
+pub mod abstract_interface;
 mod any;
 pub mod asynchronous;
 pub mod considered;
 pub mod here;
+mod intercepted;
 pub mod invoke;
 pub(crate) mod journey;
 pub(crate) mod route;
@@ -177,6 +179,21 @@ impl ObjectRef {
     #[inline]
     pub(crate) fn limits(&self) -> CallLimits {
         self.0.policies.limits()
+    }
+
+    /// The policies of the reference and the ORB, and whether it is bound.
+    pub(crate) fn standing(&self) -> &Standing {
+        &self.0.policies
+    }
+
+    /// Binds the reference anew, if it may not be by the way ([`Rebind::NoRebind`](crate::policy::Rebind::NoRebind)), and asks the
+    /// object whether it is there (`_validate_connection`): false if not. For other references it only asks.
+    ///
+    /// # Errors
+    /// As any call.
+    pub fn validate_connection(&self) -> Result<bool, SystemException> {
+        self.0.policies.set_bound(false);
+        Ok(!self.non_existent()?)
     }
 
     /// Whether, and until when, a oneway made now by this thread is gathered with others.

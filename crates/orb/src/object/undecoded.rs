@@ -124,7 +124,8 @@ fn without_code_sets(contexts: &ServiceContexts) -> ServiceContexts {
     contexts.iter().filter(|context| context.id != ContextId::CODE_SETS).cloned().collect()
 }
 
-fn encoded<'a>(
+/// What `encode` writes, as a body.
+pub(crate) fn encoded<'a>(
     format: Format,
     encode: impl FnOnce(&mut Encoder<'a>) -> Result<(), EncodeError>,
 ) -> Result<Body, EncodeError> {

@@ -14,6 +14,7 @@ use std::sync::{Arc, Weak};
 use std::time::Instant;
 
 use parking_lot::{Mutex, RwLock};
+use zorb_giop::TaggedProfile;
 
 use super::active_map::{ActiveMap, ActiveObject, Name, Occupied};
 use super::adapters::Shared;
@@ -21,13 +22,15 @@ use super::error::PoaError;
 use super::handle::Poa;
 use super::id::ObjectId;
 use super::key::{self, SystemId};
-use super::manager::Manager;
+use super::manager::{Manager, PoaManager};
 use super::policies::{IdUniqueness, ImplicitActivation, PoaPolicies, RequestProcessing, ThreadPolicy};
 use super::serial::{Busy, PATIENCE, Serial};
 use super::servant_manager::{AdapterActivator, Etherealized, ServantActivator, ServantLocator};
 use super::thread_model::Turn;
 use super::traffic::Traffic;
 use crate::exception::{Minor, SystemException};
+use crate::interceptors::{Established, IorInfo};
+use crate::orb::Orb;
 use crate::server::request::{ServerRequest, panic_exception};
 use crate::skeleton::Servant;
 
@@ -65,6 +68,40 @@ pub(crate) struct Adapter {
     /// Objects end without a word to the servant activator.
     silent: AtomicBool,
     pub(crate) turn: Option<Turn<ServerRequest>>,
+    /// What interceptors add to its references.
+    established: Established,
+}
+
+/// The root's name.
+const ROOT: &str = "RootPOA";
+
+/// What an adapter is made with: known before it is, so that nobody waits for a lock while interceptors think.
+pub(crate) struct Begun {
+    manager: Arc<Manager>,
+    established: Established,
+}
+
+fn begin(
+    shared: &Shared,
+    manager: Arc<Manager>,
+    policies: &PoaPolicies,
+    names: impl FnOnce() -> Vec<String>,
+) -> Result<Begun, SystemException> {
+    let orb = shared.orb();
+    let established = match orb.as_ref().and_then(|orb| Some((orb, orb.interceptors()?))) {
+        None => Established::default(),
+        Some((orb, interceptors)) => Established::of(
+            interceptors,
+            IorInfo {
+                orb,
+                names: &names(),
+                policies,
+                manager: &PoaManager(manager.clone()),
+                established: Established::default(),
+            },
+        )?,
+    };
+    Ok(Begun { manager, established })
 }
 
 /// What the program gave the adapter.
@@ -78,15 +115,13 @@ pub(crate) struct Helpers {
 
 impl Adapter {
     /// The root of an ORB's adapters.
-    pub(crate) fn root(shared: &Arc<Shared>) -> Result<Arc<Adapter>, PoaError> {
-        Adapter::new(
-            shared,
-            "RootPOA",
-            Box::default(),
-            PoaPolicies::root(),
-            Manager::new(shared.run),
-            Weak::new(),
-        )
+    pub(crate) fn root(shared: &Arc<Shared>, begun: Begun) -> Result<Arc<Adapter>, PoaError> {
+        Adapter::new(shared, ROOT, Box::default(), PoaPolicies::root(), begun, Weak::new())
+    }
+
+    /// What is to be known of the root before it is made.
+    pub(crate) fn begin_root(shared: &Arc<Shared>) -> Result<Begun, SystemException> {
+        begin(shared, Manager::new(shared.run), &PoaPolicies::root(), || vec![ROOT.into()])
     }
 
     fn new(
@@ -94,7 +129,7 @@ impl Adapter {
         name: &str,
         path: Box<[u8]>,
         policies: PoaPolicies,
-        manager: Arc<Manager>,
+        Begun { manager, established }: Begun,
         parent: Weak<Adapter>,
     ) -> Result<Arc<Adapter>, PoaError> {
         let persistent = policies.is_persistent();
@@ -132,6 +167,7 @@ impl Adapter {
                 life: AtomicU8::new(ALIVE),
                 cleanup: AtomicBool::new(false),
                 silent: AtomicBool::new(false),
+                established,
             })
         });
         let adapter = adapter.ok_or_else(|| SystemException::ImpLimit("an ORB has at most 2³¹ adapters"))?;
@@ -149,6 +185,9 @@ impl Adapter {
     ) -> Result<Arc<Adapter>, PoaError> {
         policies.check()?;
         let path = key::child_path(&self.path, name).ok_or(PoaError::NameTooLong)?;
+        let manager = manager.unwrap_or_else(|| Manager::new(self.shared.run));
+        let names = || [self.path_names(), vec![name.into()]].concat();
+        let begun = begin(&self.shared, manager, &policies, names)?;
         let mut children = self.children.lock();
         if !self.is_alive() {
             return Err(PoaError::Destroyed);
@@ -156,8 +195,7 @@ impl Adapter {
         if children.contains_key(name) {
             return Err(PoaError::AdapterAlreadyExists { name: name.into() });
         }
-        let manager = manager.unwrap_or_else(|| Manager::new(self.shared.run));
-        let child = Adapter::new(&self.shared, name, path, policies, manager, Arc::downgrade(self))?;
+        let child = Adapter::new(&self.shared, name, path, policies, begun, Arc::downgrade(self))?;
         children.insert(name.into(), child.clone());
         drop(children);
         // What an adapter activator makes is found by requests when the activator has returned.
@@ -165,6 +203,20 @@ impl Adapter {
             child.publish();
         }
         Ok(child)
+    }
+
+    /// Its names and those of the adapters that it is in, the root's first.
+    pub(crate) fn path_names(&self) -> Vec<String> {
+        let mut names = self.parent().map_or_else(Vec::new, |parent| parent.path_names());
+        names.push(self.name.to_string());
+        names
+    }
+
+    /// The profiles of a reference to the object of `key`, as the ORB's endpoints and interceptors want them.
+    pub(crate) fn profiles(&self, orb: &Orb, key: &[u8]) -> Result<Vec<TaggedProfile>, SystemException> {
+        let mut profiles = orb.server().profiles(orb, key, self.policies.protocols.as_ref())?;
+        self.established.add_to(&mut profiles)?;
+        Ok(profiles)
     }
 
     /// Lets requests find a persistent adapter.

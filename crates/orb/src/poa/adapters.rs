@@ -129,13 +129,21 @@ impl Adapters {
     /// The root adapter, made when first asked for.
     pub(crate) fn root(&self, orb: &Orb) -> Result<Poa, SystemException> {
         let _ = self.shared.home.set(Arc::downgrade(&orb.0));
+        let root = self.root.lock().clone();
+        let begun = match root {
+            Some(_) => None,
+            None => Some(Adapter::begin_root(&self.shared)?),
+        };
         let mut root = self.root.lock();
         if self.ended.load(Ordering::SeqCst) {
             return Err(SystemException::BadInvOrder("the ORB was shut down").minor(Minor::omg(4)));
         }
         let adapter = match &*root {
             Some(adapter) => adapter.clone(),
-            None => root.insert(Adapter::root(&self.shared)?).clone(),
+            None => {
+                let begun = begun.map_or_else(|| Adapter::begin_root(&self.shared), Ok)?;
+                root.insert(Adapter::root(&self.shared, begun)?).clone()
+            }
         };
         Ok(Poa::new(adapter, orb.clone()))
     }

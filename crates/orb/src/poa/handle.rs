@@ -5,12 +5,15 @@ use std::fmt;
 use std::sync::Arc;
 use std::time::{Duration, Instant};
 
+use zorb_giop::TaggedProfile;
+
 use super::adapter::{Adapter, Helpers};
 use super::error::PoaError;
 use super::manager::PoaManager;
 use super::policies::{PoaPolicies, RequestProcessing, ServantRetention};
 use super::servant_manager::{AdapterActivator, ServantActivator, ServantLocator};
 use super::traffic::Upcall;
+use crate::exception::SystemException;
 use crate::orb::Orb;
 use crate::skeleton::{Interface, IntoServant, Servant};
 
@@ -65,6 +68,15 @@ impl Poa {
     /// What all its object keys begin with, and no other adapter's (`id`).
     pub fn id(&self) -> &[u8] {
         &self.adapter.prefix
+    }
+
+    /// Its names and those of the adapters that it is in, the root's first.
+    pub(crate) fn path_names(&self) -> Vec<String> {
+        self.adapter.path_names()
+    }
+
+    pub(crate) fn profiles(&self, key: &[u8]) -> Result<Vec<TaggedProfile>, SystemException> {
+        self.adapter.profiles(&self.orb, key)
     }
 
     fn other(&self, adapter: Arc<Adapter>) -> Poa {

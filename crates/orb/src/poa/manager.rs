@@ -13,6 +13,7 @@ use super::error::PoaError;
 use super::gate::{Gate, ManagerState};
 use super::traffic::Upcall;
 use crate::exception::{Minor, SystemException};
+use crate::orb::Orb;
 use crate::server::request::ServerRequest;
 
 /// Requests that one manager holds: enough for a server that comes up while a thousand clients call, and a bounded
@@ -127,7 +128,16 @@ impl PoaManager {
         self.check_wait(wait)?;
         let released = self.0.gate.change(to).ok_or(PoaError::AdapterInactive)?;
         release(released, to);
+        self.tell(to);
         self.wait(wait)
+    }
+
+    /// Tells interceptors.
+    fn tell(&self, state: ManagerState) {
+        let orb = self.0.adapters().first().and_then(|adapter| adapter.shared.orb());
+        for interceptor in orb.iter().filter_map(Orb::interceptors).flat_map(|all| &all.ior) {
+            interceptor.adapter_manager_state_changed(self, state);
+        }
     }
 
     fn wait(&self, wait: Option<Duration>) -> Result<(), PoaError> {

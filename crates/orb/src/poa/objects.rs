@@ -257,7 +257,7 @@ impl Poa {
 
     fn reference(&self, id: &ObjectId, type_id: &str) -> Result<ObjectRef, SystemException> {
         let key = self.adapter.key(id.as_bytes());
-        let profiles = self.orb.server().profiles(&self.orb, &key, self.policies().protocols.as_ref())?;
+        let profiles = self.adapter.profiles(&self.orb, &key)?;
         ObjectRef::new(&self.orb, Ior { type_id: type_id.to_owned(), profiles }).ok_or_else(|| {
             SystemException::Initialize("this ORB listens nowhere: references to it would be nil")
         })

@@ -26,9 +26,10 @@ use super::thread_model::Asked;
 use super::traffic::{Counted, Upcall};
 use super::waits::{Lend, ServeMeanwhile, Token};
 use crate::exception::{Kind, Minor, SystemException};
+use crate::interceptors::Interceptors;
 use crate::orb::Orb;
 use crate::probes::{Point, passed};
-use crate::server::request::{Call, ServerRequest, invoke};
+use crate::server::request::{Call, ServerRequest, invoke, run};
 use crate::skeleton::{Operation, Servant};
 use crate::upcall;
 
@@ -36,6 +37,9 @@ impl Adapters {
     /// Serves a request in this thread, hands it to the thread that must, or keeps it until its manager lets it through.
     #[inline]
     pub(crate) fn serve(mut request: ServerRequest) {
+        if request.call().orb().interceptors().is_some_and(Interceptors::serve) {
+            return Self::serve_watched(request);
+        }
         let adapters = request.call().orb().adapters();
         let key = request.object_key();
         let parsed = Key::parse(key);
@@ -49,8 +53,17 @@ impl Adapters {
         // Held until the method has returned, which may be after the reply.
         let during = object.clone();
         request.set_object(range, Active::object(object, counted));
-        invoke(&*during.servant, request);
+        run(&*during.servant, request);
         during.release();
+    }
+
+    /// The same past interceptors, if there are any for requests.
+    #[cold]
+    fn serve_watched(request: ServerRequest) {
+        if let Some(request) = request.begin_watch() {
+            let orb = request.call().orb().clone();
+            orb.adapters().serve_anyway(request, None);
+        }
     }
 
     /// The object, if nothing stands in its way.

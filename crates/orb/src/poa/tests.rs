@@ -32,7 +32,8 @@ fn idle() -> Servant {
 
 fn tree() -> (Arc<Shared>, Arc<Adapter>) {
     let shared = Arc::new(Shared::new());
-    let root = Adapter::root(&shared).expect("room for one");
+    let begun = Adapter::begin_root(&shared).expect("no interceptors that could refuse");
+    let root = Adapter::root(&shared, begun).expect("room for one");
     (shared, root)
 }
 

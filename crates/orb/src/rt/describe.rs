@@ -2,7 +2,7 @@
 
 use std::sync::OnceLock;
 
-use zorb_cdr::{Described, Describer, TypeCode, TypeRef};
+use zorb_cdr::{Described, Describer, TCKind, TypeCode, TypeRef};
 
 /// Describes a part.
 pub type Part = fn(&mut Describer) -> TypeRef;
@@ -81,6 +81,16 @@ pub fn value(
         let base = base.map(|base| base(to));
         (base, members.iter().map(|(name, part, access)| (*name, part(to), *access)).collect())
     })
+}
+
+/// An abstract interface.
+pub fn abstract_interface(to: &mut Describer, id: &str, name: &str) -> TypeRef {
+    to.named(TCKind::AbstractInterface, id, name)
+}
+
+/// `CORBA::AbstractBase`.
+pub fn abstract_base(to: &mut Describer) -> TypeRef {
+    abstract_interface(to, crate::object::abstract_interface::ABSTRACT_BASE, "AbstractBase")
 }
 
 /// A boxed value.

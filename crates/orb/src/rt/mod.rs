@@ -16,8 +16,9 @@ pub use bytes;
 pub use zorb_cdr as cdr;
 pub use zorb_cdr::bytemuck;
 pub use zorb_cdr::{
-    Any, Char, Decode, DecodeError, Decoder, Described, Describer, Element, Encode, EncodeError, Encoder,
-    Fixed, LongDouble, Sequence, State, TypeCode, TypeRef, Value, ValueInfo, ValueType, WChar,
+    Any, Char, CustomMarshal, Decode, DecodeError, Decoder, Described, Describer, Element, Encode,
+    EncodeError, Encoder, Fixed, LongDouble, Sequence, State, TypeCode, TypeRef, Value, ValueBase, ValueInfo,
+    ValueType, WChar,
 };
 
 pub use crate::ami::{ExceptionHolder, Poller, sendc};
@@ -26,13 +27,15 @@ pub use crate::exception::{
     Completion, Exception, IntoException, Kind, Minor, SystemException, UserException,
 };
 pub use crate::object::ObjectRef;
+pub use crate::object::abstract_interface::{Abstract, AbstractInterface, AbstractReference};
 pub use crate::object::asynchronous::Pending;
 pub use crate::object::here::{Here, here};
 pub use crate::object::invoke::{call, call_async, oneway, oneway_async};
 pub use crate::operation_error;
+pub use crate::properties::{Properties, properties};
 pub use crate::raised::{ExceptionType, OperationError, Raised, Raises, exception, exception_text};
-pub use crate::server::request::{Call, ServerRequest};
 pub use crate::server::deferred::{DeferredReply, deferred_here};
+pub use crate::server::request::{Call, ServerRequest};
 pub use crate::skeleton::{Interface, InterfaceInfo, IntoServant, Operation, Servant, Skeleton};
 pub use operations::Operations;
 pub use served::{Served, ServedBy, offer};

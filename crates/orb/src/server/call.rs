@@ -1,5 +1,6 @@
 //! A call as its servant sees it, and what is known of the request behind it.
 
+use std::mem::ManuallyDrop;
 use std::ops::Range;
 use std::sync::Arc;
 
@@ -9,9 +10,11 @@ use zorb_giop::{Ior, Request, ServiceContexts, Target};
 
 use super::connection::Connection;
 use crate::exception::SystemException;
+use crate::interceptors::Watch;
 use crate::object::ObjectRef;
 use crate::orb::Orb;
 use crate::poa::{Active, Poa};
+use crate::policy::SyncScope;
 use crate::rt::Operations;
 use crate::skeleton::Interface;
 use crate::transport::Endpoint;
@@ -56,8 +59,8 @@ pub(super) enum Origin {
 pub(super) struct Remote {
     pub(super) connection: Arc<Connection>,
     pub(super) request: Request,
-    /// The object key, where the message named its target by a profile. Rare, and so boxed: a call is moved once.
-    pub(super) key: Option<Box<Octets>>,
+    /// What few requests have, and so boxed: a call is moved once. Dropped by the request where there is one, which is a test less dear.
+    pub(super) aside: ManuallyDrop<Option<Box<Aside>>>,
     pub(super) code_sets: CodeSets,
     /// The caller waits for a reply that has not been given.
     pub(super) owed: bool,
@@ -75,6 +78,25 @@ pub(super) struct Remote {
     pub(super) by_number: bool,
     /// Something else has to know the operation's name.
     pub(super) needs_name: bool,
+    /// A context says how the request is wanted: INVOCATION_POLICIES.
+    pub(super) has_policies: bool,
+}
+
+/// What few requests have.
+#[derive(Default)]
+pub(super) struct Aside {
+    /// The object key, where the message named its target by a profile.
+    pub(super) key: Option<Octets>,
+    /// Where interceptors see it.
+    pub(super) watch: Option<Box<Watch>>,
+}
+
+impl Aside {
+    /// Of a target that is named by a profile.
+    #[cold]
+    pub(super) fn of_profile(target: &Target) -> Option<Box<Aside>> {
+        target.object_key().map(|key| Box::new(Aside { key: Some(key), watch: None }))
+    }
 }
 
 /// What is larger is no longer made in place.
@@ -133,6 +155,15 @@ impl Call {
         self.remote().map_or(&NO_CONTEXTS, |remote| &remote.request.contexts)
     }
 
+    /// What its caller waits for: the target, the server, or nothing, whatever scope that has there.
+    pub(crate) fn response_scope(&self) -> SyncScope {
+        match self.remote().map(|remote| remote.request.response.0 & 3) {
+            Some(3) | None => SyncScope::WithTarget,
+            Some(1) => SyncScope::WithServer,
+            Some(_) => SyncScope::None,
+        }
+    }
+
     /// Whether it came by the messaging protocol of that name.
     pub(crate) fn came_by(&self, messaging: &str) -> bool {
         self.remote().is_some_and(|remote| remote.connection.messaging().name() == messaging)
@@ -148,9 +179,10 @@ impl Call {
     /// # Errors
     /// The ORB was shut down, so that the reference would lead nowhere.
     pub fn this<I: Interface>(&self) -> Result<I, SystemException> {
-        let adapter = self.adapter();
-        let list = adapter.as_ref().and_then(|adapter| adapter.policies().protocols.as_ref());
-        let profiles = self.orb.server().profiles(&self.orb, self.object_key(), list)?;
+        let profiles = match self.adapter() {
+            Some(adapter) => adapter.profiles(self.object_key())?,
+            None => self.orb.server().profiles(&self.orb, self.object_key(), None)?,
+        };
         let ior = Ior { type_id: I::INFO.id.into(), profiles };
         ObjectRef::new(&self.orb, ior)
             .map(I::from_object)
@@ -175,6 +207,20 @@ impl Call {
 }
 
 impl Remote {
+    /// What interceptors keep of it.
+    #[inline(always)]
+    pub(super) fn watch(&self) -> Option<&Watch> {
+        self.aside.as_ref()?.watch.as_deref()
+    }
+
+    pub(super) fn take_watch(&mut self) -> Option<Box<Watch>> {
+        self.aside.as_mut()?.watch.take()
+    }
+
+    pub(super) fn put_watch(&mut self, watch: Box<Watch>) {
+        self.aside.get_or_insert_default().watch = Some(watch);
+    }
+
     #[inline]
     pub(super) fn format(&self) -> Format {
         Format { version: self.request.version, code_sets: self.code_sets }
@@ -206,10 +252,15 @@ impl Remote {
         self.meant.as_deref().unwrap_or_else(|| self.named_key())
     }
 
+    /// Whether the message named its object by a profile that has a key.
+    pub(super) fn has_key_aside(&self) -> bool {
+        self.aside.as_ref().is_some_and(|aside| aside.key.is_some())
+    }
+
     /// The key by which the message named its object.
     #[inline]
     pub(super) fn named_key(&self) -> &[u8] {
-        match (&self.request.target, &self.key) {
+        match (&self.request.target, self.aside.as_ref().and_then(|aside| aside.key.as_ref())) {
             (Target::ObjectKey(key), _) => key,
             (_, Some(key)) => key,
             _ => &[],

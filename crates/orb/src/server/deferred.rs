@@ -103,10 +103,7 @@ impl<R, E> DeferredReply<R, E> {
 
 impl ServerRequest {
     /// Has `begin` work on the arguments; it is given what answers, now or later.
-    pub fn defer<A: Decode, R: Encode, E: OperationError>(
-        self,
-        begin: impl FnOnce(DeferredReply<R, E>, A),
-    ) {
+    pub fn defer<A: Decode, R: Encode, E: OperationError>(self, begin: impl FnOnce(DeferredReply<R, E>, A)) {
         self.defer_by(A::decode, R::encode, begin);
     }
 

@@ -29,6 +29,7 @@ mod settings;
 mod tests;
 mod turn;
 pub mod undecoded;
+mod watched;
 mod writing;
 
 use std::sync::{Arc, OnceLock};

@@ -28,12 +28,13 @@ pub(super) fn send<'r>(
     id: u32,
     status: ReplyStatus,
     by_number: bool,
+    contexts: Option<&ServiceContexts>,
     body: impl FnOnce(&mut Encoder<'r>) -> Result<(), EncodeError>,
 ) -> Result<(), EncodeError> {
     static NO_CONTEXTS: ServiceContexts = ServiceContexts::new();
     let mut message = Encoder::with_buffer(MEMORY.take(), format);
     let messaging = connection.messaging().writer();
-    let head = ReplyHead { id, status, by_number, contexts: &NO_CONTEXTS };
+    let head = ReplyHead { id, status, by_number, contexts: contexts.unwrap_or(&NO_CONTEXTS) };
     let composed = messaging
         .begin_reply(&mut message, &head)
         .and_then(|()| {

@@ -5,7 +5,7 @@
 //! `reply`'s part; what the servant sees of it, `call`'s; finding the servant is the object adapter's.
 
 use std::any::Any;
-use std::mem;
+use std::mem::{self, ManuallyDrop};
 use std::num::NonZeroU64;
 use std::ops::Range;
 use std::panic::{AssertUnwindSafe, catch_unwind};
@@ -14,19 +14,21 @@ use std::sync::Arc;
 use bytes::Bytes;
 use zorb_cdr::{Body, CodeSets, Decode, DecodeError, Decoder, Encode, EncodeError, Encoder, Version};
 use zorb_giop::code_sets::ServerCodeSets;
-use zorb_giop::{ReplyStatus, Request, Target};
+use zorb_giop::{ContextId, ReplyStatus, Request, Target, request_end};
 
 pub use super::call::Call;
-use super::call::{Origin, Place, Remote};
+use super::call::{Aside, Origin, Place, Remote};
 use super::connection::Connection;
 use super::implicit::Implicit;
 use super::order::Ordered;
 use super::reply;
 use crate::exception::{Completion, Kind, Minor, SystemException};
+use crate::interceptors::{Outcome, Watch};
 use crate::marshal::{decode_exception, encode_exception};
 use crate::object::ObjectRef;
 use crate::orb::Orb;
 use crate::poa::Active;
+use crate::policy::invocation::has_passed;
 use crate::probes::{Point, passed};
 use crate::raised::{OperationError, Raised};
 use crate::rt::Operations;
@@ -47,9 +49,9 @@ impl ServerRequest {
         // With the target's answer comes its return; in all other cases nobody waits for that.
         // Only the lower two bits count: the others are reserved, and TAO sets one.
         let owed = request.response.0 & 3 == zorb_giop::ResponseFlags::WITH_TARGET.0;
-        let key = match &request.target {
+        let aside = match &request.target {
             Target::ObjectKey(_) => None,
-            target => target.object_key().map(Box::new),
+            target => Aside::of_profile(target),
         };
         let octets = u32::try_from(request.body.len()).unwrap_or(u32::MAX);
         let call = Call {
@@ -57,7 +59,7 @@ impl ServerRequest {
             origin: Origin::Remote(Remote {
                 connection,
                 request,
-                key,
+                aside: ManuallyDrop::new(aside),
                 code_sets: CodeSets::default(),
                 owed,
                 oneway: !owed,
@@ -67,6 +69,7 @@ impl ServerRequest {
                 found: None,
                 by_number: false,
                 needs_name: false,
+                has_policies: false,
             }),
             object_id: Place::default(),
         };
@@ -85,10 +88,11 @@ impl ServerRequest {
     #[inline]
     pub(super) fn settle(&mut self, in_force: &mut ServerCodeSets) -> Result<(), SystemException> {
         let Some(remote) = self.remote_mut() else { return Ok(()) };
-        if !remote.request.contexts.is_empty()
-            && let Err(error) = in_force.for_request(&remote.request.contexts)
-        {
-            return Err(SystemException::CodesetIncompatible(error.to_string()).minor(Minor::omg(1)));
+        if !remote.request.contexts.is_empty() {
+            if let Err(error) = in_force.for_request(&remote.request.contexts) {
+                return Err(SystemException::CodesetIncompatible(error.to_string()).minor(Minor::omg(1)));
+            }
+            remote.has_policies = remote.request.contexts.find(ContextId::INVOCATION_POLICIES).is_some();
         }
         remote.code_sets = in_force.in_force();
         Ok(())
@@ -98,7 +102,7 @@ impl ServerRequest {
     #[inline]
     pub(super) fn names_its_object(&self) -> bool {
         let names =
-            |remote: &Remote| remote.key.is_some() || matches!(remote.request.target, Target::ObjectKey(_));
+            |remote: &Remote| matches!(remote.request.target, Target::ObjectKey(_)) || remote.has_key_aside();
         self.remote().is_some_and(names)
     }
 
@@ -259,6 +263,9 @@ impl ServerRequest {
 
     /// The same of an exception in an any, which has the id before its members.
     pub(crate) fn user_exception_of(mut self, exception: &zorb_cdr::Any) {
+        if self.is_watched() && !self.end_watch_in_any(exception) {
+            return;
+        }
         self.answer(ReplyStatus::USER_EXCEPTION, |to| exception.encode_value(to));
     }
 
@@ -280,6 +287,13 @@ impl ServerRequest {
 
     /// Sends the caller to another object, for this time or for good (which only GIOP 1.2 can say).
     pub(crate) fn forward(mut self, to: &ObjectRef, permanent: bool) {
+        self.answer_forward(to, permanent);
+    }
+
+    pub(super) fn answer_forward(&mut self, to: &ObjectRef, permanent: bool) {
+        if self.is_watched() && !self.end_watch(|_| Outcome::Forward(to.clone())) {
+            return;
+        }
         let status =
             match permanent && self.remote().is_some_and(|remote| remote.request.version >= Version::V1_2) {
                 true => ReplyStatus::LOCATION_FORWARD_PERM,
@@ -292,6 +306,9 @@ impl ServerRequest {
     pub(crate) fn ask_back(mut self) {
         if !self.expects_reply() {
             tracing::warn!(peer = ?self.call().peer(), "a oneway was dropped: it lacks the name of its operation, or of its object");
+        }
+        if self.is_watched() && !self.end_watch(|_| Outcome::Retry) {
+            return;
         }
         self.answer(ReplyStatus::NEEDS_ADDRESSING_MODE, |to| {
             to.write_u16(zorb_giop::AddressingDisposition::KEY_ADDR.0);
@@ -306,7 +323,10 @@ impl ServerRequest {
             && !remote.owed
         {
             let (format, id) = (remote.format(), remote.request.id);
-            let _ = reply::send(&remote.connection, format, id, ReplyStatus::NO_EXCEPTION, false, |_| Ok(()));
+            let _ =
+                reply::send(&remote.connection, format, id, ReplyStatus::NO_EXCEPTION, false, None, |_| {
+                    Ok(())
+                });
         }
     }
 
@@ -321,6 +341,21 @@ impl ServerRequest {
     #[inline(always)]
     pub(super) fn is_given_up(&self) -> bool {
         self.expects_reply() && self.call().is_cancelled()
+    }
+
+    /// Why it is not to be started any more, where its contexts say until when it was wanted, or what cannot be read of that.
+    #[cold]
+    fn overdue(&self) -> Option<SystemException> {
+        match request_end(self.call().contexts()) {
+            Ok(end) => {
+                let operation = self.operation();
+                let text = || format!("{operation}: the request was not started by its end time");
+                end.is_some_and(has_passed).then(|| SystemException::Timeout(text()))
+            }
+            Err(error) => {
+                Some(decode_exception(&error, Completion::No).context("service context INVOCATION_POLICIES"))
+            }
+        }
     }
 
     /// A number that no other living request has.
@@ -360,6 +395,11 @@ impl ServerRequest {
         &mut self.0
     }
 
+    /// Whether its caller waits, or has waited, for its end.
+    pub(super) fn is_two_way(&self) -> bool {
+        self.remote().is_some_and(|remote| !remote.oneway)
+    }
+
     /// Gives the answer, once. What cannot be written becomes an exception.
     #[inline]
     fn answer<'r>(
@@ -368,12 +408,40 @@ impl ServerRequest {
         body: impl FnOnce(&mut Encoder<'r>) -> Result<(), EncodeError>,
     ) {
         let Some(remote) = self.remote_mut() else { return };
+        if remote.watch().is_some() {
+            let mut body = Some(body);
+            // Asked for at most once.
+            return self.answer_watched(status, &mut |to| body.take().map_or(Ok(()), |body| body(to)));
+        }
         if !mem::replace(&mut remote.owed, false) {
             return;
         }
         let id = remote.request.id;
         if let Err(error) =
-            reply::send(&remote.connection, remote.format(), id, status, remote.by_number, body)
+            reply::send(&remote.connection, remote.format(), id, status, remote.by_number, None, body)
+        {
+            remote.owed = true;
+            self.answer_unwritable(&error);
+        }
+    }
+
+    /// The same past interceptors, with their service contexts.
+    #[cold]
+    fn answer_watched<'r>(
+        &mut self,
+        status: ReplyStatus,
+        body: &mut dyn FnMut(&mut Encoder<'r>) -> Result<(), EncodeError>,
+    ) {
+        if !self.end_watch_in_result() {
+            return;
+        }
+        let Some(remote) = self.remote_mut() else { return };
+        if !mem::replace(&mut remote.owed, false) {
+            return;
+        }
+        let (id, contexts) = (remote.request.id, remote.watch().map(Watch::reply_contexts));
+        if let Err(error) =
+            reply::send(&remote.connection, remote.format(), id, status, remote.by_number, contexts, body)
         {
             remote.owed = true;
             self.answer_unwritable(&error);
@@ -387,13 +455,19 @@ impl ServerRequest {
     }
 
     fn answer_user_exception(&mut self, repository_id: &str, members: &dyn Encode) {
+        if self.is_watched() && !self.end_watch_in_user_exception(repository_id, members) {
+            return;
+        }
         self.answer(ReplyStatus::USER_EXCEPTION, |to| {
             to.write_string(repository_id)?;
             members.encode(to)
         });
     }
 
-    fn answer_exception(&mut self, exception: &SystemException) {
+    pub(super) fn answer_exception(&mut self, exception: &SystemException) {
+        if self.is_watched() && !self.end_watch(|_| Outcome::System(exception.clone())) {
+            return;
+        }
         tracing::debug!(operation = self.operation(), peer = ?self.call().peer(), %exception, "exception raised");
         self.answer(ReplyStatus::SYSTEM_EXCEPTION, |to| {
             to.write_string(exception.kind.repository_id())?;
@@ -405,6 +479,13 @@ impl ServerRequest {
 
     #[cold]
     fn answer_for_the_silent(&mut self) {
+        if !self.expects_reply() && !std::thread::panicking() {
+            self.end_watch(|request| match request.is_two_way() {
+                true => Outcome::Unknown,
+                false => Outcome::Sent,
+            });
+            return;
+        }
         let (kind, detail) = match std::thread::panicking() {
             true => (Kind::Unknown, "the servant panicked"),
             false => (Kind::NoResponse, "the servant dropped the request unanswered"),
@@ -416,25 +497,50 @@ impl ServerRequest {
 impl Drop for ServerRequest {
     #[inline]
     fn drop(&mut self) {
-        if self.expects_reply() {
+        if self.remote().is_some_and(|remote| remote.owed || remote.aside.is_some()) {
             self.answer_for_the_silent();
         }
         if let Some(remote) = self.remote_mut() {
             drop(remote.active.take());
             let ordered = remote.oneway.then(|| remote.named_key());
             remote.connection.finished(remote.octets as usize, ordered, remote.identity());
+            if remote.aside.is_some() {
+                drop(remote.aside.take());
+            }
         }
     }
 }
 
-/// Runs a request on its servant: the implicit operations here, all others by the skeleton.
-#[inline(always)]
+/// Runs a request on its servant, past interceptors if they see it.
 pub(crate) fn invoke(servant: &dyn Skeleton, request: ServerRequest) {
+    if request.is_watched() {
+        return invoke_watched(servant, request);
+    }
+    run(servant, request);
+}
+
+#[cold]
+#[inline(never)]
+fn invoke_watched(servant: &dyn Skeleton, request: ServerRequest) {
+    let (_upcall, request) = request.receive_watched(servant);
+    if let Some(request) = request {
+        run(servant, request);
+    }
+}
+
+/// Runs a request that none sees, or all have seen: the implicit operations here, all others by the skeleton.
+#[inline(always)]
+pub(crate) fn run(servant: &dyn Skeleton, request: ServerRequest) {
     let implicit = match request.operation_bytes() {
         [b'_', ..] => Implicit::named(request.operation()),
         [] => request.number().and_then(Implicit::numbered),
         _ => None,
     };
+    if request.remote().is_some_and(|remote| remote.has_policies)
+        && let Some(late) = request.overdue()
+    {
+        return request.system_exception(late);
+    }
     if let Some(implicit) = implicit
         && !servant.serves_implicit_operations()
     {

@@ -37,6 +37,15 @@ impl Messagings {
         let others = self.0.iter().filter(|messaging| messaging.by_datagrams().is_some()).cloned();
         others.chain([Protocol::Giop]).collect()
     }
+
+    /// Leaves out those for streams that carry no service contexts, unless nothing else is there.
+    pub(crate) fn keep_those_with_contexts(&mut self) {
+        let carries =
+            |messaging: &&Protocol| messaging.carries_contexts() || messaging.by_datagrams().is_some();
+        if self.0.iter().any(|messaging| messaging.carries_contexts()) {
+            self.0 = self.0.iter().filter(carries).cloned().collect();
+        }
+    }
 }
 
 impl Default for Messagings {

@@ -9,7 +9,7 @@
 use std::sync::Arc;
 
 use zorb_cdr::{BORROW_FROM, Encoder, Format, Version};
-use zorb_giop::{Protocol, ReplyHead, ReplyStatus, ServiceContexts, write_undecoded_reply};
+use zorb_giop::{Protocol, ReplyHead, ReplyStatus, write_undecoded_reply};
 
 use super::connection::Connection;
 use super::request::ServerRequest;
@@ -93,13 +93,16 @@ impl ServerRequest {
         if !self.expects_reply() {
             return;
         }
+        if self.is_watched() && !self.end_watch_undecoded(reply) {
+            return;
+        }
+        let contexts = &self.contexts_with(&reply.contexts);
         let Some(remote) = self.remote_mut() else { return };
         let version = remote.request.version;
         let status = match reply.status {
             ReplyStatus::LOCATION_FORWARD_PERM if version < Version::V1_2 => ReplyStatus::LOCATION_FORWARD,
             status => status,
         };
-        let contexts: &ServiceContexts = &reply.contexts;
         let mut message = Encoder::new(remote.format());
         let head = ReplyHead { id: remote.request.id, status, by_number: false, contexts };
         match write_undecoded_reply(&mut message, version, &head, &reply.body) {
