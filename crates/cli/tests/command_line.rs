@@ -294,7 +294,10 @@ fn the_demo_takes_the_users_images_and_runs_in_halves() {
 #[test]
 fn unknown_subcommands_list_what_there_is() {
     for (words, there_are) in [
-        (&["paint"][..], "There are: demo, idl, ior, ping, call, repository, bridge, bench, ttcp, soak, config"),
+        (
+            &["paint"][..],
+            "There are: demo, idl, ior, ping, call, repository, bridge, bench, ttcp, soak, config",
+        ),
         (&["ttcp", "paint"], "There are: run, recv, send"),
         (&["bench", "paint"], "There are: rtt, "),
     ] {
