@@ -365,3 +365,39 @@ fn type_names_mean_what_they_say() {
     }
     assert!(world.repository.type_named(&"sequence<".repeat(100_000)).is_err());
 }
+
+/// What is cut off or changed is an error or another value, which is written and read again as itself.
+#[test]
+fn every_cut_and_every_changed_character_ends() {
+    let world = World::new();
+    let texts = [
+        ("M::Texts", r#"{c: "a", wc: "b", s: "c\n\u0041", ws: "d", bounded: "e", b: true, hue: RED}"#),
+        (
+            "M::Numbers",
+            "{s: -1, us: 2, l: 0x3, ul: 4, ll: 5, ull: 6, o: 7, f: 0.5, d: 1e3, ld: NaN, money: 1.5}",
+        ),
+        (
+            "M::Data",
+            r#"{raw: {base64: "AA=="}, ip: [1, 2, 3, 4], path: [{x: 1, y: 2}], grid: [[1, 2, 3], [4, 5, 6]]}"#,
+        ),
+        ("M::Held", r#"{value: {type: "sequence<M::Color,4>", value: [RED]}, type: "string<5>"}"#),
+        ("M::Shape", "{name: a, $case: BLUE}"),
+        ("M::Link", "{name: a, number: 1, next: {name: b, number: 2, next: null}}"),
+    ];
+    let check = |ty: &TypeCode, text: &str| {
+        let Ok(value) = world.notation().from_literal(text, ty) else { return false };
+        let literal = world.notation().to_literal(&value).unwrap();
+        assert_eq!(world.notation().from_literal(&literal, ty).as_ref(), Ok(&value), "{text}: {literal}");
+        true
+    };
+    for (name, text) in texts {
+        let ty = world.ty(name);
+        assert!(check(&ty, text), "{text}");
+        for (at, letter) in text.char_indices() {
+            assert!(!check(&ty, &text[..at]), "{text}: it is whole after {at}");
+            for other in ['"', '\\', '{', '}', '[', ']', ':', ',', '<', '>', '-', '0', 'x', ' ', 'ü', '\0'] {
+                check(&ty, &format!("{}{other}{}", &text[..at], &text[at + letter.len_utf8()..]));
+            }
+        }
+    }
+}
