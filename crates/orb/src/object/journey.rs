@@ -106,16 +106,17 @@ pub(super) fn is_for_the_caller(status: ReplyStatus) -> bool {
     matches!(status, ReplyStatus::NO_EXCEPTION | ReplyStatus::USER_EXCEPTION)
 }
 
+/// The deadline, the time for a connection, and what few calls have.
+type Bounds = (Instant, Duration, Option<Box<Detours>>);
+
 /// What few calls have: ends to the time in which request and reply are wanted, and a reference that may not be bound anew.
 #[cold]
 fn constrain(
     target: &ObjectRef,
     operation: &Operation,
     started: Instant,
-    deadline: &mut Instant,
-    connect_within: &mut Duration,
-    detours: Option<Box<Detours>>,
-) -> Result<Option<Box<Detours>>, SystemException> {
+    (mut deadline, mut connect_within, detours): Bounds,
+) -> Result<Bounds, SystemException> {
     let special = target.standing().special();
     let now = SystemTime::now();
     let left = |end: SystemTime, what: &str| match end.duration_since(now) {
@@ -127,17 +128,17 @@ fn constrain(
     let reply_within = special.reply_end.map(|end| left(end, "reply")).transpose()?;
     let mut detours = detours.unwrap_or_default();
     if let Some(within) = reply_within {
-        *deadline = (*deadline).min(started.checked_add(within).unwrap_or(*deadline));
+        deadline = deadline.min(started.checked_add(within).unwrap_or(deadline));
     }
     if let Some(within) = request_within {
-        *connect_within = (*connect_within).min(within);
+        connect_within = connect_within.min(within);
         detours.request_within = Some(within);
         detours.policies = request_end.and_then(telling);
     }
     if special.rebind == Rebind::NoRebind {
         detours.binds = Some(target.clone());
     }
-    Ok(Some(detours))
+    Ok((deadline, connect_within, Some(detours)))
 }
 
 impl Detours {
@@ -183,10 +184,10 @@ impl Journey {
         let Some(candidate) = destination.first(waits) else {
             return Err(destination.unreachable().context(operation.name));
         };
-        let (mut deadline, mut connect_within) = (started + limits.call_timeout, limits.connect_timeout);
-        let detours = match limits.special {
-            true => constrain(target, operation, started, &mut deadline, &mut connect_within, detours)?,
-            false => detours,
+        let (deadline, connect_within) = (started + limits.call_timeout, limits.connect_timeout);
+        let (deadline, connect_within, detours) = match limits.special {
+            true => constrain(target, operation, started, (deadline, connect_within, detours))?,
+            false => (deadline, connect_within, detours),
         };
         // Made where it is to stay.
         Ok(Journey {
