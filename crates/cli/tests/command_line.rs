@@ -69,13 +69,17 @@ fn idl_checks_compiles_and_explains() {
     let path = |name: &str| folder.join(name).to_str().unwrap().to_owned();
     std::fs::write(folder.join("good.idl"), "interface Account { void deposit(in long amount); };").unwrap();
     std::fs::write(folder.join("bad.idl"), "interface Account { void deposit(in lnog amount); };").unwrap();
-    std::fs::write(folder.join("unmapped.idl"), "struct Holder { ValueBase thing; };").unwrap();
+    std::fs::write(
+        folder.join("unmapped.idl"),
+        "native Thing; interface Holder { void hold(in Thing what); };",
+    )
+    .unwrap();
     assert_eq!(printed(&["idl", "--check", &path("good.idl")]), "");
     // Correct IDL, of which no Rust can be made yet, as the help says.
     assert_eq!(printed(&["idl", "--check", &path("unmapped.idl")]), "");
     let unmapped = zorb(&["idl", &path("unmapped.idl")]);
     assert_eq!(unmapped.status.code(), Some(1));
-    assert!(text(&unmapped.stderr).contains("`ValueBase` has no mapping to Rust yet"));
+    assert!(text(&unmapped.stderr).contains("native type `Thing` has no mapping to Rust yet"));
     let help: Vec<String> = printed(&["idl", "--help"]).split_whitespace().map(str::to_owned).collect();
     assert!(help.join(" ").contains("What has no mapping to Rust yet passes"));
     assert!(printed(&["idl", &path("good.idl")]).contains("fn deposit"));

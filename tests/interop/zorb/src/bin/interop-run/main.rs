@@ -11,10 +11,12 @@
 //! | `naming` | omniNames: `corbaname:`, bind, resolve, list; `nameclt` agrees |
 //! | `multicast` | oneways to a group of a zorb and a JacORB object, from either |
 //! | `sockets` | `corbaloc:` of Unix sockets, by which zorb and omniORB call each other |
+//! | `explore` | objects without stubs: every operation that echoes, called at run time, and `zorb call` |
 //! | `capture` | tshark finds no malformed message in zorb's traffic |
 
 mod capture;
 mod cases;
+mod explore;
 mod gaps;
 mod multicast;
 mod naming;
@@ -80,6 +82,13 @@ fn run() -> Result<ExitCode, String> {
     for peer in peers::ALL {
         let workshop = &workshop;
         steps.push((format!("references of {peer}"), Box::new(move || references::agree(workshop, peer))));
+    }
+    for peer in peers::ALL {
+        let (workshop, gaps) = (&workshop, &gaps);
+        steps.push((
+            format!("dynamic calls of {peer}"),
+            Box::new(move || explore::explore(workshop, gaps, peer)),
+        ));
     }
     steps.push(("corbaloc of Unix sockets".into(), Box::new(|| sockets::by_corbaloc(&workshop))));
     steps.push(("naming by omniNames".into(), Box::new(|| naming::agree(&workshop))));

@@ -108,6 +108,19 @@ pub(crate) fn output_of(command: &mut Command, within: Duration) -> Result<Strin
     Ok(String::from_utf8_lossy(&output.stdout).into_owned())
 }
 
+/// Runs a tool to its end and gives what it printed, errors behind the rest, and its exit code.
+pub(crate) fn output_and_code(
+    command: &mut Command,
+    within: Duration,
+) -> Result<(String, Option<i32>), String> {
+    let name = command.get_program().to_string_lossy().into_owned();
+    let mut bounded = Command::new("timeout");
+    bounded.arg("-k").arg("1").arg(within.as_secs().max(1).to_string()).arg(&name).args(command.get_args());
+    let output = bounded.stdin(Stdio::null()).output().map_err(|error| format!("{name}: {error}"))?;
+    let text = [output.stdout, output.stderr].concat();
+    Ok((String::from_utf8_lossy(&text).into_owned(), output.status.code()))
+}
+
 /// Whether a tool is on the path.
 pub(crate) fn is_installed(tool: &str) -> bool {
     let path = std::env::var_os("PATH").unwrap_or_default();

@@ -1,0 +1,194 @@
+//! Objects of other ORBs as people explore them who have no stubs: every operation of `every.idl` that echoes, called at run
+//! time with values made of the TypeCodes that the IDL gives, and `zorb call` itself.
+
+use std::fs;
+use std::path::Path;
+use std::process::Command;
+use std::sync::Arc;
+use std::time::Duration;
+
+use zorb::cdr::Char;
+use zorb::dynamic::{Request, Signature};
+use zorb::{Any, DynAny, DynAnyError, LongDouble, ObjectRef, Orb, TCKind, TypeCode, WChar};
+use zorb_dynamic::{Notation, Repository};
+use zorb_idl::{Memory, Options};
+
+use super::Verdict;
+use super::gaps::{Expected, Gaps};
+use super::peers::{Peer, Terms, Workshop};
+use super::process::output_and_code;
+
+/// The interfaces whose operations echo.
+const ECHOING: [&str; 7] = ["Scalars", "Text", "Wide", "Structs", "Sequences", "Arrays", "Unions"];
+
+/// How many different values each operation is given.
+const ROUNDS: u32 = 3;
+
+/// Enough for a first call of a JVM on a busy machine.
+const SOON: Duration = Duration::from_secs(30);
+
+/// Calls all that echoes at one peer's server, and explores it by `zorb call`.
+pub(crate) fn explore(workshop: &Workshop, gaps: &Gaps, peer: Peer) -> Verdict {
+    if let Some(missing) = workshop.missing(peer) {
+        return Verdict::Missing(missing);
+    }
+    let explored = || {
+        let (_server, ior) =
+            workshop.serve(peer, Terms::USUAL, &format!("explore-{peer}")).map_err(|error| vec![error])?;
+        let idl = workshop.interop.join("idl/every.idl");
+        let expected = |case: &str| gaps.expected(peer, Peer::Zorb, Terms::USUAL.giop, case);
+        let calls = call_everything(&idl, &ior, &expected)?;
+        let facts = by_command(workshop, &idl, &ior).map_err(|error| vec![error])?;
+        Ok::<_, Vec<String>>((calls, facts))
+    };
+    match explored() {
+        Ok((calls, facts)) => Verdict::Passed(format!(
+            "{calls} calls without stubs echoed, zorb call: {facts} facts as expected"
+        )),
+        Err(wrong) => Verdict::Failed(wrong),
+    }
+}
+
+fn call_everything(idl: &Path, ior: &str, expected: &dyn Fn(&str) -> Expected) -> Result<usize, Vec<String>> {
+    let one = |error: String| vec![error];
+    let text = fs::read(idl).map_err(|error| one(format!("{}: {error}", idl.display())))?;
+    let files = Memory::new([("every.idl", text)]);
+    let model = zorb_idl::compile(&files, "every.idl", &Options::default());
+    let model = model.map_err(|found| one(found.render(false)))?;
+    let repository = Repository::of_model(&model).map_err(|error| one(error.to_string()))?;
+    let orb = Orb::builder().build();
+    let every = orb.string_to_object(ior).map_err(|error| one(error.to_string()))?;
+    let every = every.ok_or_else(|| one("nil".into()))?;
+    let notation = Notation::new(&orb, &repository);
+    let (mut calls, mut wrong) = (0, Vec::new());
+    for name in ECHOING {
+        let interface = repository.interface(&format!("interop::{name}"));
+        let interface = interface.ok_or_else(|| one(format!("no interface {name}")))?;
+        for signature in interface.operations().iter().filter(|it| it.operation.starts_with("echo_")) {
+            let expected = expected(&signature.operation.replacen('_', "/", 1));
+            for round in 0..ROUNDS {
+                match (echoes(&notation, &every, signature, round), expected) {
+                    (Ok(()), Expected::Fail) => {
+                        wrong.push(format!("{}: a known gap that passes", signature.operation));
+                    }
+                    (Ok(()), _) => calls += 1,
+                    (Err(error), Expected::Pass) => {
+                        wrong.push(format!("{}, value {round}: {error}", signature.operation));
+                    }
+                    (Err(_), _) => {}
+                }
+            }
+        }
+    }
+    orb.shutdown(true, Duration::from_secs(5));
+    if wrong.is_empty() { Ok(calls) } else { Err(wrong) }
+}
+
+/// The result is what `c` held; `b` and `c` come back as `a`. What came is the same again as JSON and as a literal.
+fn echoes(
+    notation: &Notation<'_>,
+    every: &ObjectRef,
+    signature: &Arc<Signature>,
+    round: u32,
+) -> Result<(), String> {
+    let ty = &signature.parameters[0].ty;
+    let made = |seed| sample(ty, seed).map_err(|error| format!("no value of its type: {error}"));
+    let (a, c) = (made(round)?, made(round + 11)?);
+    let request = Request::new(every, signature.clone()).map_err(|error| error.to_string())?;
+    let results = request.invoke(&[a.clone(), c.clone()]).map_err(|error| error.to_string())?;
+    let [b, now] = &results.outputs[..] else {
+        return Err(format!("{} values came back beside the result", results.outputs.len()));
+    };
+    for (what, is, wanted) in [("result", &results.result, &c), ("b", b, &a), ("c", now, &a)] {
+        let text = |any: &Any| notation.to_literal(any).unwrap_or_else(|error| error.to_string());
+        if is != wanted {
+            return Err(format!("{what} is {}, not {}", text(is), text(wanted)));
+        }
+        let json = notation.to_json(is).map_err(|error| format!("{what} as JSON: {error}"))?;
+        let again =
+            notation.from_json(&json, ty).map_err(|error| format!("{what} of JSON {json}: {error}"))?;
+        let literal = text(is);
+        let once_more = notation.from_literal(&literal, ty);
+        let once_more = once_more.map_err(|error| format!("{what} of literal {literal}: {error}"))?;
+        if again != *wanted || once_more != *wanted {
+            return Err(format!("{what} is another value as text: {json}, {literal}"));
+        }
+    }
+    Ok(())
+}
+
+/// A value of the type; another for each seed.
+fn sample(ty: &TypeCode, seed: u32) -> Result<Any, DynAnyError> {
+    let mut value = DynAny::new(ty)?;
+    fill(&mut value, &mut { seed }, 0)?;
+    value.to_any()
+}
+
+fn fill(value: &mut DynAny, seed: &mut u32, depth: u32) -> Result<(), DynAnyError> {
+    *seed += 1;
+    let now = *seed;
+    let ty = value.type_code().unaliased();
+    let fits = |text: String| match ty.length() {
+        Some(bound) if bound > 0 => text[..text.len().min(bound as usize)].to_owned(),
+        _ => text,
+    };
+    match ty.kind() {
+        TCKind::Boolean => value.insert(&(now % 2 == 1)),
+        TCKind::Octet => value.insert(&(now as u8)),
+        TCKind::Char => value.insert(&Char(b'a' + (now % 26) as u8)),
+        TCKind::WChar => value.insert(&WChar(0x3b1 + (now % 24) as u16)),
+        TCKind::Short => value.insert(&-(now as i16)),
+        TCKind::UShort => value.insert(&(now as u16)),
+        TCKind::Long => value.insert(&-(now as i32)),
+        TCKind::ULong => value.insert(&now),
+        TCKind::LongLong => value.insert(&-(i64::from(now) << 33)),
+        TCKind::ULongLong => value.insert(&(u64::from(now) << 34)),
+        TCKind::Float => value.insert(&(now as f32 / 4.0)),
+        TCKind::Double => value.insert(&(f64::from(now) / 3.0)),
+        TCKind::LongDouble => value.insert(&LongDouble::from(f64::from(now))),
+        TCKind::String => value.insert_string(&fits(format!("{now} = \"text\""))),
+        TCKind::WString => value.insert_wstring(&fits(format!("{now} wide"))),
+        TCKind::Enum => value.set_ordinal(now % ty.member_count().unwrap_or(1) as u32),
+        TCKind::Struct | TCKind::Array => value.components()?.try_for_each(|it| fill(it, seed, depth + 1)),
+        TCKind::Sequence => {
+            let most = ty.length().filter(|bound| *bound > 0).unwrap_or(3).min(3);
+            value.set_length(if depth > 3 { 0 } else { (now % (most + 1)) as usize })?;
+            value.components()?.try_for_each(|it| fill(it, seed, depth + 1))
+        }
+        TCKind::Union => {
+            let count = ty.member_count().unwrap_or(1);
+            let name = ty.member_name(now as usize % count).unwrap_or_default().to_owned();
+            fill(value.select(&name)?, seed, depth + 1)
+        }
+        _ => Ok(()),
+    }
+}
+
+/// What a person sees, and what scripts go by.
+fn by_command(workshop: &Workshop, idl: &Path, ior: &str) -> Result<usize, String> {
+    let idl = idl.to_string_lossy();
+    let mut facts = 0;
+    let mut expect = |words: &[&str], code: i32, wanted: &str| {
+        let mut command = Command::new(workshop.programs.join("zorb"));
+        command.args(["call", ior, "--idl", &idl]).args(words);
+        let (output, is) = output_and_code(&mut command, SOON)?;
+        facts += 1;
+        match is == Some(code) && output.contains(wanted) {
+            true => Ok(()),
+            false => {
+                Err(format!("zorb call {words:?}: exit code {is:?} for {code}, without {wanted:?}: {output}"))
+            }
+        }
+    };
+    expect(&["--list"], 0, "echo_record")?;
+    expect(&["echo_long", "7", "-8"], 0, "-8")?;
+    expect(&["echo_color", "green", "blue"], 0, "b = green")?;
+    expect(&["echo_pair", "{left: 1, right: 2}", "{\"left\": 3, \"right\": 4}", "--json"], 0, "\"left\":3")?;
+    expect(&["echo_octet_seq", "{base64: \"AQID\"}", "[]"], 0, "b = ")?;
+    expect(&["raise_refused", "because", "42"], 4, "because")?;
+    expect(&["raise_system", "NO_MEMORY", "5", "1"], 3, "NO_MEMORY")?;
+    expect(&["echo_short", "40000", "0"], 2, "40000 is out of range for short")?;
+    expect(&["echo_short", "1"], 2, "echo_short")?;
+    expect(&["nothing_such"], 2, "nothing_such")?;
+    Ok(facts)
+}
