@@ -11,7 +11,7 @@
 //! ```
 //!
 //! An interceptor is a value given to the ORB's builder. Those of a kind run in the order in which they were given, at the ending points in
-//! reverse ([`flow`] has the rules). Every interceptor whose starting point returned `Ok` gets exactly one ending point; who
+//! reverse (`flow.rs` has the rules). Every interceptor whose starting point returned `Ok` gets exactly one ending point; who
 //! raises at its starting point gets none.
 //!
 //! | what | where |
