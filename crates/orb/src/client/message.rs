@@ -59,6 +59,7 @@ pub(crate) struct Terms {
 }
 
 /// The form of one message under a connection's terms.
+#[derive(Clone, Copy)]
 pub(crate) struct Form<'c> {
     pub(crate) id: u32,
     pub(crate) format: Format,
@@ -87,6 +88,7 @@ impl Terms {
     }
 
     /// The message of `form` has left, so the announcement that it carried holds.
+    #[inline]
     pub(crate) fn sent(&mut self, form: &Form<'_>) {
         if !form.contexts.is_empty() {
             self.announced = Some(form.format.code_sets);
@@ -210,7 +212,7 @@ impl MessageBuffer {
             }
             _ => {
                 message = Encoder::with_buffer(octets, form.format);
-                self.begin_anew(&mut message, form, course, outgoing)?;
+                self.begin_anew(&mut message, *form, *course, outgoing)?;
             }
         }
         match (outgoing.arguments)(&mut message).and_then(|()| messaging.finish(&mut message)) {
@@ -226,20 +228,20 @@ impl MessageBuffer {
         }
     }
 
-    /// With a head of its own.
+    /// With a head of its own. What is passed by value need not lie in memory where this is not called.
     #[inline(never)]
     fn begin_anew(
         &mut self,
         message: &mut Encoder<'_>,
-        form: &Form<'_>,
-        course: &Course<'_>,
+        form: Form<'_>,
+        course: Course<'_>,
         outgoing: &Outgoing<'_, '_>,
     ) -> Result<(), EncodeError> {
         let messaging = course.candidate.pool.messaging().writer();
         let by_number = course.candidate.knows_numbers();
         self.head = None;
-        begin(message, messaging, by_number, form, course, outgoing)?;
-        let repeats = repeats(form, course, outgoing);
+        begin(message, messaging, by_number, &form, &course, outgoing)?;
+        let repeats = repeats(&form, &course, outgoing);
         if let Some(id_at) = messaging.id_at(form.format).filter(|_| repeats) {
             self.head = Some(Head {
                 length: message.len(),
@@ -262,21 +264,21 @@ pub(crate) fn send(
     course: &Course<'_>,
 ) -> Result<(), Box<Failure>> {
     let sent = match message.contiguous() {
-        _ if message.len() > course.fragment_size => send_fragments(channel, message, course),
+        _ if message.len() > course.fragment_size => send_fragments(channel, message, *course),
         Some(octets) => send_run(channel, octets, course.deadline),
-        None => send_gathered(channel, message, course),
+        None => send_gathered(channel, message, course.deadline),
     };
-    sent.map_err(|unsent| failure_of(unsent, course))
+    sent.map_err(|unsent| failure_of(unsent, *course))
 }
 
 /// One of which parts lie elsewhere.
 #[inline(never)]
-fn send_gathered(channel: &dyn Channel, message: &Encoder<'_>, course: &Course<'_>) -> Result<(), Unsent> {
-    send_all(channel, message.slices(), course.deadline)
+fn send_gathered(channel: &dyn Channel, message: &Encoder<'_>, deadline: Instant) -> Result<(), Unsent> {
+    send_all(channel, message.slices(), deadline)
 }
 
 #[cold]
-fn failure_of(Unsent { sent, error }: Unsent, course: &Course<'_>) -> Box<Failure> {
+fn failure_of(Unsent { sent, error }: Unsent, course: Course<'_>) -> Box<Failure> {
     Box::new(match (sent, error.kind()) {
         // A datagram's refusal is known with the next one: as good as a connect that is refused.
         (0, ErrorKind::ConnectionRefused) => Failure::NotConnected { step: Step::Send, cause: error },
@@ -288,7 +290,8 @@ fn failure_of(Unsent { sent, error }: Unsent, course: &Course<'_>) -> Box<Failur
     })
 }
 
-fn send_fragments(channel: &dyn Channel, message: &Encoder<'_>, course: &Course<'_>) -> Result<(), Unsent> {
+#[inline(never)]
+fn send_fragments(channel: &dyn Channel, message: &Encoder<'_>, course: Course<'_>) -> Result<(), Unsent> {
     let Some(fragments) = course.candidate.pool.messaging().fragments(message, course.fragment_size) else {
         return send_all(channel, message.slices(), course.deadline);
     };

@@ -174,7 +174,7 @@ impl Pool {
                 return Ok(Some(connection));
             }
         }
-        self.open(course, connect_by())
+        self.open(*course, connect_by())
     }
 
     /// Whether so many calls are under way that they should share a connection.
@@ -228,7 +228,7 @@ impl Pool {
 
     /// A new private connection, unless there are as many as may be.
     #[cold]
-    fn open(&self, course: &Course<'_>, connect_by: Instant) -> Result<Option<Box<Private>>, Box<Failure>> {
+    fn open(&self, course: Course<'_>, connect_by: Instant) -> Result<Option<Box<Private>>, Box<Failure>> {
         let Some(seat) = Seat::take(&self.open, self.settings.private_connections) else { return Ok(None) };
         let channel = self
             .connect(connect_by)

@@ -15,7 +15,7 @@ use super::pool::Seat;
 use crate::probes::{Point, passed};
 use crate::transport::lent::receive_lent;
 use crate::transport::{Armed, Channel, Idle, Received, Wanted};
-use crate::upcall;
+use crate::upcall::{self, Waiter};
 
 /// After so long without use a connection is looked at before it is used again. The look is a system call, a
 /// hundredth of a call's cost; a server that ended meanwhile is then noticed before anything is sent.
@@ -79,14 +79,15 @@ impl Private {
             && (now < self.last_used + TRUSTED_IDLE || self.channel.state() == Idle::Quiet)
     }
 
-    /// Sends a request and waits for its reply; and how its body is to be read. It lies in memory of the connection's, which is free for
-    /// the next message when it is dropped. After a failure the connection is of no more use.
+    /// Sends a request, waits for its reply and has it read, and told how its body is to be read. It lies in memory of the connection's. After a
+    /// failure the connection is of no more use.
     #[inline(always)]
-    pub(crate) fn call(
+    pub(crate) fn call<T>(
         &mut self,
         course: &Course<'_>,
         outgoing: &mut Outgoing<'_, '_>,
-    ) -> Result<(Reply, Format), Box<Failure>> {
+        read: impl FnOnce(&Reply, Format) -> T,
+    ) -> Result<T, Box<Failure>> {
         self.last_used = course.started;
         let form = self.terms.next(course.candidate);
         let channel = &*self.channel;
@@ -101,52 +102,42 @@ impl Private {
             Err(error) => return Err(unwritable(error)),
         }
         self.terms.sent(&form);
-        let answered = self.await_reply(&form, course);
-        if let Err(failure) = &answered {
-            self.say_why(failure, course, form.format.version);
-        }
-        answered
+        self.await_reply(&form, course, read).map_err(|failure| self.say_why(failure, *course))
     }
 
     #[inline(always)]
-    fn await_reply(&mut self, form: &Form<'_>, course: &Course<'_>) -> Result<(Reply, Format), Box<Failure>> {
-        // Octets of what has begun to come that were taken where they lie.
-        let mut lent = 0;
+    fn await_reply<T>(
+        &mut self,
+        form: &Form<'_>,
+        course: &Course<'_>,
+        read: impl FnOnce(&Reply, Format) -> T,
+    ) -> Result<T, Box<Failure>> {
+        let code_sets = form.format.code_sets;
+        self.receive(course)?;
+        // Each is read where it was made.
+        let (usual, longer);
+        let reply = match self.inbound.next_reply(form.id) {
+            Some(reply) => {
+                usual = reply;
+                &usual
+            }
+            None => {
+                longer = self.await_longer(form.id, *course)?;
+                &longer
+            }
+        };
+        passed(Point::Parsed);
+        Ok(read(reply, Format { version: reply.version, code_sets }))
+    }
+
+    /// The same where the first octets were not all of it, or it is unusual.
+    #[inline(never)]
+    fn await_longer(&mut self, id: u32, course: Course<'_>) -> Result<Reply, Box<Failure>> {
         loop {
-            if let Some(waiter) = upcall::current().filter(|_| lent == 0) {
-                // Of an earlier wait, perhaps.
-                self.channel.heard();
-                if self.channel.arm(Wanted::Input) != Armed::Ready {
-                    waiter.until_readable(self.channel.descriptor(), course.deadline);
-                }
-            }
-            let received = match lent {
-                0 => self.channel.receive(self.inbound.space(), course.deadline),
-                _ => Ok(Received::Octets(0)),
-            };
-            match received {
-                Ok(Received::Octets(count)) => {
-                    passed(Point::Received);
-                    self.inbound.received(count);
-                }
-                Ok(Received::Empty) if Instant::now() >= course.deadline => return Err(overdue(course)),
-                Ok(Received::Empty) => continue,
-                Ok(Received::Closed) => return Err(lost(no_answer())),
-                Err(cause) => return Err(lost(cause)),
-            }
-            if let Some(reply) = self.inbound.next_reply(form.id) {
-                let format = Format { version: reply.version, code_sets: form.format.code_sets };
-                passed(Point::Parsed);
-                return Ok((reply, format));
-            }
             loop {
                 match self.inbound.next() {
-                    Ok(Some(Message::Reply(reply))) if reply.id == form.id => {
-                        let format = Format { version: reply.version, code_sets: form.format.code_sets };
-                        passed(Point::Parsed);
-                        return Ok((reply, format));
-                    }
-                    Ok(Some(other)) => self.act_on(&other, form.id, course.candidate.format.version)?,
+                    Ok(Some(Message::Reply(reply))) if reply.id == id => return Ok(reply),
+                    Ok(Some(other)) => self.act_on(&other, id, course.candidate.format.version)?,
                     Ok(None) => break,
                     Err(error) => return Err(Failure::Protocol(error).into()),
                 }
@@ -155,7 +146,36 @@ impl Private {
             if Instant::now() >= course.deadline {
                 return Err(overdue(course));
             }
-            lent = receive_lent(&*self.channel, &mut self.inbound).map_err(lost)?;
+            // What has begun to come may be had where it lies.
+            if receive_lent(&*self.channel, &mut self.inbound).map_err(lost)? == 0 {
+                self.receive(&course)?;
+            }
+        }
+    }
+
+    /// Receives once; perhaps nothing.
+    #[inline(always)]
+    fn receive(&mut self, course: &Course<'_>) -> Result<(), Box<Failure>> {
+        if let Some(waiter) = upcall::current() {
+            self.wait_by(&*waiter, *course);
+        }
+        match self.channel.receive(self.inbound.space(), course.deadline) {
+            Ok(Received::Octets(count)) => {
+                passed(Point::Received);
+                self.inbound.received(count);
+                Ok(())
+            }
+            otherwise => received_nothing(otherwise, *course),
+        }
+    }
+
+    /// A thread in an upcall waits as its model wants it.
+    #[cold]
+    fn wait_by(&self, waiter: &dyn Waiter, course: Course<'_>) {
+        // Of an earlier wait, perhaps.
+        self.channel.heard();
+        if self.channel.arm(Wanted::Input) != Armed::Ready {
+            waiter.until_readable(self.channel.descriptor(), course.deadline);
         }
     }
 
@@ -175,20 +195,32 @@ impl Private {
     }
 
     /// The request has left whole and its reply is no longer waited for: tells the server, if that can be said without
-    /// waiting. The connection is closed after that.
+    /// waiting. The connection is closed after that. Gives the failure on.
     #[cold]
-    fn say_why(&self, failure: &Failure, course: &Course<'_>, version: Version) {
+    fn say_why(&self, failure: Box<Failure>, course: Course<'_>) -> Box<Failure> {
         let messaging = course.candidate.pool.messaging();
-        let octets = match failure {
+        let octets = match &*failure {
             Failure::Timeout { .. } => {
+                let version = course.candidate.format.version;
                 let mut message = Encoder::new(Format { version, ..Format::default() });
                 messaging.cancel_request(&mut message, self.terms.last_id());
                 message.into_buffer()
             }
             Failure::Protocol(error) => messaging.message_error(error.answer_version()),
-            _ => return,
+            _ => return failure,
         };
         let _ = self.channel.send_now(&[io::IoSlice::new(&octets)]);
+        failure
+    }
+}
+
+#[cold]
+fn received_nothing(received: io::Result<Received>, course: Course<'_>) -> Result<(), Box<Failure>> {
+    match received {
+        Ok(Received::Empty) if Instant::now() >= course.deadline => Err(overdue(course)),
+        Ok(Received::Closed) => Err(lost(no_answer())),
+        Ok(_) => Ok(()),
+        Err(cause) => Err(lost(cause)),
     }
 }
 
@@ -198,7 +230,7 @@ fn unwritable(error: EncodeError) -> Box<Failure> {
 }
 
 #[cold]
-fn overdue(course: &Course<'_>) -> Box<Failure> {
+fn overdue(course: Course<'_>) -> Box<Failure> {
     let after = course.started.elapsed();
     Box::new(Failure::Timeout { step: Step::WaitForReply, sent: true, after })
 }

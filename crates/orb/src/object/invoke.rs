@@ -156,33 +156,39 @@ fn attempt<'a>(
     if connection.is_new() {
         target.orb().client().opened();
     }
-    let (reply, format) = match connection.call(&course, outgoing) {
-        Ok(answer) => answer,
+    let answered = connection.call(&course, outgoing, |reply, format| {
+        if !is_for_the_caller(reply.status) {
+            return Some(Box::new((reply.clone(), format)));
+        }
+        course.candidate.note_by_number(reply.by_number);
+        journey.prefer();
+        read(journey, reply, format);
+        passed(Point::Decoded);
+        None
+    });
+    match answered {
+        Ok(None) => {
+            pool.give_back(connection);
+            passed(Point::End);
+            Ok(Next::Done(Ok(())))
+        }
+        Ok(Some(answer)) => {
+            let pool = pool.clone();
+            let (reply, format) = &*answer;
+            let next = arrived(target, journey, reply, *format, read);
+            // Its memory has been read.
+            drop(answer);
+            pool.give_back(connection);
+            Ok(next)
+        }
         Err(failure) => {
             if let Failure::Encode(_) = *failure {
                 // Nothing has left, so the connection is as good as before.
                 pool.give_back(connection);
             }
-            return Err(failure);
+            Err(failure)
         }
-    };
-    let next = if is_for_the_caller(reply.status) {
-        course.candidate.note_by_number(reply.by_number);
-        journey.prefer();
-        read(journey, &reply, format);
-        passed(Point::Decoded);
-        drop(reply);
-        pool.give_back(connection);
-        passed(Point::End);
-        Next::Done(Ok(()))
-    } else {
-        let pool = pool.clone();
-        let next = arrived(target, journey, &reply, format, read);
-        drop(reply);
-        pool.give_back(connection);
-        next
-    };
-    Ok(next)
+    }
 }
 
 /// The same where it cannot have a connection to itself, or should not, since many call at a time. If it cannot travel with others either it is to be tried

@@ -170,9 +170,9 @@ impl Journey {
         response: ResponseFlags,
     ) -> Result<Journey, SystemException> {
         target.orb().check_alive()?;
-        let limits = target.limits();
         let started = Instant::now();
         passed(Point::Deadline);
+        let limits = target.limits();
         let (destination, by_forward, detours) = if thread_chooses() {
             Self::set_out_by_thread(target)
         } else {
