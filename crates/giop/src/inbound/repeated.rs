@@ -23,6 +23,10 @@ use crate::{AddressingDisposition, Limits, Request, ResponseFlags, Target};
 /// Where a head begins to be the next one's, too: behind the id.
 const LIKENESS: usize = HEADER_SIZE + 4;
 
+/// Octets of key and operation of a head that is kept. 1 KiB: they have some tens; what a peer sends in their place is not to be kept
+/// for as long as it likes.
+const LARGEST: usize = 1024;
+
 /// A head that requests of a connection have had: GIOP 1.2, in our byte order, by object key, without service contexts.
 #[derive(Debug)]
 pub struct KnownHead {
@@ -34,16 +38,17 @@ pub struct KnownHead {
 }
 
 impl KnownHead {
-    /// The head of this request as most senders write it, with zeros in what is reserved; `None`: it has none of this kind.
+    /// The head of this request as most senders write it, with zeros in what is reserved; `None`: it has none of this kind, or one of
+    /// more than a KiB.
     #[must_use]
     pub fn of(request: &Request) -> Option<Self> {
         let Target::ObjectKey(key) = &request.target else { return None };
         let is_usual =
             request.version == usual::VERSION && request.contexts.is_empty() && request.number.is_none();
-        if !is_usual {
+        let name = request.operation_bytes();
+        if !is_usual || key.len() + name.len() > LARGEST {
             return None;
         }
-        let name = request.operation_bytes();
         let mut octets = Vec::new();
         octets.extend_from_slice(&[request.response.0, 0, 0, 0]);
         let [high, low] = AddressingDisposition::KEY_ADDR.0.to_ne_bytes();
@@ -224,6 +229,15 @@ mod tests {
         inbound.space()[..message.len()].copy_from_slice(&message);
         inbound.received(message.len());
         assert!(inbound.next_like(&head).is_none() && inbound.next().is_err(), "a limit holds for all");
+    }
+
+    #[test]
+    fn long_heads_are_not_kept() {
+        let mut request = read(&usual(1, 0)).unwrap();
+        request.target = Target::ObjectKey(alloc::vec![0; LARGEST].into());
+        assert!(KnownHead::of(&request).is_none());
+        request.target = Target::ObjectKey(alloc::vec![0; LARGEST - 3].into());
+        assert!(KnownHead::of(&request).is_some());
     }
 
     #[test]

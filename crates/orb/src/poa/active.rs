@@ -9,7 +9,7 @@ use super::adapter::Adapter;
 use super::handle::Poa;
 use super::id::ObjectId;
 use super::servant_manager::{Cookie, ServantLocator};
-use super::traffic::{Counted, Upcall};
+use super::traffic::{Counted, Upcall, thread};
 use crate::server::request::panic_exception;
 use crate::skeleton::Servant;
 
@@ -25,7 +25,18 @@ pub(crate) struct Active {
 /// The same for a call that runs in this thread.
 pub(crate) struct ActiveHere {
     _active: Active,
-    _upcall: Upcall,
+    upcall: Option<Upcall>,
+    thread: u64,
+}
+
+impl Drop for ActiveHere {
+    fn drop(&mut self) {
+        // A handle on a request may end in another thread; then it stays noted in the one where it began, which errs on the
+        // safe side.
+        if self.thread != thread() {
+            mem::forget(self.upcall.take());
+        }
+    }
 }
 
 /// Where a request is that has no active object.
@@ -81,7 +92,7 @@ impl Active {
 
     /// The upcall runs in this thread as long as the guard lives: for collocated calls.
     pub(crate) fn in_this_thread(self, run: u64) -> ActiveHere {
-        ActiveHere { _active: self, _upcall: Upcall::enter(run) }
+        ActiveHere { _active: self, upcall: Some(Upcall::enter(run)), thread: thread() }
     }
 }
 

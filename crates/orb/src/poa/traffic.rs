@@ -104,12 +104,11 @@ thread_local! {
     static AROUND: RefCell<Vec<u64>> = const { RefCell::new(Vec::new()) };
 }
 
-/// This thread is in an upcall, until dropped: it must not wait for upcalls to end.
+/// This thread is in an upcall, until dropped, in this thread: it must not wait for upcalls to end.
 pub(crate) struct Upcall {
     run: u64,
     /// What it was in before.
     outer: u64,
-    thread: u64,
 }
 
 impl Upcall {
@@ -119,7 +118,7 @@ impl Upcall {
         if outer != 0 {
             AROUND.with_borrow_mut(|around| around.push(outer));
         }
-        Upcall { run, outer, thread: thread() }
+        Upcall { run, outer }
     }
 
     /// Whether this thread is in an upcall of that ORB.
@@ -130,11 +129,6 @@ impl Upcall {
     /// The end of one that is not simply the only one.
     #[cold]
     fn leave_nested(&self) {
-        // A handle on a request may end in another thread; then it stays noted in the one where it began, which errs
-        // on the safe side.
-        if self.thread != thread() {
-            return;
-        }
         AROUND.with_borrow_mut(|around| {
             if INNERMOST.get() == self.run {
                 INNERMOST.set(around.pop().unwrap_or(0));
@@ -148,7 +142,7 @@ impl Upcall {
 impl Drop for Upcall {
     #[inline]
     fn drop(&mut self) {
-        if self.outer == 0 && self.thread == thread() && INNERMOST.get() == self.run {
+        if self.outer == 0 && INNERMOST.get() == self.run {
             INNERMOST.set(0);
         } else {
             self.leave_nested();

@@ -11,18 +11,18 @@
 //! Whatever may change between two requests is looked at for each: limits, order and cancellation by the connection, the
 //! manager's and the object's life by the adapter.
 
-use std::ptr;
 use std::sync::atomic::{AtomicBool, Ordering};
 use std::sync::{Arc, OnceLock};
+use std::{mem, ptr};
 
-use zorb_giop::{KnownHead, Request};
+use zorb_giop::{KnownHead, Request, Target, operation_number};
 
 use super::implicit::Implicit;
 use crate::poa::Remembered;
 use crate::rt::Operations;
 
-/// Every so many requests of changing heads one is remembered. 64: making that costs as much as reading two heads, and a client that
-/// goes over to calling one operation again and again does so thousands of times.
+/// Requests with other heads, at least, from one head that is remembered to the next. 64: remembering one costs as much as reading two, and a
+/// client that goes over to calling another operation again and again does so thousands of times.
 const ONE_IN: u32 = 64;
 
 /// A head, and what was found for it.
@@ -35,11 +35,18 @@ pub(super) struct Known {
 }
 
 /// The head that a connection's requests repeat, if they do.
-#[derive(Default)]
 pub(super) struct Heads {
     known: Option<Arc<Known>>,
-    /// Requests in a row that had another.
+    /// What the last head that was read is told by.
+    last: u64,
+    /// Requests that had another head, since one was remembered.
     others: u32,
+}
+
+impl Default for Heads {
+    fn default() -> Self {
+        Heads { known: None, last: 0, others: ONE_IN }
+    }
 }
 
 impl Heads {
@@ -49,17 +56,15 @@ impl Heads {
         self.known.as_ref()
     }
 
-    /// A request had it.
-    #[inline]
-    pub(super) fn repeated(&mut self) {
-        self.others = 0;
-    }
-
-    /// A request had another. Among heads that keep changing few are remembered: after the first other ones, then ever more rarely.
-    #[inline]
+    /// A request had another, which is remembered if the one before it had the same.
+    #[inline(never)]
     pub(super) fn met(&mut self, request: &Request) {
-        self.others = self.others.wrapping_add(1);
-        if self.others.is_power_of_two() || self.others.is_multiple_of(ONE_IN) {
+        self.others = self.others.saturating_add(1);
+        // Two that are taken for one are remembered in vain, no more.
+        let key = if let Target::ObjectKey(key) = &request.target { operation_number(key) } else { 0 };
+        let this = operation_number(request.operation_bytes()).rotate_left(1) ^ key;
+        if mem::replace(&mut self.last, this) == this && self.others >= ONE_IN {
+            self.others = 0;
             self.remember(request);
         }
     }

@@ -413,7 +413,7 @@ impl Connection {
     // ---- sending ----
 
     /// Sends a message, in fragments if it is larger than those. It leaves by this thread, or waits; see [`Writing`].
-    #[inline]
+    #[inline(always)]
     pub(super) fn send(self: &Arc<Self>, message: &Encoder<'_>) {
         match self.fragment_size() {
             Some(size) if message.len() > size => self.send_fragments(message, size),
@@ -422,7 +422,7 @@ impl Connection {
     }
 
     /// The same, never in fragments.
-    #[inline]
+    #[inline(always)]
     pub(super) fn send_whole(self: &Arc<Self>, message: &Encoder<'_>) {
         match message.contiguous() {
             Some(octets) => self.send_parts(&mut [IoSlice::new(octets)], octets.len()),

@@ -43,7 +43,6 @@ impl Connection {
         let message = reading.inbound.next_like(known.head())?;
         let Some(orb) = self.engine.orb() else { return Some(self.close_without_orb()) };
         let request = ServerRequest::known(self.clone(), known.clone(), message, orb);
-        reading.heads.repeated();
         self.admit(reading, request).map(Next::Request)
     }
 
@@ -59,7 +58,8 @@ impl Connection {
             match reading.inbound.next() {
                 Ok(Some(Message::Request(request))) => {
                     let Some(orb) = self.engine.orb() else { return self.close_without_orb() };
-                    if reading.is_told && !reading.one_way {
+                    // What has a number in its head's place has a short one.
+                    if reading.is_told && !reading.one_way && request.number.is_none() {
                         reading.heads.met(&request);
                     }
                     let request = ServerRequest::new(self.clone(), request, orb);
