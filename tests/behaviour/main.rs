@@ -74,6 +74,7 @@ mod properties;
 mod publishing;
 mod rest;
 mod servants;
+mod short_path;
 mod shutdown;
 mod spinning;
 mod tap;

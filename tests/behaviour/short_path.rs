@@ -1,0 +1,71 @@
+//! What a call that was made before does not do: it asks for no memory, on neither side.
+
+use std::sync::Arc;
+
+use allocation_counter::measure;
+use zorb::messaging::{Giop, GiopLite, Messaging};
+use zorb::server::ThreadModel;
+use zorb::transport::memory::Memory;
+use zorb::{Interface, Orb, OrbBuilder};
+use zorb_tests::servant::Servant;
+use zorb_tests::testing::Probe;
+
+/// Calls before which memory is still asked for: connections, buffers and what is kept of heads find their sizes.
+const WARM_UP: usize = 200;
+const CALLS: usize = 1000;
+
+/// A server that runs in its client's thread, in which so all is counted, and objects of it.
+fn driven(builder: impl Fn() -> OrbBuilder) -> (Orb, [Probe; 2]) {
+    let memory = Arc::new(Memory::new());
+    let server =
+        builder().transport(memory.clone()).listen("memory:here").server_threads(ThreadModel::Caller).build();
+    let client = builder().transport(memory).build();
+    let poa = server.root_poa().expect("a new ORB");
+    poa.manager().activate().expect("a new adapter");
+    let probes = [(); 2].map(|()| {
+        let probe = poa.activate::<Probe>(Arc::new(Servant::new(1))).expect("a new object");
+        let text = probe.as_object().to_string();
+        Probe::from_object(client.string_to_object(&text).expect("our own text").expect("not nil"))
+    });
+    (server, probes)
+}
+
+/// How often memory is asked for in so many calls.
+fn allocations(mut call: impl FnMut(usize)) -> u64 {
+    (0..WARM_UP).for_each(&mut call);
+    measure(|| (0..CALLS).for_each(&mut call)).count_total
+}
+
+#[test]
+fn calls_that_repeat_allocate_nothing() {
+    let by_lite = || Orb::builder().messagings([Arc::new(GiopLite) as Arc<dyn Messaging>, Arc::new(Giop)]);
+    for builder in [Orb::builder as fn() -> OrbBuilder, by_lite] {
+        let (_server, [probe, _]) = driven(builder);
+        let made = allocations(|_| probe.nothing().expect("answered"));
+        assert_eq!(made, 0, "a null call");
+        let made = allocations(|number| {
+            let divided = probe.divide(number as i32, 7).expect("7 is not 0");
+            assert_eq!(divided, (number as i32 / 7, number as i32 % 7));
+        });
+        assert_eq!(made, 0, "a call with arguments and results");
+    }
+}
+
+#[test]
+fn calls_that_take_turns_ask_for_memory_once_in_a_while() {
+    let (_server, probes) = driven(Orb::builder);
+    let null = |probe: &Probe| probe.nothing().expect("answered");
+    let divide = |probe: &Probe| assert_eq!(probe.divide(9, 4), Ok((2, 1)));
+    let made = allocations(|number| match number % 2 {
+        0 => null(&probes[0]),
+        _ => divide(&probes[1]),
+    });
+    assert_eq!(made, 0, "by turns");
+    let made = allocations(|number| match number % 5 {
+        0 | 1 => null(&probes[0]),
+        2 => null(&probes[1]),
+        _ => divide(&probes[0]),
+    });
+    // One head in 64 is remembered, in a few pieces of memory.
+    assert!(made <= 8 * (CALLS as u64 / 64 + 1), "{made} times for {CALLS} calls, some of them in a row");
+}
