@@ -253,6 +253,11 @@ impl MessageBuffer {
     pub(crate) fn take_back(&mut self, message: Encoder<'_>) {
         self.octets = message.into_buffer();
     }
+
+    /// Gives the memory back.
+    pub(crate) fn rest(&mut self) {
+        *self = Self::default();
+    }
 }
 
 /// Sends a composed message, whole or in fragments, on the calling thread.
