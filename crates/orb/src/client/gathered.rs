@@ -200,8 +200,8 @@ impl Shared {
             self.flush(reactor);
             let turn = self.outbox.in_turn(deadline, || Ok::<(), ()>(()));
             match (handed_over, turn) {
-                (Ok(()), Ok(())) => return true,
-                (Err(Refused::Full(_)), Ok(())) => {}
+                (Ok(()), Ok(_)) => return true,
+                (Err(Refused::Full(_)), Ok(_)) => {}
                 _ => return false,
             }
         }

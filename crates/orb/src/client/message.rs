@@ -254,6 +254,11 @@ impl MessageBuffer {
         }
         Ok(())
     }
+
+    /// Gives the memory back.
+    pub(crate) fn rest(&mut self) {
+        *self = Self::default();
+    }
 }
 
 /// Sends a composed message, whole or in fragments, on the calling thread.

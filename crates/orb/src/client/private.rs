@@ -68,6 +68,7 @@ impl Private {
     pub(crate) fn rest_if_unused(&mut self, now: Instant) {
         if now > self.last_used + RESTS_AFTER {
             self.inbound.release_memory();
+            self.buffer.rest();
             self.channel.rest();
         }
     }

@@ -12,6 +12,7 @@ use super::intercepted::travel_seen;
 use super::journey::{Journey, Next, is_for_the_caller};
 use crate::client::failure::{Failure, Step};
 use crate::client::message::{Outgoing, WriteArguments};
+use crate::client::shared::Posted;
 use crate::client::slot::Outcome;
 use crate::client::unsettled;
 use crate::exception::SystemException;
@@ -244,9 +245,12 @@ fn attempt_on_shared<'a>(
         return Ok(Next::Done(Ok(())));
     }
     let mark = unsettled::mark();
-    let ticket = course.candidate.pool.send_shared(&course, outgoing, journey.connect_by(), reactor);
+    let posted = course.candidate.pool.send_shared(&course, outgoing, journey.connect_by(), reactor);
     target.orb().client().opened();
-    let ticket = ticket?;
+    let Posted::Asked(ticket) = posted? else {
+        journey.prefer();
+        return Ok(Next::Done(Ok(())));
+    };
     match ticket.wait(course.deadline) {
         Some(Ok(Outcome::Sent)) => {
             journey.prefer();
@@ -254,7 +258,7 @@ fn attempt_on_shared<'a>(
         }
         Some(Ok(Outcome::Reply(reply, format))) => {
             if outgoing.response == ResponseFlags::WITH_TARGET && is_for_the_caller(reply.status) {
-                unsettled::settled(ticket.connection(), &course.candidate.target, mark);
+                unsettled::settled(ticket.connection(), course.candidate.recipient, mark);
             }
             Ok(arrived(target, journey, &reply, format, read))
         }
