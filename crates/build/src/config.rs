@@ -51,7 +51,7 @@ pub struct Generated {
 #[derive(Debug)]
 #[non_exhaustive]
 pub enum Error {
-    /// The IDL is wrong, or says what has no mapping to Rust yet: a list for each main file.
+    /// The IDL is wrong, or says what has no mapping to Rust: a list for each main file.
     Idl(Vec<Diagnostics>),
     /// An option is wrong; the text says which and why.
     Config(String),
@@ -121,6 +121,16 @@ impl Config {
     /// An empty `module` stands for file level. Definitions of the main files are always generated.
     pub fn extern_module(mut self, module: impl Into<String>, path: impl Into<String>) -> Config {
         self.externals.insert(module.into().trim_start_matches("::").to_owned(), path.into());
+        self
+    }
+
+    /// Says which Rust type stands for an IDL `native` type: `native("Store::Cookie", "::my::Cookie")`. Its values are handed on within the
+    /// program, in operations of local interfaces; a native type that an operation passes and that has no Rust type is an error.
+    ///
+    /// `ty` is seen from another module, so that a path in it is absolute (`::std::sync::Arc<dyn ::my::Handle>`, `crate::Cookie`). It has
+    /// to be `Clone`; one that an operation raises has to be an exception as generated ones are.
+    pub fn native(mut self, name: impl Into<String>, ty: impl Into<String>) -> Config {
+        self.choices.native(&name.into(), ty.into());
         self
     }
 

@@ -72,7 +72,8 @@ fn add(plan: &Plan<'_>, of: &Definition, tree: &mut Tree) {
         DefinitionKind::ValueBox(it) => value::value_box(&scope, of, it),
         DefinitionKind::Bitmask(it) => bits::bitmask(&scope, of, it),
         DefinitionKind::Bitset(it) => bits::bitset(&scope, of, it),
-        // Reported by `check`.
+        DefinitionKind::Native => items::native(&scope, of),
+        // A kind of annotation has no values.
         _ => return,
     };
     tree.at(&scope.module).item(item);
