@@ -1,6 +1,6 @@
 //! What to compile and how: the interface of build scripts.
 
-use std::collections::BTreeMap;
+use std::collections::{BTreeMap, BTreeSet};
 use std::fmt;
 use std::fs;
 use std::io::IsTerminal;
@@ -190,8 +190,10 @@ impl Config {
         for file in &generated.files {
             println!("cargo:rerun-if-changed={}", file.display());
         }
-        for warning in generated.warnings.iter().flat_map(Diagnostics::iter) {
-            println!("cargo:warning={}", warning.message);
+        // What several files include is odd in each of them, and said once.
+        let warnings: BTreeSet<String> = generated.warnings.iter().flat_map(lines).collect();
+        for warning in warnings {
+            println!("cargo:warning={warning}");
         }
         let first = files.first().and_then(|file| file.as_ref().file_stem()).unwrap_or_default();
         let name = self.output.clone().unwrap_or_else(|| first.to_string_lossy().into_owned());
@@ -243,6 +245,17 @@ impl Config {
         let warnings = models.iter().map(Model::warnings).filter(|it| !it.is_empty()).cloned().collect();
         Ok(Generated { text, files: read, warnings })
     }
+}
+
+/// Each diagnostic on a line, with its place.
+fn lines(list: &Diagnostics) -> impl Iterator<Item = String> + '_ {
+    list.iter().map(|it| match &it.at {
+        Some(at) => {
+            let place = list.location(at.span);
+            format!("{}:{}:{}: {}", place.path, place.line, place.column, it.message)
+        }
+        None => it.message.clone(),
+    })
 }
 
 /// The tokens of a Rust path.
