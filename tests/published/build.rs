@@ -1,5 +1,6 @@
 //! Compiles what public packages install as it is: the IDL of the OMG's services and that of the ORB which brings it (omniORB's packages; JacORB's
-//! jars hold none, and neither do the jars of its sources). What is not installed is left out, and the tests say so.
+//! jars hold none, and neither do the jars of its sources). What is not installed is left out, and the tests say so. And compiles the corners of the
+//! language, a module for each file.
 
 use std::fmt::Write;
 use std::fs;
@@ -7,7 +8,7 @@ use std::path::{Path, PathBuf};
 
 use zorb_build::{Config, Disk};
 use zorb_idl::model::{DefinitionKind, Origin};
-use zorb_idl::{Options, compile};
+use zorb_idl::{Loader, Memory, Options, compile};
 
 /// What becomes one Rust file: its name, the folder whose IDL files it is made of, and where their includes are looked for.
 ///
@@ -40,10 +41,34 @@ fn main() {
         writeln!(counts, "{row:?},").expect("strings can be written to");
     }
     fs::write(out.join("counts.rs"), format!("&[{counts}]")).expect("the folder is there");
+    fs::write(out.join("corners.rs"), corners()).expect("the folder is there");
     if installed {
         println!("cargo:rustc-cfg=installed");
     }
 }
+
+/// The corners of the language. The library of the component model, which many of them need, is there once.
+fn corners() -> String {
+    let mut text = String::new();
+    let mut add = |name: &str, config: Config, loader: &dyn Loader, file: &str| match config
+        .generate_from(loader, &[file])
+    {
+        Ok(generated) => writeln!(text, "/// `{name}`.\npub mod {name} {{\n{}}}", generated.text)
+            .expect("strings can be written to"),
+        Err(error) => panic!("{error}"),
+    };
+    let library = Memory::new([("library.idl", "#include <Components.idl>\n")]);
+    add("library", Config::new(), &library, "library.idl");
+    println!("cargo:rerun-if-changed={CORNERS}");
+    for file in idl_files(Path::new(CORNERS)) {
+        let name = file.file_stem().expect("it has a name").to_string_lossy();
+        let config = Config::new().extern_module("Components", "crate::corners::library::Components");
+        add(&name, config, &Disk::new([]), &file.to_string_lossy());
+    }
+    text
+}
+
+const CORNERS: &str = "../../crates/idl/tests/corners";
 
 /// The IDL files of a folder, without those below it.
 fn idl_files(folder: &Path) -> Vec<PathBuf> {
