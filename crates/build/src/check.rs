@@ -3,12 +3,11 @@
 use std::collections::hash_map::Entry;
 use std::collections::{HashMap, HashSet};
 
-use zorb_idl::model::{Definition, DefinitionKind, Direction, Feature, Interface, Operation, Type};
+use zorb_idl::model::{Definition, DefinitionKind, Feature, Interface, Type};
 use zorb_idl::{Diagnostic, Diagnostics, Span};
 
 use crate::operations::number;
 use crate::plan::Plan;
-use crate::scope::WIDEST_TUPLE;
 
 /// Everything in what is to be generated that has no Rust.
 pub(crate) fn check(plan: &Plan<'_>) -> Diagnostics {
@@ -77,7 +76,6 @@ impl Checker<'_> {
                     it.returns.iter().for_each(|ty| self.ty(ty, it.span));
                     it.parameters.iter().for_each(|it| self.ty(&it.ty, it.span));
                     it.raises.iter().for_each(|id| self.ty(&Type::Named(*id), it.span));
-                    self.results(of, it);
                 }
                 Feature::Attribute(it) => {
                     self.ty(&it.ty, it.span);
@@ -96,18 +94,6 @@ impl Checker<'_> {
         if let Some((one, other)) = same_number(features.flat_map(wires), number) {
             let what = format!("an interface whose operations `{one}` and `{other}` have the same number");
             self.report(&what, of.span);
-        }
-    }
-
-    fn results(&mut self, of: &Definition, operation: &Operation) {
-        let back = operation.parameters.iter().filter(|it| it.direction != Direction::In);
-        let count = usize::from(operation.returns.is_some()) + back.count();
-        if count > WIDEST_TUPLE {
-            let name = format!("{}::{}", self.plan.model.scoped_name(of.id), operation.name);
-            let message =
-                format!("`{name}` gives back {count} values, more than the {WIDEST_TUPLE} of a tuple");
-            let label = "make the result and the `out` and `inout` parameters members of a struct";
-            self.found.push(Diagnostic::error(message, operation.span, label));
         }
     }
 

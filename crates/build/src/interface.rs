@@ -25,7 +25,7 @@ use crate::docs::doc;
 use crate::generate::Tree;
 use crate::names::{Names, ident};
 use crate::plan::{CallNames, Part, Plan};
-use crate::scope::{Scope, has_order};
+use crate::scope::{Scope, WIDEST_TUPLE, has_order, together};
 
 /// Adds all that an interface becomes to the module that it lies in.
 pub(crate) fn interface(plan: &Plan<'_>, of: &Definition, interface: &Interface, tree: &mut Tree) {
@@ -211,11 +211,7 @@ impl<'m> Call<'m> {
 
     /// The type of what comes back.
     fn output(&self, scope: &Scope<'_>) -> TokenStream {
-        let types: Vec<TokenStream> = self.received().iter().map(|(_, ty)| scope.ty(ty)).collect();
-        match types.as_slice() {
-            [one] => one.clone(),
-            _ => quote!((#(#types),*)),
-        }
+        together(self.received().iter().map(|(_, ty)| scope.ty(ty)).collect())
     }
 
     /// The type of what else may come of it.
@@ -244,7 +240,15 @@ impl<'m> Call<'m> {
         let mut more = Vec::new();
         if received.len() > 1 {
             let names: Vec<&str> = received.iter().map(|(name, _)| *name).collect();
-            more.push(format!("Gives `({})`.", names.join(", ")));
+            let tuple = |names: &[&str]| match names {
+                [one] => (*one).to_owned(),
+                _ => format!("({})", names.join(", ")),
+            };
+            let given = match names.as_slice() {
+                few if few.len() <= WIDEST_TUPLE => tuple(few),
+                many => format!("({})", many.chunks(WIDEST_TUPLE).map(tuple).collect::<Vec<_>>().join(", ")),
+            };
+            more.push(format!("Gives `{given}`."));
         }
         if self.oneway {
             more.push("Oneway: returns when the scope that the policy asks for is reached.".to_owned());
