@@ -11,6 +11,10 @@ fn main() {
     zorb_build::compile("idl/values.idl");
     zorb_build::compile("idl/abstracts.idl");
     zorb_build::Config::new()
+        .native("rest::Cookie", "crate::native::Cookie")
+        .native("rest::Refused", "crate::native::Refused")
+        .compile(&["idl/rest.idl"]);
+    zorb_build::Config::new()
         .ami()
         .deferred("later::Kitchen")
         .deferred("later::Named::rename")

@@ -1,28 +1,21 @@
-//! What the back end cannot turn into Rust yet: reported by name and place, never dropped in silence.
+//! What cannot be turned into Rust: reported by name and place, never dropped in silence.
 
 use std::collections::hash_map::Entry;
 use std::collections::{HashMap, HashSet};
 
-use zorb_idl::model::{
-    Definition, DefinitionId, DefinitionKind, Direction, Feature, Interface, Operation, Type,
-};
+use zorb_idl::model::{Definition, DefinitionKind, Feature, Interface, Type};
 use zorb_idl::{Diagnostic, Diagnostics, Span};
 
-use crate::idl_text::type_text;
 use crate::operations::number;
 use crate::plan::Plan;
-use crate::scope::{WIDEST_TUPLE, is_local};
 
-/// Everything in what is to be generated that has no mapping yet.
+/// Everything in what is to be generated that has no Rust.
 pub(crate) fn check(plan: &Plan<'_>) -> Diagnostics {
     let mut checker = Checker { plan, found: Vec::new(), seen: HashSet::new() };
     for definition in plan.model.definitions() {
         if plan.is_own(definition.id) {
             checker.definition(definition);
         }
-    }
-    for import in plan.model.imports() {
-        checker.report("`import`", import.span);
     }
     plan.model.diagnose(checker.found)
 }
@@ -62,66 +55,17 @@ struct Checker<'p> {
 impl Checker<'_> {
     fn report(&mut self, what: &str, span: Span) {
         if self.seen.insert((what.to_owned(), span)) {
-            let message = format!("{what} has no mapping to Rust yet");
+            let message = format!("{what} has no mapping to Rust");
             self.found.push(Diagnostic::error(message, span, "not generated"));
         }
     }
 
     fn definition(&mut self, of: &Definition) {
-        if let Some(what) = unmapped(&of.kind) {
-            return self.report(&format!("{what} `{}`", of.name), of.span);
-        }
         match &of.kind {
-            DefinitionKind::Constant(it) => self.ty(&it.ty, of.span),
             DefinitionKind::Typedef(it) => self.ty(&it.ty, of.span),
-            DefinitionKind::Struct(it) => it.members.iter().for_each(|it| self.ty(&it.ty, it.span)),
-            DefinitionKind::Exception(it) => it.members.iter().for_each(|it| self.ty(&it.ty, it.span)),
-            DefinitionKind::Union(it) => {
-                self.ty(&it.discriminator, of.span);
-                it.arms.iter().for_each(|it| self.ty(&it.ty, it.span));
-            }
             DefinitionKind::Interface(it) => self.interface(of, it),
-            DefinitionKind::ValueType(it) => {
-                it.state.iter().for_each(|it| self.ty(&it.ty, it.span));
-                it.bases.iter().for_each(|base| self.ty(&Type::Named(*base), of.span));
-            }
-            DefinitionKind::ValueBox(it) => self.ty(&it.ty, of.span),
+            // Nothing else can have a native type in it.
             _ => {}
-        }
-    }
-
-    /// An interface of a built-in module, which the runtime has not got: of module CORBA it has none, of Messaging the reply handler.
-    fn without_runtime(&self, of: &Definition) -> Option<&'static str> {
-        let built_in = self.plan.model.location(of.span).path.starts_with('<');
-        let interface = matches!(of.kind, DefinitionKind::Interface(_)) && of.name != "ReplyHandler";
-        (built_in && interface && !self.plan.is_own(of.id)).then_some("interface")
-    }
-
-    /// Its values take no octets, so that no length of a sequence can be checked against those that follow.
-    fn is_nothing(&self, ty: &Type, seen: &mut HashSet<DefinitionId>) -> bool {
-        match self.plan.model.resolve_alias(ty) {
-            Type::Array { element, .. } => self.is_nothing(element, seen),
-            Type::Named(id) => match &self.plan.model.definition(*id).kind {
-                // One that was seen holds nothing, or the search would have ended there.
-                DefinitionKind::Struct(it) => {
-                    !seen.insert(*id) || it.members.iter().all(|it| self.is_nothing(&it.ty, seen))
-                }
-                _ => false,
-            },
-            _ => false,
-        }
-    }
-
-    /// Its Rust type has a total order.
-    fn has_order(&self, ty: &Type) -> bool {
-        match self.plan.model.resolve_alias(ty) {
-            Type::Boolean | Type::Char | Type::WChar | Type::Fixed { .. } => true,
-            Type::String { .. } | Type::WString { .. } => true,
-            Type::Named(id) => {
-                let kind = &self.plan.model.definition(*id).kind;
-                matches!(kind, DefinitionKind::Enum(_) | DefinitionKind::Bitmask(_))
-            }
-            other => other.is_integer(),
         }
     }
 
@@ -131,9 +75,13 @@ impl Checker<'_> {
                 Feature::Operation(it) => {
                     it.returns.iter().for_each(|ty| self.ty(ty, it.span));
                     it.parameters.iter().for_each(|it| self.ty(&it.ty, it.span));
-                    self.results(of, it);
+                    it.raises.iter().for_each(|id| self.ty(&Type::Named(*id), it.span));
                 }
-                Feature::Attribute(it) => self.ty(&it.ty, it.span),
+                Feature::Attribute(it) => {
+                    self.ty(&it.ty, it.span);
+                    let raises = it.get_raises.iter().chain(&it.set_raises);
+                    raises.for_each(|id| self.ty(&Type::Named(*id), it.span));
+                }
             }
         }
         if self.plan.model.all_features(of.id).count() > MOST_FEATURES {
@@ -147,89 +95,26 @@ impl Checker<'_> {
             let what = format!("an interface whose operations `{one}` and `{other}` have the same number");
             self.report(&what, of.span);
         }
-        for base in self.plan.model.ancestors(of.id) {
-            let base_of = self.plan.model.definition(base);
-            let is_local = |id| is_local(self.plan.model, id);
-            let what = (is_local(of.id) && !is_local(base)).then_some("an interface that is not local,");
-            let what = what.or_else(|| unmapped(&base_of.kind)).or_else(|| self.without_runtime(base_of));
-            if let Some(what) = what {
-                let name = self.plan.model.scoped_name(base);
-                self.report(&format!("inheritance from {what} `{name}`"), of.span);
-            }
-        }
     }
 
-    fn results(&mut self, of: &Definition, operation: &Operation) {
-        let back = operation.parameters.iter().filter(|it| it.direction != Direction::In);
-        let count = usize::from(operation.returns.is_some()) + back.count();
-        if count > WIDEST_TUPLE {
-            let name = format!("{}::{}", self.plan.model.scoped_name(of.id), operation.name);
-            let message =
-                format!("`{name}` gives back {count} values, more than the {WIDEST_TUPLE} of a tuple");
-            let label = "make the result and the `out` and `inout` parameters members of a struct";
-            self.found.push(Diagnostic::error(message, operation.span, label));
-        }
-    }
-
+    /// A native type has a Rust type only if the build script names one.
     fn ty(&mut self, ty: &Type, span: Span) {
-        let name = match ty {
-            Type::Map { key, value, .. } => {
-                if !self.has_order(key) {
-                    let key = type_text(self.plan.model, key);
-                    self.report(&format!("a `map` whose keys are `{key}`, which have no order,"), span);
-                }
-                self.ty(key, span);
-                return self.ty(value, span);
+        let Type::Named(id) = self.plan.model.resolve_alias(ty) else { return };
+        let is_native = matches!(self.plan.model.definition(*id).kind, DefinitionKind::Native);
+        if is_native && self.plan.is_own(*id) && self.plan.native(*id).is_none() {
+            let name = self.plan.model.scoped_name(*id);
+            if self.seen.insert((name.clone(), span)) {
+                let message = format!("no Rust type is named for the native type `{name}`");
+                let label =
+                    format!("name one in the build script: `Config::native(\"{name}\", \"::my::Type\")`");
+                self.found.push(Diagnostic::error(message, span, label));
             }
-            Type::Sequence { element, .. } if self.is_nothing(element, &mut HashSet::new()) => {
-                "sequence of a struct without members"
-            }
-            Type::Sequence { element, .. } | Type::Array { element, .. } => return self.ty(element, span),
-            Type::Named(id) => {
-                let of = self.plan.model.definition(*id);
-                if let DefinitionKind::Typedef(alias) = &of.kind
-                    && !self.plan.is_own(*id)
-                {
-                    return self.ty(&alias.ty, span);
-                }
-                let what = unmapped(&of.kind).or_else(|| self.without_runtime(of));
-                if let Some(what) = what {
-                    let name = self.plan.model.scoped_name(*id);
-                    self.report(&format!("{what} `{name}`"), span);
-                }
-                return;
-            }
-            _ => return,
-        };
-        self.report(&format!("`{name}`"), span);
+        }
     }
 }
 
 /// An attribute makes two calls, and the numbers of a perfect hash have 16 bits.
 const MOST_FEATURES: usize = 32_767;
-
-/// What kind of definition it is, if it has no mapping.
-fn unmapped(kind: &DefinitionKind) -> Option<&'static str> {
-    match kind {
-        DefinitionKind::Interface(_) => None,
-        DefinitionKind::ValueType(it) if it.event => Some("event type"),
-        DefinitionKind::ValueType(_) => None,
-        DefinitionKind::ValueBox(_) => None,
-        DefinitionKind::Native => Some("native type"),
-        // A kind of annotation has no values.
-        DefinitionKind::Annotation(_) => None,
-        DefinitionKind::Module(_)
-        | DefinitionKind::Constant(_)
-        | DefinitionKind::Typedef(_)
-        | DefinitionKind::Struct(_)
-        | DefinitionKind::Union(_)
-        | DefinitionKind::Enum(_)
-        | DefinitionKind::Bitset(_)
-        | DefinitionKind::Bitmask(_)
-        | DefinitionKind::Exception(_) => None,
-        _ => Some("definition"),
-    }
-}
 
 #[cfg(test)]
 mod tests {

@@ -1,7 +1,8 @@
-//! What the build script chooses of single operations.
+//! What the build script chooses of single operations and types.
 
-use std::collections::BTreeSet;
+use std::collections::{BTreeMap, BTreeSet};
 
+use proc_macro2::TokenStream;
 use zorb_idl::model::{DefinitionId, DefinitionKind, Model};
 
 /// What was chosen.
@@ -9,6 +10,8 @@ use zorb_idl::model::{DefinitionId, DefinitionKind, Model};
 pub(crate) struct Choices {
     /// Interfaces and their features whose servants may answer later, by scoped name.
     deferred: BTreeSet<String>,
+    /// The Rust types of native types, by scoped name.
+    natives: BTreeMap<String, String>,
 }
 
 impl Choices {
@@ -25,8 +28,27 @@ impl Choices {
         self.deferred.contains(&format!("{interface}::{name}")) || self.deferred.contains(&interface)
     }
 
-    /// Refuses names that nothing has: the text says which.
+    pub(crate) fn native(&mut self, name: &str, ty: String) {
+        self.natives.insert(name.trim_start_matches("::").to_owned(), ty);
+    }
+
+    /// The Rust type that stands for a native one.
+    pub(crate) fn rust_of(&self, model: &Model, native: DefinitionId) -> Option<TokenStream> {
+        // `check` has parsed it.
+        self.natives.get(&model.scoped_name(native))?.parse().ok()
+    }
+
+    /// Refuses names that nothing has, and what is no Rust type: the text says which.
     pub(crate) fn check(&self, models: &[Model]) -> Result<(), String> {
+        for (name, ty) in &self.natives {
+            let is_native = |model: &Model, id| matches!(model.definition(id).kind, DefinitionKind::Native);
+            if !models.iter().any(|model| model.find(name).is_some_and(|id| is_native(model, id))) {
+                return Err(format!("native: no native type is called `{name}`"));
+            }
+            if syn::parse_str::<syn::Type>(ty).is_err() {
+                return Err(format!("native: `{ty}`, for `{name}`, is no Rust type such as `::my::Cookie`"));
+            }
+        }
         match self.deferred.iter().find(|name| !models.iter().any(|model| has(model, name))) {
             None => Ok(()),
             Some(name) => Err(format!("deferred: no interface, operation or attribute is called `{name}`")),

@@ -1,6 +1,6 @@
 //! What to compile and how: the interface of build scripts.
 
-use std::collections::BTreeMap;
+use std::collections::{BTreeMap, BTreeSet};
 use std::fmt;
 use std::fs;
 use std::io::IsTerminal;
@@ -51,7 +51,7 @@ pub struct Generated {
 #[derive(Debug)]
 #[non_exhaustive]
 pub enum Error {
-    /// The IDL is wrong, or says what has no mapping to Rust yet: a list for each main file.
+    /// The IDL is wrong, or says what has no mapping to Rust: a list for each main file.
     Idl(Vec<Diagnostics>),
     /// An option is wrong; the text says which and why.
     Config(String),
@@ -124,6 +124,16 @@ impl Config {
         self
     }
 
+    /// Says which Rust type stands for an IDL `native` type: `native("Store::Cookie", "::my::Cookie")`. Its values are handed on within the
+    /// program, in operations of local interfaces; a native type that an operation passes and that has no Rust type is an error.
+    ///
+    /// `ty` is seen from another module, so that a path in it is absolute (`::std::sync::Arc<dyn ::my::Handle>`, `crate::Cookie`). It has
+    /// to be `Clone`; one that an operation raises has to be an exception as generated ones are.
+    pub fn native(mut self, name: impl Into<String>, ty: impl Into<String>) -> Config {
+        self.choices.native(&name.into(), ty.into());
+        self
+    }
+
     /// Has servants answer an operation later, from any thread, if they like: its method in the servants' trait is given the reply
     /// that it owes, a `DeferredReply`, in place of the call's context, and returns nothing.
     ///
@@ -180,8 +190,10 @@ impl Config {
         for file in &generated.files {
             println!("cargo:rerun-if-changed={}", file.display());
         }
-        for warning in generated.warnings.iter().flat_map(Diagnostics::iter) {
-            println!("cargo:warning={}", warning.message);
+        // What several files include is odd in each of them, and said once.
+        let warnings: BTreeSet<String> = generated.warnings.iter().flat_map(lines).collect();
+        for warning in warnings {
+            println!("cargo:warning={warning}");
         }
         let first = files.first().and_then(|file| file.as_ref().file_stem()).unwrap_or_default();
         let name = self.output.clone().unwrap_or_else(|| first.to_string_lossy().into_owned());
@@ -233,6 +245,17 @@ impl Config {
         let warnings = models.iter().map(Model::warnings).filter(|it| !it.is_empty()).cloned().collect();
         Ok(Generated { text, files: read, warnings })
     }
+}
+
+/// Each diagnostic on a line, with its place.
+fn lines(list: &Diagnostics) -> impl Iterator<Item = String> + '_ {
+    list.iter().map(|it| match &it.at {
+        Some(at) => {
+            let place = list.location(at.span);
+            format!("{}:{}:{}: {}", place.path, place.line, place.column, it.message)
+        }
+        None => it.message.clone(),
+    })
 }
 
 /// The tokens of a Rust path.

@@ -65,7 +65,8 @@ fn value(scope: &Scope<'_>, of: &Definition, it: &ValueType) -> TokenStream {
         let (name, part, access) = (&it.name, part(scope, &it.ty), Literal::i16_unsuffixed(it.public.into()));
         quote!((#name, #part, #access))
     });
-    quote!(#rt::describe::value(to, #id, #spelt, #modifier, #base, &[#(#members),*]))
+    let kind = if it.event { quote!(event) } else { quote!(value) };
+    quote!(#rt::describe::#kind(to, #id, #spelt, #modifier, #base, &[#(#members),*]))
 }
 
 fn members(scope: &Scope<'_>, members: &[Member]) -> TokenStream {

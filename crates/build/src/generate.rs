@@ -72,7 +72,8 @@ fn add(plan: &Plan<'_>, of: &Definition, tree: &mut Tree) {
         DefinitionKind::ValueBox(it) => value::value_box(&scope, of, it),
         DefinitionKind::Bitmask(it) => bits::bitmask(&scope, of, it),
         DefinitionKind::Bitset(it) => bits::bitset(&scope, of, it),
-        // Reported by `check`.
+        DefinitionKind::Native => items::native(&scope, of),
+        // A kind of annotation has no values.
         _ => return,
     };
     tree.at(&scope.module).item(item);
@@ -84,12 +85,17 @@ fn add(plan: &Plan<'_>, of: &Definition, tree: &mut Tree) {
 }
 
 /// A Rust module: its items, then the modules in it.
+///
+/// Each item is laid out when it is added and its tokens are dropped, so that memory holds those of one item and not of the whole file: what is
+/// allocated is what was just given back, which takes a good part of the time.
 #[derive(Default)]
 pub(crate) struct Tree {
     pub(crate) doc: TokenStream,
+    /// How many modules are around what is in it.
+    depth: usize,
     /// The IDL gave the name of the runtime module to something else.
     has_own_rt: bool,
-    items: Vec<TokenStream>,
+    items: String,
     modules: Vec<(String, Tree)>,
 }
 
@@ -100,7 +106,8 @@ impl Tree {
         let at = match self.modules.iter().position(|(name, _)| name == first) {
             Some(at) => at,
             None => {
-                self.modules.push((first.clone(), Tree::default()));
+                let module = Tree { depth: self.depth + 1, ..Tree::default() };
+                self.modules.push((first.clone(), module));
                 self.modules.len() - 1
             }
         };
@@ -108,39 +115,63 @@ impl Tree {
     }
 
     pub(crate) fn item(&mut self, item: TokenStream) {
-        self.items.push(item);
+        self.items.push_str(&laid_out(item, self.depth));
     }
 
     fn is_empty(&self) -> bool {
         self.items.is_empty() && self.modules.iter().all(|(_, module)| module.is_empty())
     }
 
-    fn tokens(&self, runtime: &TokenStream) -> TokenStream {
-        let (items, modules) = (&self.items, self.modules.iter().filter(|(_, module)| !module.is_empty()));
-        let modules = modules.map(|(name, module)| {
-            let (name, doc, tokens) = (ident(name), &module.doc, module.tokens(runtime));
+    /// What is in the module.
+    fn write(&self, runtime: &TokenStream, to: &mut String) {
+        to.push_str(&self.items);
+        for (name, module) in self.modules.iter().filter(|(_, module)| !module.is_empty()) {
+            let (name, doc) = (ident(name), &module.doc);
             let imports = !module.items.is_empty() && !module.has_own_rt;
             let import = imports.then(|| import(runtime));
-            quote!(#doc pub mod #name { #import #tokens })
-        });
-        quote!(#(#items)* #(#modules)*)
+            let shell = laid_out(quote!(#doc pub mod #name { #import }), self.depth);
+            // Its end is behind what is in it.
+            let open = shell.trim_end().trim_end_matches('}').trim_end();
+            to.push_str(open);
+            to.push('\n');
+            module.write(runtime, to);
+            to.push_str(&"    ".repeat(self.depth));
+            to.push_str("}\n");
+        }
     }
 
-    /// The file, formatted.
+    /// The file.
     fn text(&self, runtime: &TokenStream) -> String {
-        // Kept by nobody else, the tokens are taken apart and not copied.
-        let mut file = match syn::parse2::<syn::File>(self.tokens(runtime)) {
-            Ok(file) => file,
-            // A fault of the generator: the compiler will show where.
-            Err(error) => {
-                return format!("compile_error!({:?});\n{}\n", error.to_string(), self.tokens(runtime));
-            }
-        };
-        for item in &mut file.items {
-            allow_what_idl_decides(item);
-        }
-        format!("{HEAD}{}", spaced(&prettyplease::unparse(&file)))
+        let mut text = String::new();
+        self.write(runtime, &mut text);
+        format!("{HEAD}{}", spaced(&text))
     }
+}
+
+/// Items as rustfmt would lay them out within so many modules.
+fn laid_out(items: TokenStream, depth: usize) -> String {
+    if items.is_empty() {
+        return String::new();
+    }
+    // Kept by nobody else, the tokens are taken apart and not copied.
+    let mut file = match syn::parse2::<syn::File>(items) {
+        Ok(file) => file,
+        // A fault of the generator: the compiler will show where.
+        Err(error) => return format!("compile_error!({:?});\n", error.to_string()),
+    };
+    if depth == 0 {
+        file.items.iter_mut().for_each(allow_what_idl_decides);
+    }
+    for _ in 0..depth {
+        let mut around: syn::ItemMod = syn::parse_quote!(
+            mod around {}
+        );
+        around.content = Some((syn::token::Brace::default(), std::mem::take(&mut file.items)));
+        file.items.push(syn::Item::Mod(around));
+    }
+    let text = prettyplease::unparse(&file);
+    let lines: Vec<&str> = text.split_inclusive('\n').collect();
+    lines[depth..lines.len() - depth].concat()
 }
 
 /// Puts an empty line between items, as people do.

@@ -25,7 +25,7 @@ use crate::docs::doc;
 use crate::generate::Tree;
 use crate::names::{Names, ident};
 use crate::plan::{CallNames, Part, Plan};
-use crate::scope::Scope;
+use crate::scope::{Scope, WIDEST_TUPLE, has_order, together};
 
 /// Adds all that an interface becomes to the module that it lies in.
 pub(crate) fn interface(plan: &Plan<'_>, of: &Definition, interface: &Interface, tree: &mut Tree) {
@@ -50,6 +50,9 @@ pub(crate) fn interface(plan: &Plan<'_>, of: &Definition, interface: &Interface,
     if is_local {
         let calls: Vec<Call<'_>> = names.calls.iter().map(|it| Call::new(&scope, of.id, it)).collect();
         tree.at(&scope.module).item(local::interface(&scope, of, &calls));
+        for face in local::faces(&scope, &inner, of) {
+            tree.at(&inner.module).item(face);
+        }
     }
     let module = tree.at(&inner.module);
     if !interface.defined {
@@ -208,11 +211,7 @@ impl<'m> Call<'m> {
 
     /// The type of what comes back.
     fn output(&self, scope: &Scope<'_>) -> TokenStream {
-        let types: Vec<TokenStream> = self.received().iter().map(|(_, ty)| scope.ty(ty)).collect();
-        match types.as_slice() {
-            [one] => one.clone(),
-            _ => quote!((#(#types),*)),
-        }
+        together(self.received().iter().map(|(_, ty)| scope.ty(ty)).collect())
     }
 
     /// The type of what else may come of it.
@@ -241,7 +240,15 @@ impl<'m> Call<'m> {
         let mut more = Vec::new();
         if received.len() > 1 {
             let names: Vec<&str> = received.iter().map(|(name, _)| *name).collect();
-            more.push(format!("Gives `({})`.", names.join(", ")));
+            let tuple = |names: &[&str]| match names {
+                [one] => (*one).to_owned(),
+                _ => format!("({})", names.join(", ")),
+            };
+            let given = match names.as_slice() {
+                few if few.len() <= WIDEST_TUPLE => tuple(few),
+                many => format!("({})", many.chunks(WIDEST_TUPLE).map(tuple).collect::<Vec<_>>().join(", ")),
+            };
+            more.push(format!("Gives `{given}`."));
         }
         if self.oneway {
             more.push("Oneway: returns when the scope that the policy asks for is reached.".to_owned());
@@ -280,11 +287,11 @@ enum Passing {
     Text,
     /// `sequence` of elements: `&[T]` to a stub, `Sequence<T>` to a servant.
     Run,
-    /// Any other `sequence`: `&[T]`.
+    /// Any other `sequence`, and what stands for a map whose keys have no order: `&[T]`.
     List,
     /// Object references: `Option<&Account>` to a stub, `Option<Account>` to a servant.
     Reference,
-    /// Structs, unions, arrays, maps, anys, TypeCodes, values, and what stands for abstract interfaces: `&T`.
+    /// Structs, unions, arrays, maps, anys, TypeCodes, values, native types, and what stands for abstract interfaces: `&T`.
     Borrowed,
 }
 
@@ -293,6 +300,7 @@ fn passing(scope: &Scope<'_>, ty: &Type) -> Passing {
         Type::String { .. } | Type::WString { .. } => Passing::Text,
         Type::Sequence { element, .. } if scope.plan.layouts.is_element(element) => Passing::Run,
         Type::Sequence { .. } => Passing::List,
+        Type::Map { key, .. } if !has_order(scope.plan.model, key) => Passing::List,
         Type::Array { .. } | Type::Map { .. } | Type::Any | Type::TypeCode => Passing::Borrowed,
         Type::ValueBase | Type::AbstractBase => Passing::Borrowed,
         _ if scope.is_reference(ty) => Passing::Reference,
@@ -338,6 +346,7 @@ fn servant_type(scope: &Scope<'_>, ty: &Type) -> TokenStream {
 fn element_type(scope: &Scope<'_>, ty: &Type) -> TokenStream {
     match scope.plan.model.resolve_alias(ty) {
         Type::Sequence { element, .. } => scope.ty(element),
+        Type::Map { key, value, .. } => scope.pair(key, value),
         _ => scope.ty(ty),
     }
 }

@@ -102,6 +102,14 @@ pub(crate) fn alias(scope: &Scope<'_>, of: &Definition, alias: &Typedef) -> Toke
     quote! { #doc pub type #name = #ty; }
 }
 
+/// `native`, where the build script names the type.
+pub(crate) fn native(scope: &Scope<'_>, of: &Definition) -> TokenStream {
+    let Some(ty) = scope.plan.native(of.id) else { return TokenStream::new() };
+    let doc = definition_doc(scope, of, "native type");
+    let name = ident(&scope.plan.place_of(of.id).name);
+    quote! { #doc pub type #name = #ty; }
+}
+
 fn bounded(scope: &Scope<'_>, ty: &Type) -> bool {
     match scope.plan.model.resolve_alias(ty) {
         Type::String { bound } | Type::WString { bound } => bound.is_some(),
@@ -403,7 +411,9 @@ fn has_total_equality(plan: &Plan<'_>, ty: &Type, within: &mut Vec<DefinitionId>
         Type::Sequence { element, .. } | Type::Array { element, .. } => {
             has_total_equality(plan, element, within)
         }
-        Type::Map { value, .. } => has_total_equality(plan, value, within),
+        Type::Map { key, value, .. } => {
+            has_total_equality(plan, key, within) && has_total_equality(plan, value, within)
+        }
         Type::Named(id) => match &plan.model.definition(*id).kind {
             DefinitionKind::Enum(_) | DefinitionKind::Bitmask(_) | DefinitionKind::Bitset(_) => true,
             DefinitionKind::Struct(_) if within.contains(id) => true,

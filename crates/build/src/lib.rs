@@ -17,8 +17,8 @@
 //! |---|---|
 //! | files → models | `config`, `disk`, `zorb_idl` |
 //! | which definitions, under which Rust paths | `plan`, `names` |
-//! | what is chosen of single operations | `choices` |
-//! | what has no mapping yet | `check` |
+//! | what is chosen of single operations and types | `choices` |
+//! | what has no mapping | `check` |
 //! | several main files in one | `merge` |
 //! | values | `items`, `union`, `layout` |
 //! | interfaces | `interface` (`client`, `server`, `errors`), [`operations`] |

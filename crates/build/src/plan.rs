@@ -8,11 +8,14 @@ use std::collections::{BTreeMap, HashMap};
 use std::rc::Rc;
 
 use proc_macro2::TokenStream;
-use zorb_idl::model::{Definition, DefinitionId, DefinitionKind, Feature, Interface, Model, Origin};
+use zorb_idl::model::{
+    Definition, DefinitionId, DefinitionKind, Feature, Interface, InterfaceFlavor, Model, Origin,
+};
 
 use crate::choices::Choices;
 use crate::layout::Layouts;
 use crate::names::{self, Names};
+use crate::scope::is_local;
 
 /// A Rust module.
 #[derive(Clone, PartialEq, Eq, Hash, Debug)]
@@ -47,6 +50,9 @@ pub(crate) struct Plan<'m> {
     errors: HashMap<(&'m str, Home, Vec<DefinitionId>), (DefinitionId, String)>,
     /// The reply handler of each interface that has one.
     handlers: HashMap<DefinitionId, DefinitionId>,
+    /// By file and interface: the trait of what a local object offers of an interface that is not local. It stands in the inner
+    /// module of the first local interface of the file that inherits from it.
+    faces: HashMap<(&'m str, DefinitionId), (DefinitionId, String)>,
 }
 
 /// The constants in each module of our own: what a parameter in that module keeps clear of, since a pattern that names a
@@ -146,6 +152,7 @@ impl<'m> Plan<'m> {
             constants: Rc::default(),
             errors: HashMap::new(),
             handlers: model.definitions().iter().filter_map(handles).collect(),
+            faces: HashMap::new(),
         };
         let root = Home { external: None, path: Vec::new() };
         let mut externals = externals.clone();
@@ -274,6 +281,13 @@ impl<'m> Plan<'m> {
                 }
             }
         }
+        if interface.flavor == InterfaceFlavor::Local {
+            for base in self.model.ancestors(id).into_iter().filter(|base| !is_local(self.model, *base)) {
+                let name = &self.model.definition(base).name;
+                let face = self.faces.entry((file, base));
+                face.or_insert_with(|| (id, names.declare(name)));
+            }
+        }
         if place.home.external.is_none()
             && let Some(inner) = &place.inner
         {
@@ -310,6 +324,14 @@ impl<'m> Plan<'m> {
         self.handlers.get(&interface).copied()
     }
 
+    /// Where the trait is of what objects of a local interface offer of one that is not local, and that it inherits from: in whose
+    /// inner module, and its name there.
+    pub(crate) fn face(&self, local: DefinitionId, base: DefinitionId) -> (DefinitionId, &str) {
+        let file = self.model.location(self.model.definition(local).span).path;
+        let (owner, name) = &self.faces[&(file, base)];
+        (*owner, name)
+    }
+
     /// Whether a module of our own has an item of this name.
     pub(crate) fn is_taken(&self, module: &[String], name: &str) -> bool {
         self.modules.get(module).is_some_and(|names| names.contains(name))
@@ -318,6 +340,11 @@ impl<'m> Plan<'m> {
     /// The modules of our own that have an item of this name.
     pub(crate) fn modules_with(&self, name: &str) -> impl Iterator<Item = &[String]> {
         self.modules.iter().filter(move |(_, names)| names.contains(name)).map(|(path, _)| path.as_slice())
+    }
+
+    /// The Rust type that the build script names for a native one.
+    pub(crate) fn native(&self, id: DefinitionId) -> Option<TokenStream> {
+        self.choices.rust_of(self.model, id)
     }
 
     /// Whether the definition is to be generated, not only referred to.

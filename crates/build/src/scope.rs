@@ -4,6 +4,8 @@
 //! and other crates have absolute ones. Names of Rust's prelude are written plainly, except in a module where the
 //! IDL has given that name to something else.
 
+use std::collections::HashSet;
+
 use proc_macro2::{Literal, TokenStream};
 use quote::quote;
 use zorb_idl::model::{DefinitionId, DefinitionKind, InterfaceFlavor, Model, Type};
@@ -132,9 +134,13 @@ impl<'p> Scope<'p> {
                     quote!([#of; #count])
                 })
             }
-            Type::Map { key, value, .. } => {
+            Type::Map { key, value, .. } if has_order(self.plan.model, key) => {
                 let (key, value) = (self.ty(key), self.ty(value));
                 quote!(::std::collections::BTreeMap<#key, #value>)
+            }
+            Type::Map { key, value, .. } => {
+                let (vec, pair) = (self.std("Vec"), self.pair(key, value));
+                quote!(#vec<#pair>)
             }
             Type::Object => {
                 let option = self.std("Option");
@@ -168,6 +174,12 @@ impl<'p> Scope<'p> {
             // What has no Rust yet was reported, and nothing is generated then.
             _ => quote!(()),
         }
+    }
+
+    /// A key of a map and its value.
+    pub(crate) fn pair(&self, key: &Type, value: &Type) -> TokenStream {
+        let (key, value) = (self.ty(key), self.ty(value));
+        quote!((#key, #value))
     }
 
     /// An object reference, under whatever name.
@@ -223,6 +235,10 @@ impl<'p> Scope<'p> {
             Type::Sequence { element, bound } => {
                 let codec = self.codec(element);
                 let bound = bound.map(Literal::u32_unsuffixed);
+                if is_nothing(model, element) {
+                    let bound = bound.map(|bound| quote!(<#bound>));
+                    return Some(quote!(#rt::wire::Nothings #bound));
+                }
                 match (self.plan.layouts.is_element(element), codec, bound) {
                     (_, None, None) => None,
                     (true, _, Some(bound)) => Some(quote!(#rt::wire::Elements<#bound>)),
@@ -236,8 +252,14 @@ impl<'p> Scope<'p> {
                 .map(|codec| dimensions.iter().fold(codec, |codec, _| quote!(#rt::wire::Array<#codec>))),
             Type::Map { key, value, bound } => {
                 let part = |ty| self.codec(ty).unwrap_or_else(|| quote!(#rt::wire::Plain));
+                let (ordered, nothing) =
+                    (has_order(model, key), is_nothing(model, key) && is_nothing(model, value));
                 let (key, value) = (part(key), part(value));
                 match bound.map(Literal::u32_unsuffixed) {
+                    None if nothing => Some(quote!(#rt::wire::Nothings)),
+                    Some(bound) if nothing => Some(quote!(#rt::wire::Nothings<#bound>)),
+                    None if !ordered => Some(quote!(#rt::wire::List<(#key, #value)>)),
+                    Some(bound) if !ordered => Some(quote!(#rt::wire::List<(#key, #value), #bound>)),
                     None => Some(quote!(#rt::wire::Map<#key, #value>)),
                     Some(bound) => Some(quote!(#rt::wire::Map<#key, #value, #bound>)),
                 }
@@ -249,6 +271,9 @@ impl<'p> Scope<'p> {
             Type::Object => Some(quote!(#rt::wire::Reference)),
             _ if self.is_reference(ty) => Some(quote!(#rt::wire::Reference)),
             _ if self.is_local_object(ty) => Some(quote!(#rt::LocalOnly)),
+            Type::Named(id) if matches!(model.definition(*id).kind, DefinitionKind::Native) => {
+                Some(quote!(#rt::NativeOnly))
+            }
             _ if self.is_abstract_reference(ty) => Some(quote!(#rt::AbstractReference)),
             _ => None,
         }
@@ -328,6 +353,36 @@ pub(crate) fn is_abstract(model: &Model, id: DefinitionId) -> bool {
 /// Whether it is a local interface.
 pub(crate) fn is_local(model: &Model, id: DefinitionId) -> bool {
     matches!(&model.definition(id).kind, DefinitionKind::Interface(it) if it.flavor == InterfaceFlavor::Local)
+}
+
+/// Its Rust type has a total order, so that it can be a key of a map.
+pub(crate) fn has_order(model: &Model, ty: &Type) -> bool {
+    match model.resolve_alias(ty) {
+        Type::Boolean | Type::Char | Type::WChar | Type::Fixed { .. } => true,
+        Type::String { .. } | Type::WString { .. } => true,
+        Type::Named(id) => {
+            matches!(model.definition(*id).kind, DefinitionKind::Enum(_) | DefinitionKind::Bitmask(_))
+        }
+        other => other.is_integer(),
+    }
+}
+
+/// Its values take no octets, so that no length of a sequence can be checked against those that follow.
+fn is_nothing(model: &Model, ty: &Type) -> bool {
+    // A struct that was seen holds nothing, or the search would have ended there.
+    fn search(model: &Model, ty: &Type, seen: &mut HashSet<DefinitionId>) -> bool {
+        match model.resolve_alias(ty) {
+            Type::Array { element, .. } => search(model, element, seen),
+            Type::Named(id) => match &model.definition(*id).kind {
+                DefinitionKind::Struct(it) => {
+                    !seen.insert(*id) || it.members.iter().all(|it| search(model, &it.ty, seen))
+                }
+                _ => false,
+            },
+            _ => false,
+        }
+    }
+    search(model, ty, &mut HashSet::new())
 }
 
 /// As many values as a tuple may have that is written or read: `zorb_cdr` and the runtime's codecs end there.

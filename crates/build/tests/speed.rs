@@ -1,8 +1,9 @@
 //! What 10,000 lines of IDL cost to read, check and generate Rust for. No time is asserted; it is printed, and looked at on
-//! demand:
+//! demand (BENCHMARKING.md has what came of it):
 //!
 //! ```text
 //! cargo test --release -p zorb-build --test speed -- --ignored --nocapture
+//! /usr/bin/time -f '%U s, %M KiB' target/release/zorb idl target/tmp/ten_thousand_lines.idl --out /dev/null
 //! ```
 
 use std::fmt::Write;
@@ -87,6 +88,9 @@ fn what_is_timed_is_mapped() {
 #[ignore = "by hand: prints times, which only a release build on a quiet machine makes meaningful"]
 fn times() {
     let text = idl(10_000);
+    let kept = concat!(env!("CARGO_TARGET_TMPDIR"), "/ten_thousand_lines.idl");
+    std::fs::write(kept, &text).expect("cargo makes the folder");
+    println!("{kept}");
     let files = Memory::new([("large.idl", text.as_str())]);
     for _ in 0..5 {
         let began = Instant::now();

@@ -1,12 +1,7 @@
-//! What the compiler reads and the generator does not map yet: it is named with its place, in every file, and nothing else
-//! ends there.
+//! What the generator maps, and what it cannot: that is named with its place.
 
-use std::collections::BTreeMap;
-use std::fs;
-use std::path::{Path, PathBuf};
-
-use zorb_build::{Config, Disk, Error};
-use zorb_idl::{Loaded, Loader, Memory};
+use zorb_build::{Config, Error};
+use zorb_idl::Memory;
 
 /// What the generator says to a text; empty if it maps all of it.
 fn unmapped(text: &str) -> Vec<String> {
@@ -23,24 +18,25 @@ fn unmapped(text: &str) -> Vec<String> {
     }
 }
 
+/// What an operation passes of a native type, whose Rust type only the program knows.
 #[test]
-fn what_has_no_mapping_is_named() {
-    for (text, construct) in [
-        ("struct S { map<double, long> m; };", "a `map` whose keys are `double`, which have no order,"),
-        ("struct K { long a; }; typedef map<K, long> M;", "a `map` whose keys are `K`, which have no order,"),
-        ("#include <orb.idl>\nstruct S { CORBA::Policy p; };", "interface `CORBA::Policy`"),
-        (
-            "#include <orb.idl>\ninterface I : CORBA::Current {};",
-            "inheritance from interface `CORBA::Current`",
-        ),
-        ("interface I {}; local interface L : I {};", "inheritance from an interface that is not local, `I`"),
-        ("struct E {}; typedef sequence<E> Es;", "`sequence of a struct without members`"),
-        ("native Handle;", "native type `Handle`"),
-        ("#include <Components.idl>\neventtype V { public long x; };", "event type `V`"),
+fn a_native_type_needs_a_rust_type() {
+    let text = "native Handle; local interface L { void f(in Handle h); }; native Unused;";
+    let says = "no Rust type is named for the native type `Handle`";
+    assert_eq!(unmapped(text), [says]);
+    let raised = "module m { native Gone; }; local interface L { void f() raises (m::Gone); };";
+    assert_eq!(unmapped(raised), ["no Rust type is named for the native type `m::Gone`"]);
+    let files = Memory::new([("a.idl", text)]);
+    let with = |name: &str, ty: &str| Config::new().native(name, ty).generate_from(&files, &["a.idl"]);
+    let named = with("::Handle", "::std::sync::Arc<dyn ::my::Handle>").expect("a type is named").text;
+    assert!(named.contains("pub type Handle = ::std::sync::Arc<dyn ::my::Handle>;"), "{named}");
+    for (name, ty, says) in [
+        ("Handel", "::my::Handle", "no native type is called `Handel`"),
+        ("L", "::my::Handle", "no native type is called `L`"),
+        ("Handle", "not a type", "`not a type`, for `Handle`, is no Rust type"),
     ] {
-        let found = unmapped(text);
-        let says = format!("{construct} has no mapping to Rust yet");
-        assert!(found.contains(&says), "{text}: expected {says:?} among {found:?}");
+        let Err(Error::Config(text)) = with(name, ty) else { panic!("{name} {ty} must be refused") };
+        assert!(text.contains(says), "{text}");
     }
 }
 
@@ -69,6 +65,13 @@ fn what_is_mapped_needs_no_word() {
         "union U switch (octet) { case 1: long a; default: string b; };",
         "#include <orb.idl>\nconst CORBA::PolicyType MINE = 5;",
         "#include <IOP.idl>\nstruct S { IOP::TaggedComponent c; };",
+        "struct S { map<double, long> m; }; struct K { long a; }; typedef map<K, map<any, S>, 5> M;",
+        "#include <orb.idl>\nstruct S { CORBA::Policy p; }; interface I : CORBA::Current {};",
+        "interface I { void f(); }; local interface L : I {}; abstract interface A {}; local interface M : A, L {};",
+        "struct E {}; typedef sequence<E> Es; typedef sequence<E, 3> Three; typedef map<E, E> M;",
+        "#include <Components.idl>\neventtype V { public long x; }; abstract eventtype W {}; eventtype X : V {};",
+        "module m { struct S { long a; }; }; import ::m; struct T { m::S s; };",
+        "native Unused; valuetype V { void f(in Unused it); };",
     ] {
         assert_eq!(unmapped(text), Vec::<String>::new(), "{text}");
     }
@@ -82,65 +85,4 @@ fn a_derived_struct_has_all_members() {
     let from = text.find("pub struct Derived").expect("the struct");
     let body = &text[from..from + text[from..].find('}').expect("its end")];
     assert!(body.find("pub a:").expect("a") < body.find("pub b:").expect("b"), "{body}");
-}
-
-/// Services take the ORB's names from whatever ORB compiles them.
-struct Services(Disk);
-
-impl Loader for Services {
-    fn main(&self, path: &str) -> Result<Vec<u8>, String> {
-        self.0.main(path)
-    }
-
-    fn include(&self, name: &str, from: &str, quoted: bool) -> Result<Option<Loaded>, String> {
-        if name == "orb.idl" { Ok(None) } else { self.0.include(name, from, quoted) }
-    }
-}
-
-/// The services that omniORB installs: what the generator maps of them, and what is missing by construct.
-#[test]
-fn published_services_are_generated_or_explained() {
-    let folder = Path::new("/usr/share/idl/omniORB/COS");
-    let mut files: Vec<PathBuf> = match fs::read_dir(folder) {
-        Ok(entries) => entries.flatten().map(|entry| entry.path()).collect(),
-        Err(_) => {
-            println!("{} is not installed: left out", folder.display());
-            let required = std::env::var_os("ZORB_REQUIRE_PEERS").is_some_and(|it| it == "1");
-            assert!(!required, "{} is missing", folder.display());
-            return;
-        }
-    };
-    files.retain(|path| path.extension().is_some_and(|it| it == "idl"));
-    files.sort();
-    let loader = Services(Disk::new([folder.to_path_buf(), PathBuf::from("/usr/share/idl/omniORB")]));
-    let (mut mapped, mut missing) = (0, BTreeMap::<String, usize>::new());
-    for file in &files {
-        match Config::new().generate_from(&loader, &[file.to_string_lossy()]) {
-            Ok(generated) => {
-                assert!(!generated.text.contains("compile_error!"), "{}", file.display());
-                mapped += 1;
-            }
-            Err(Error::Idl(lists)) => {
-                for it in lists.iter().flat_map(|list| list.iter()) {
-                    let known =
-                        it.message.contains("no mapping to Rust yet") || it.message.contains("of a tuple");
-                    assert!(known && it.at.is_some(), "{}: {}", file.display(), it.message);
-                    // The construct, without what the IDL calls it.
-                    let what = it.message.split(" has no mapping").next().unwrap_or(&it.message);
-                    let construct = match what.split_once(" `") {
-                        Some((kind, _)) if !kind.is_empty() => kind,
-                        _ => what,
-                    };
-                    *missing.entry(construct.to_owned()).or_default() += 1;
-                }
-            }
-            Err(other) => panic!("{}: {other}", file.display()),
-        }
-    }
-    println!(
-        "{}: {mapped} of {} files are mapped to Rust; missing: {missing:#?}",
-        folder.display(),
-        files.len()
-    );
-    assert!(mapped >= 12, "only {mapped} files are mapped");
 }

@@ -44,7 +44,7 @@ pub enum EncodeErrorKind {
     WideInGiop1_0,
     /// The code set in force is none that this crate converts.
     UnsupportedCodeSet(CodeSet),
-    /// An object of a local interface, which does not leave its program.
+    /// An object of a local interface or a value of a native type, which does not leave its program.
     LocalObject,
     /// The value itself is not valid; the text says why.
     Invalid(&'static str),
@@ -82,7 +82,9 @@ impl fmt::Display for EncodeErrorKind {
             Self::NoWideCodeSet => f.write_str("no code set for wide characters was negotiated"),
             Self::WideInGiop1_0 => f.write_str("GIOP 1.0 has no wide characters"),
             Self::UnsupportedCodeSet(code_set) => write!(f, "{code_set} is not supported"),
-            Self::LocalObject => f.write_str("objects of local interfaces do not leave their program"),
+            Self::LocalObject => f.write_str(
+                "objects of local interfaces and values of native types do not leave their program",
+            ),
             Self::Invalid(why) => f.write_str(why),
         }
     }

@@ -23,7 +23,7 @@ pub(crate) struct Arguments {
     #[arg(value_name = "FILE")]
     file: PathBuf,
 
-    /// Only check that it is correct IDL: generate nothing. What has no mapping to Rust yet passes.
+    /// Only check that it is correct IDL: generate nothing. What has no mapping to Rust passes.
     #[arg(long, conflicts_with = "out")]
     check: bool,
 
@@ -42,6 +42,10 @@ pub(crate) struct Arguments {
     /// Take what included files define in this IDL module from a Rust module of another crate; may be repeated.
     #[arg(long, value_name = "MODULE=PATH", value_parser = external)]
     r#extern: Vec<(String, String)>,
+
+    /// The Rust type that stands for an IDL native type; may be repeated.
+    #[arg(long, value_name = "NAME=TYPE", value_parser = native)]
+    native: Vec<(String, String)>,
 
     /// Write the Rust to this file.
     #[arg(long, short, value_name = "FILE")]
@@ -78,6 +82,9 @@ fn compile(arguments: &Arguments) -> Result<(), Failure> {
     }
     for (module, path) in &arguments.r#extern {
         config = config.extern_module(module, path);
+    }
+    for (name, ty) in &arguments.native {
+        config = config.native(name, ty);
     }
     let generated = config.generate(&[&arguments.file]).map_err(|error| {
         show(&error.render(in_colour()));
@@ -127,6 +134,14 @@ fn external(text: &str) -> Result<(String, String), String> {
     match text.split_once('=') {
         Some((module, path)) if !path.is_empty() => Ok((module.to_owned(), path.to_owned())),
         _ => Err("expected MODULE=PATH, such as CosNaming=::zorb_naming::CosNaming".to_owned()),
+    }
+}
+
+/// A native type and the Rust type that stands for it.
+fn native(text: &str) -> Result<(String, String), String> {
+    match text.split_once('=') {
+        Some((name, ty)) if !name.is_empty() && !ty.is_empty() => Ok((name.to_owned(), ty.to_owned())),
+        _ => Err("expected NAME=TYPE, such as Store::Cookie=::my::Cookie".to_owned()),
     }
 }
 

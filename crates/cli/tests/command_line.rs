@@ -71,17 +71,20 @@ fn idl_checks_compiles_and_explains() {
     std::fs::write(folder.join("bad.idl"), "interface Account { void deposit(in lnog amount); };").unwrap();
     std::fs::write(
         folder.join("unmapped.idl"),
-        "native Thing; interface Holder { void hold(in Thing what); };",
+        "native Thing; local interface Holder { void hold(in Thing what); };",
     )
     .unwrap();
     assert_eq!(printed(&["idl", "--check", &path("good.idl")]), "");
-    // Correct IDL, of which no Rust can be made yet, as the help says.
+    // Correct IDL, of which Rust can be made only if a type is named, as the help says.
     assert_eq!(printed(&["idl", "--check", &path("unmapped.idl")]), "");
     let unmapped = zorb(&["idl", &path("unmapped.idl")]);
     assert_eq!(unmapped.status.code(), Some(1));
-    assert!(text(&unmapped.stderr).contains("native type `Thing` has no mapping to Rust yet"));
+    assert!(text(&unmapped.stderr).contains("no Rust type is named for the native type `Thing`"));
+    let named = printed(&["idl", &path("unmapped.idl"), "--native", "Thing=::my::Thing"]);
+    assert!(named.contains("pub type Thing = ::my::Thing;"), "{named}");
+    assert_eq!(zorb(&["idl", &path("unmapped.idl"), "--native", "Thing"]).status.code(), Some(2));
     let help: Vec<String> = printed(&["idl", "--help"]).split_whitespace().map(str::to_owned).collect();
-    assert!(help.join(" ").contains("What has no mapping to Rust yet passes"));
+    assert!(help.join(" ").contains("What has no mapping to Rust passes"));
     assert!(printed(&["idl", &path("good.idl")]).contains("fn deposit"));
     assert_eq!(printed(&["idl", &path("good.idl"), "--out", &path("good.rs")]), "");
     assert!(std::fs::read_to_string(folder.join("good.rs")).unwrap().contains("fn deposit"));

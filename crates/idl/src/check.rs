@@ -13,6 +13,7 @@ mod float;
 mod implied;
 mod import;
 mod interface;
+mod native;
 mod repository;
 mod scope;
 mod union;
@@ -258,6 +259,7 @@ impl Checker {
             let ty = base.clone().and_then(|ty| self.declared_type(ty, declarator));
             if let Some(ty) = &ty {
                 self.require_complete(ty, type_span(&field.ty));
+                self.forbid_native_within(ty, type_span(&field.ty));
             }
             let broken = ty.is_none();
             let (depth, local) = ty.as_ref().map_or((0, None), |ty| (self.depth(ty), self.local(ty)));
@@ -273,6 +275,7 @@ impl Checker {
         if let Some(boxed) = &boxed {
             let span = type_span(ty);
             self.require_complete(boxed, span);
+            self.forbid_native(boxed, span);
             if let Type::Named(id) = self.model.resolve_alias(boxed) {
                 let kind = &self.model.definition(*id).kind;
                 if matches!(kind, DefinitionKind::ValueType(_) | DefinitionKind::ValueBox(_)) {

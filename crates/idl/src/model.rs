@@ -322,7 +322,7 @@ pub struct Operation {
     pub returns: Option<Type>,
     /// The parameters in source order.
     pub parameters: Vec<Parameter>,
-    /// The user exceptions it may raise, in source order.
+    /// The user exceptions it may raise, in source order; of a local interface or a valuetype also native types that stand for some.
     pub raises: Vec<DefinitionId>,
     /// The context names it passes (`context("a", "b*")`).
     pub context: Vec<String>,

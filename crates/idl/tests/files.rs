@@ -1,6 +1,6 @@
 //! Several files: includes, prefixes, macros, comments, places.
 
-use zorb_idl::model::DefinitionKind;
+use zorb_idl::model::{DefinitionKind, Feature};
 use zorb_idl::{Memory, Model, Options, compile};
 
 fn model(files: &[(&str, &str)]) -> Model {
@@ -40,6 +40,49 @@ fn a_prefix_stays_in_its_file_and_scope() {
     ] {
         assert_eq!(id(&model, name), expected);
     }
+}
+
+/// Every form of `#pragma`, however it is spaced; what no specification knows is passed by with a word, in included files too.
+#[test]
+fn pragmas_of_every_form_are_taken() {
+    let model = model(&[
+        (
+            "main.idl",
+            "#pragma once\n#pragma prefix \"a.org\"\ninterface A { void f(); attribute long x; };\n\
+             #  pragma\tversion A 2.7\n#pragma ID A::f  \"IDL:other/f:1.0\"\n#pragma version A::x 3.0\n\
+             #pragma pack(4)\n#include \"other.idl\"\n#pragma prefix \"\"\ninterface B {};\n\
+             #pragma ID ::B \"DCE:700dc518-0110-11ce-ac8f-0800090b5d3e:1\"\nmodule M { interface C {};\n\
+             #pragma version C 65535.0\n};\n#pragma ID M \"LOCAL:m\"\n#pragma\n",
+        ),
+        ("other.idl", "#pragma hh #include <own.h>\n#pragma keylist S a b\nstruct S { long a, b; };\n"),
+    ]);
+    for (name, expected) in [
+        ("A", "IDL:a.org/A:2.7"),
+        ("S", "IDL:S:1.0"),
+        ("B", "DCE:700dc518-0110-11ce-ac8f-0800090b5d3e:1"),
+        ("M", "LOCAL:m"),
+        ("M::C", "IDL:M/C:65535.0"),
+    ] {
+        assert_eq!(id(&model, name), expected);
+    }
+    let features = model.features(model.find("A").expect("A")).iter().map(|it| match it {
+        Feature::Operation(it) => it.repository_id.as_str(),
+        Feature::Attribute(it) => it.repository_id.as_str(),
+    });
+    assert_eq!(features.collect::<Vec<_>>(), ["IDL:other/f:1.0", "IDL:a.org/A/x:3.0"]);
+    let warnings = model.warnings();
+    let found: Vec<String> = warnings
+        .iter()
+        .map(|it| format!("{} {}", warnings.location(it.at.as_ref().expect("a place").span), it.message))
+        .collect();
+    assert_eq!(
+        found,
+        [
+            "main.idl:7:2 unknown pragma `pack(4)` ignored",
+            "other.idl:1:2 unknown pragma `hh` ignored",
+            "other.idl:2:2 unknown pragma `keylist` ignored",
+        ]
+    );
 }
 
 #[test]

@@ -1,5 +1,5 @@
 //! The interfaces that public packages install, read without a change to them: those of omniORB and, with it, of the OMG's
-//! services. JacORB's packages hold none.
+//! services. JacORB's packages hold none, the jars of its sources neither. That they become Rust, `tests/published` shows.
 //!
 //! Without them the test says so and passes, unless `ZORB_REQUIRE_PEERS=1`.
 

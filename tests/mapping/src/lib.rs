@@ -46,6 +46,48 @@ pub mod values {
     zorb::include_idl!("values");
 }
 
+/// What had no mapping for longest.
+pub mod rest {
+    zorb::include_idl!("rest");
+}
+
+/// What stands for native types of [`rest`].
+pub mod native {
+    use zorb::rt;
+
+    /// An opaque handle.
+    #[derive(Clone, Debug, PartialEq)]
+    pub struct Cookie(pub std::sync::Arc<String>);
+
+    /// What is raised without being an exception of the IDL.
+    #[derive(Clone, Debug, PartialEq)]
+    pub struct Refused(pub String);
+
+    impl std::fmt::Display for Refused {
+        fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
+            f.write_str(&self.0)
+        }
+    }
+
+    impl std::error::Error for Refused {}
+
+    impl rt::ExceptionType for Refused {
+        const ID: &'static str = "IDL:zorb.test/rest/Refused:1.0";
+    }
+
+    impl rt::Encode for Refused {
+        fn encode<'a>(&'a self, to: &mut rt::Encoder<'a>) -> Result<(), rt::EncodeError> {
+            self.0.encode(to)
+        }
+    }
+
+    impl rt::Decode for Refused {
+        fn decode(from: &mut rt::Decoder<'_>) -> Result<Self, rt::DecodeError> {
+            rt::Decode::decode(from).map(Self)
+        }
+    }
+}
+
 /// Operations that servants answer later.
 pub mod later {
     zorb::include_idl!("later");

@@ -5,7 +5,7 @@ use std::sync::mpsc::{Sender, channel};
 use std::time::Duration;
 
 use zorb::{Call, Interface, Orb, SystemException};
-use zorb_test_mapping::wide::wide::{Panel, PanelServant};
+use zorb_test_mapping::wide::wide::{Panel, PanelServant, Sheet, SheetServant};
 
 struct Board {
     noted: Sender<Vec<i32>>,
@@ -53,5 +53,34 @@ fn every_argument_and_result_has_its_place() {
     panel.note_async(0, 1, 2, 3, 4, 5, 6, 7, 8, 9, 10, 11, 12, 13, 14, 15, 16, 17, 18, 19, 20, 21, 22, 23, 24).wait().unwrap();
     for _ in 0..2 {
         assert_eq!(notes.recv_timeout(Duration::from_secs(60)).unwrap(), (0..25).collect::<Vec<i32>>());
+    }
+}
+
+struct Paper;
+
+/// The first 24 of the results, and the others.
+#[rustfmt::skip]
+type Far = ((i32, String, i16, i16, i16, i16, i16, i16, i16, i16, i16, i16, i16, i16, i16, i16, i16, i16, i16, i16, i16, i16, i16, i16), (String, Option<Panel>));
+
+impl SheetServant for Paper {
+    #[rustfmt::skip]
+    fn read(&self, _: &Call, add: i32, panel: Option<Panel>) -> Result<Far, SystemException> {
+        let first = (add + 1, "text".to_owned(), 0, 1, 2, 3, 4, 5, 6, 7, 8, 9, 10, 11, 12, 13, 14, 15, 16, 17, 18, 19, 20, 21);
+        Ok((first, ("wide".to_owned(), panel)))
+    }
+}
+
+#[test]
+fn more_results_than_a_tuple_holds_come_in_tuples_of_tuples() {
+    let (server, client) = (Orb::builder().listen("tcp:127.0.0.1:0").build(), Orb::builder().build());
+    let root = server.root_poa().unwrap();
+    let here = root.activate::<Sheet>(Arc::new(Paper)).unwrap();
+    root.manager().activate().unwrap();
+    let text = here.as_object().to_string();
+    let there = Sheet::from_object(client.string_to_object(&text).unwrap().unwrap());
+    for back in [here.read(4, None), there.read(4, None), there.read_async(4, None).wait()] {
+        let (first, (wide, panel)) = back.unwrap();
+        assert_eq!((first.0, first.1.as_str(), first.2, first.23), (5, "text", 0, 21));
+        assert_eq!((wide.as_str(), panel), ("wide", None));
     }
 }

@@ -10,7 +10,7 @@ use zorb_idl::model::{DefinitionId, Feature};
 use super::{Call, Passing, passing};
 use crate::names::{Names, ident};
 use crate::plan::{CallNames, Part};
-use crate::scope::Scope;
+use crate::scope::{Scope, together};
 
 /// The stubs of all calls that are answered, where the interface has a reply handler. `names` are those of the methods and
 /// their twins, in order.
@@ -67,10 +67,7 @@ fn stubs(
         Passing::Reference => quote!(#value.as_ref()),
         _ => quote!(&#value),
     });
-    let pattern = match values.as_slice() {
-        [one] => quote!(#one),
-        _ => quote!((#(#values),*)),
-    };
+    let pattern = together(values.iter().map(|it| quote!(#it)).collect());
     let handed = ident(&{
         let mut names = Names::default();
         arguments.iter().for_each(|it| names.avoid(&it.to_string()));

@@ -1,23 +1,66 @@
 //! `local interface`: a trait, whose objects never leave the program.
+//!
+//! A local interface may inherit from others. What it so gets from an interface that is not local are the operations, as those of the local
+//! one: a trait of them stands in the inner module of the first local interface of the file that inherits from it.
 
-use proc_macro2::TokenStream;
+use proc_macro2::{Ident, TokenStream};
 use quote::quote;
-use zorb_idl::model::Definition;
+use zorb_idl::model::{Definition, DefinitionId};
 
 use super::{Call, servant_type};
 use crate::docs::doc;
 use crate::items::of_kind;
 use crate::names::ident;
-use crate::scope::Scope;
+use crate::scope::{Scope, is_local};
 
 /// The trait. Where the interface stands in IDL, an `Option` of a counted object of the trait does in Rust.
 pub(super) fn interface(scope: &Scope<'_>, of: &Definition, calls: &[Call<'_>]) -> TokenStream {
-    let plan = scope.plan;
-    let (result, send, sync) = (scope.std("Result"), scope.std("Send"), scope.std("Sync"));
-    let name = ident(&plan.place_of(of.id).name);
     let more = ["Its objects are called directly, and are never sent.".to_owned()];
     let doc = doc(&of.doc, &of_kind(scope, of, "local interface"), &more);
-    let bases = plan.model.bases(of.id).iter().map(|base| scope.item(*base));
+    let name = ident(&scope.plan.place_of(of.id).name);
+    traits(scope, &doc, &name, &bases(scope, of.id, of.id), calls)
+}
+
+/// The traits of interfaces that are not local, which stand in this one's inner module.
+pub(super) fn faces(scope: &Scope<'_>, inner: &Scope<'_>, of: &Definition) -> Vec<TokenStream> {
+    let plan = scope.plan;
+    let mut faces = Vec::new();
+    for base in plan.model.ancestors(of.id).into_iter().filter(|base| !is_local(plan.model, *base)) {
+        let (owner, name) = plan.face(of.id, base);
+        if owner == of.id {
+            let text = format!(
+                "What objects of local interfaces offer of IDL interface `{}`.",
+                plan.model.scoped_name(base)
+            );
+            let calls: Vec<Call<'_>> =
+                plan.interface(base).calls.iter().map(|it| Call::new(inner, base, it)).collect();
+            faces.push(traits(inner, &doc("", &text, &[]), &ident(name), &bases(inner, of.id, base), &calls));
+        }
+    }
+    faces
+}
+
+/// The traits that stand for the bases of an interface, of which a local one is.
+fn bases(scope: &Scope<'_>, local: DefinitionId, of: DefinitionId) -> Vec<TokenStream> {
+    let plan = scope.plan;
+    let base = |base: &DefinitionId| {
+        if is_local(plan.model, *base) {
+            return scope.item(*base);
+        }
+        let (owner, name) = plan.face(local, *base);
+        scope.within(owner, &[name])
+    };
+    plan.model.bases(of).iter().map(base).collect()
+}
+
+fn traits(
+    scope: &Scope<'_>,
+    doc: &TokenStream,
+    name: &Ident,
+    bases: &[TokenStream],
+    calls: &[Call<'_>],
+) -> TokenStream {
+    let (result, send, sync) = (scope.std("Result"), scope.std("Send"), scope.std("Sync"));
     let methods = calls.iter().map(|call| {
         let (doc, method, output, error) = (call.doc(), call.method(), call.output(scope), call.error(scope));
         let arguments = call.sent().map(|it| &it.name);

@@ -327,10 +327,31 @@ impl Describer {
         modifier: i16,
         state: impl FnOnce(&mut Self) -> (Option<TypeRef>, Vec<(&'n str, TypeRef, i16)>),
     ) -> TypeRef {
+        self.stateful(TCKind::Value, (id, name), modifier, state)
+    }
+
+    /// An event type, which says of itself what a valuetype does.
+    pub fn event<'n>(
+        &mut self,
+        id: &str,
+        name: &str,
+        modifier: i16,
+        state: impl FnOnce(&mut Self) -> (Option<TypeRef>, Vec<(&'n str, TypeRef, i16)>),
+    ) -> TypeRef {
+        self.stateful(TCKind::Event, (id, name), modifier, state)
+    }
+
+    fn stateful<'n>(
+        &mut self,
+        kind: TCKind,
+        (id, name): (&str, &str),
+        modifier: i16,
+        state: impl FnOnce(&mut Self) -> (Option<TypeRef>, Vec<(&'n str, TypeRef, i16)>),
+    ) -> TypeRef {
         if let Some(known) = self.known(id) {
             return known;
         }
-        let at = self.begin(TCKind::Value, id, name);
+        let at = self.begin(kind, id, name);
         let (base, members) = state(self);
         let content = base.map_or(Edge::NULL, |base| self.part(base));
         let members: Vec<_> =

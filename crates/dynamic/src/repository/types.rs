@@ -146,9 +146,10 @@ fn value(model: &Model, (id, name): (&str, &str), it: &ValueType, to: &mut Descr
         ValueFlavor::Plain => 0,
     };
     let base = it.bases.first().filter(|base| !is_abstract(model, **base));
-    to.value(id, name, modifier, |to| {
+    let state = |to: &mut Describer| {
         let base = base.map(|base| named(model, *base, to));
         let state = it.state.iter().map(|it| (&*it.name, part(model, &it.ty, to), it.public.into()));
         (base, state.collect())
-    })
+    };
+    if it.event { to.event(id, name, modifier, state) } else { to.value(id, name, modifier, state) }
 }

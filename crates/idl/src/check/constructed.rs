@@ -344,6 +344,7 @@ impl Checker {
                         continue;
                     };
                     it.require_complete(&ty, type_span(&field.ty));
+                    it.forbid_native(&ty, type_span(&field.ty));
                     depth = depth.max(it.depth(&ty));
                     local = local.or(it.local(&ty));
                     let (name, span) = (declarator.name.text.to_string(), declarator.name.span);

@@ -281,6 +281,7 @@ impl Checker {
         let ty = self.ty(spec)?;
         let span = type_span(spec);
         self.require_complete(&ty, span);
+        self.check_passed_native(&ty, span);
         let remote = match self.current.map(|id| &self.model.definition(id).kind) {
             Some(DefinitionKind::Interface(it)) => it.flavor == InterfaceFlavor::Plain,
             _ => false,
@@ -294,15 +295,19 @@ impl Checker {
         Some(ty)
     }
 
-    /// The exceptions after `raises`.
+    /// The exceptions after `raises`: also native types that stand for some, where these may be passed.
     pub(super) fn raises(&mut self, names: &[ScopedName]) -> Vec<DefinitionId> {
         let mut raises = Vec::new();
         for name in names {
             let Some(target) = self.resolve(name) else { continue };
             match target {
                 Target::Definition(id)
-                    if matches!(self.model.definition(id).kind, DefinitionKind::Exception(_)) =>
+                    if matches!(
+                        self.model.definition(id).kind,
+                        DefinitionKind::Exception(_) | DefinitionKind::Native
+                    ) =>
                 {
+                    self.check_passed_native(&Type::Named(id), name.span);
                     if raises.contains(&id) {
                         let message = format!("`{}` is raised twice", name.written());
                         self.report(error(message, name.span, "remove one"));

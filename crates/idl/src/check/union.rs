@@ -31,6 +31,7 @@ impl Checker {
                 let Some(ty) = ty else { continue };
                 let annotations = it.annotations(&arm.annotations, On::of("union member", &ty));
                 it.require_complete(&ty, type_span(&arm.ty));
+                it.forbid_native(&ty, type_span(&arm.ty));
                 depth = depth.max(it.depth(&ty));
                 local = local.or(it.local(&ty));
                 let is_default = arm.labels.iter().any(|label| matches!(label, CaseLabel::Default(_)));

@@ -193,6 +193,7 @@ impl Checker {
                 continue;
             };
             self.require_complete(&ty, type_span(&field.ty));
+            self.forbid_native(&ty, type_span(&field.ty));
             let (name, span) = (declarator.name.text.to_string(), declarator.name.span);
             let annotations = self.annotations(&field.annotations, On::of("state member", &ty));
             if let DefinitionKind::ValueType(it) = self.kind_mut(of) {

@@ -27,6 +27,7 @@ impl Preprocessor<'_> {
                 self.once.insert(file);
                 return;
             }
+            "" => return,
             _ => {
                 let message = format!("unknown pragma `{word}` ignored");
                 self.reporter.report(warning(message, directive.to(span), ""));

@@ -1,4 +1,4 @@
-//! Objects of local interfaces: they are called directly and never sent (CORBA part 1, §8.3.14).
+//! Objects of local interfaces, which are called directly and never sent (CORBA part 1, §8.3.14), and values of native types, likewise.
 
 use std::fmt;
 use std::ops::Deref;
@@ -59,5 +59,27 @@ impl<T: ?Sized> DecodeAs<Option<Local<T>>> for LocalOnly {
     fn decode_as(from: &mut Decoder<'_>) -> Result<Option<Local<T>>, DecodeError> {
         Err(from
             .error(DecodeErrorKind::Invalid("objects of local interfaces are not received"), "local object"))
+    }
+}
+
+/// The codec of native types: to write a value of one is MARSHAL with minor code 4 (CORBA part 1, §7.11.5).
+pub enum NativeOnly {}
+
+impl<V> EncodeAs<V> for NativeOnly {
+    fn encode_as<'a>(_: &'a V, _: &mut Encoder<'a>) -> Result<(), EncodeError> {
+        Err(EncodeError::new(EncodeErrorKind::LocalObject, "value of a native type"))
+    }
+
+    fn encode_owned_as(_: &V, _: &mut Encoder<'static>) -> Result<(), EncodeError> {
+        Err(EncodeError::new(EncodeErrorKind::LocalObject, "value of a native type"))
+    }
+}
+
+impl<V> DecodeAs<V> for NativeOnly {
+    const MIN_SIZE: usize = 1;
+
+    fn decode_as(from: &mut Decoder<'_>) -> Result<V, DecodeError> {
+        let what = "value of a native type";
+        Err(from.error(DecodeErrorKind::Invalid("values of native types are not received"), what))
     }
 }

@@ -83,6 +83,21 @@ pub fn value(
     })
 }
 
+/// An `eventtype`, likewise.
+pub fn event(
+    to: &mut Describer,
+    id: &str,
+    name: &str,
+    modifier: i16,
+    base: Option<Part>,
+    members: &[(&'static str, Part, i16)],
+) -> TypeRef {
+    to.event(id, name, modifier, |to| {
+        let base = base.map(|base| base(to));
+        (base, members.iter().map(|(name, part, access)| (*name, part(to), *access)).collect())
+    })
+}
+
 /// An abstract interface.
 pub fn abstract_interface(to: &mut Describer, id: &str, name: &str) -> TypeRef {
     to.named(TCKind::AbstractInterface, id, name)

@@ -7,6 +7,7 @@
 //! code spells out, so that it stays short.
 
 pub mod arguments;
+mod corba;
 pub mod describe;
 pub mod operations;
 mod served;
@@ -31,7 +32,7 @@ pub use crate::object::abstract_interface::{Abstract, AbstractInterface, Abstrac
 pub use crate::object::asynchronous::Pending;
 pub use crate::object::here::{Here, here};
 pub use crate::object::invoke::{call, call_async, oneway, oneway_async};
-pub use crate::object::local::{Local, LocalOnly};
+pub use crate::object::local::{Local, LocalOnly, NativeOnly};
 pub use crate::operation_error;
 pub use crate::properties::{Properties, properties};
 pub use crate::raised::{ExceptionType, OperationError, Raised, Raises, exception, exception_text};
@@ -47,33 +48,10 @@ use arguments::{Arguments, Many, OwnedArguments};
 use wire::{DecodeAs, EncodeAs, Kept, Lent, LentReference, Named};
 use zorb_cdr::EncodeErrorKind;
 
-/// What the built-in `orb.idl` declares in IDL module `CORBA`, as far as it is mapped.
-#[allow(non_snake_case, missing_docs)]
+/// What the built-in `orb.idl` declares in IDL module `CORBA`.
+#[allow(non_snake_case)]
 pub mod CORBA {
-    use super::{Char, LongDouble, Sequence, WChar};
-
-    pub type PolicyType = u32;
-    pub type ServiceType = u16;
-    pub type ServiceOption = u32;
-    pub type ServiceDetailType = u32;
-    pub type Identifier = String;
-    pub type RepositoryId = String;
-    pub type ScopedName = String;
-    pub type BooleanSeq = Sequence<bool>;
-    pub type OctetSeq = Sequence<u8>;
-    pub type CharSeq = Sequence<Char>;
-    pub type WCharSeq = Vec<WChar>;
-    pub type ShortSeq = Sequence<i16>;
-    pub type UShortSeq = Sequence<u16>;
-    pub type LongSeq = Sequence<i32>;
-    pub type ULongSeq = Sequence<u32>;
-    pub type LongLongSeq = Sequence<i64>;
-    pub type ULongLongSeq = Sequence<u64>;
-    pub type FloatSeq = Sequence<f32>;
-    pub type DoubleSeq = Sequence<f64>;
-    pub type LongDoubleSeq = Sequence<LongDouble>;
-    pub type StringSeq = Vec<String>;
-    pub type WStringSeq = Vec<String>;
+    pub use super::corba::*;
 }
 
 /// What the built-in `Messaging.idl` declares in IDL module `Messaging`.

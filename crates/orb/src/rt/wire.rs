@@ -9,6 +9,7 @@
 //! sequence<double, 16>        Elements<16>                  Sequence<f64>
 //! sequence<fixed<9, 2>>       List<Decimal<9, 2>>           Vec<Fixed>
 //! map<string<8>, Account>     Map<Text<8>, Reference>       BTreeMap<String, Option<Account>>
+//! map<double, string<8>>      List<(Plain, Text<8>)>        Vec<(f64, String)>
 //! ```
 //!
 //! Codecs are types without values: they cost nothing when the program runs. A bound is checked before anything of the
@@ -190,6 +191,52 @@ impl<V, C: DecodeAs<V>, const BOUND: u32> DecodeAs<Vec<V>> for List<C, BOUND> {
     fn decode_as(from: &mut Decoder<'_>) -> Result<Vec<V>, DecodeError> {
         let count = from.read_bounded_count(C::MIN_SIZE, BOUND)?;
         from.nested(|from| elements::<V, C>(from, count))
+    }
+}
+
+/// `sequence<T>` or `sequence<T, BOUND>` of a type whose values take no octets, which is a struct without members or made of such: the
+/// number of elements is all that travels.
+///
+/// No count can be checked against the octets that follow, so that there is a limit of its own: [`MOST_NOTHINGS`].
+pub enum Nothings<const BOUND: u32 = UNBOUNDED> {}
+
+/// As many elements has a sequence at most whose elements take no octets. A peer that sends one pays four octets, and a reader takes a step
+/// for each element: with 1,024 that is 256 steps for an octet, about what the largest values of other types cost to read.
+pub const MOST_NOTHINGS: u32 = 1024;
+
+impl<const BOUND: u32> Nothings<BOUND> {
+    const BOUND: u32 = if BOUND < MOST_NOTHINGS { BOUND } else { MOST_NOTHINGS };
+}
+
+impl<V: Encode, const BOUND: u32> EncodeAs<[V]> for Nothings<BOUND> {
+    fn encode_as<'a>(value: &'a [V], to: &mut Encoder<'a>) -> Result<(), EncodeError> {
+        check_bound(value.len(), Self::BOUND, "sequence of nothing")?;
+        to.write_length(value.len())
+    }
+
+    fn encode_owned_as(value: &[V], to: &mut Encoder<'static>) -> Result<(), EncodeError> {
+        check_bound(value.len(), Self::BOUND, "sequence of nothing")?;
+        to.write_length(value.len())
+    }
+}
+
+impl<V: Encode, const BOUND: u32> EncodeAs<Vec<V>> for Nothings<BOUND> {
+    fn encode_as<'a>(value: &'a Vec<V>, to: &mut Encoder<'a>) -> Result<(), EncodeError> {
+        Self::encode_as(value.as_slice(), to)
+    }
+
+    fn encode_owned_as(value: &Vec<V>, to: &mut Encoder<'static>) -> Result<(), EncodeError> {
+        Self::encode_owned_as(value.as_slice(), to)
+    }
+}
+
+impl<V: Decode, const BOUND: u32> DecodeAs<Vec<V>> for Nothings<BOUND> {
+    const MIN_SIZE: usize = 4;
+
+    fn decode_as(from: &mut Decoder<'_>) -> Result<Vec<V>, DecodeError> {
+        let count = from.read_u32()? as usize;
+        from.check_bound(count, Self::BOUND, "sequence of nothing")?;
+        from.nested(|from| elements::<V, Plain>(from, count))
     }
 }
 

@@ -160,12 +160,22 @@ fn operation(
 }
 
 fn input(ty: TypeSpec, name: &str, span: Span) -> Parameter {
-    let name = Name { text: name.into(), span };
+    let name = beside(&ty, name, span);
     Parameter { annotations: Vec::new(), direction: Direction::In, ty, name }
 }
 
 fn field(ty: TypeSpec, name: &str, span: Span) -> Field {
-    let name = Name { text: name.into(), span };
+    let name = beside(&ty, name, span);
     let declarators = vec![Declarator { name, dimensions: Vec::new() }];
     Field { annotations: Vec::new(), ty, declarators, doc: String::new() }
+}
+
+/// A name of the model's for what is of this type. The user has not chosen it, and so it gives way where the type has the same.
+fn beside(ty: &TypeSpec, name: &str, span: Span) -> Name {
+    let is_taken = match ty {
+        TypeSpec::Named(of) => of.parts.iter().any(|part| part.text.eq_ignore_ascii_case(name)),
+        _ => false,
+    };
+    let text = if is_taken { format!("{name}_") } else { name.to_owned() };
+    Name { text: text.into(), span }
 }
