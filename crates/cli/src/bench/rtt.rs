@@ -282,7 +282,7 @@ fn verdicts(plan: &Plan, outcomes: &[Outcome]) -> String {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use zorb_bench::row::Parameters;
+    use zorb_bench::row::{Beside, Parameters};
     use zorb_bench::statistics::Ratio;
     use zorb_bench::system::MessageSizes;
 
@@ -300,6 +300,7 @@ mod tests {
                 ratio_to_raw: None,
                 ratio_low: None,
                 ratio_high: None,
+                beside: Beside::default(),
                 parameters: Parameters::default(),
                 command: None,
             };

@@ -26,7 +26,7 @@ use zorb_bench::pin::Pin;
 use zorb_bench::raw::Raw;
 use zorb_bench::statistics::LEAST_PAIRS;
 use zorb_bench::system::{System, Transport};
-use zorb_bench::ttcp::{Outcome, Plan};
+use zorb_bench::ttcp::{self, Outcome, Plan};
 
 use crate::bench::common::{crossing, over};
 use crate::bench::rtt::print_rows;
@@ -61,12 +61,14 @@ enum Half {
 ///
 /// For each type and buffer size the versions take turns; each turn's time over that of the bare socket in the same
 /// round gives a ratio. Shown are the rate until all was confirmed, the rate at which the sender got rid of it, processor
-/// seconds for each GiB on both sides, and the median ratio with its 95 % bootstrap interval.
+/// seconds for each GiB on both sides, and the median ratio with its 95 % bootstrap interval. A second table has the ratios of both sides'
+/// processor time, and of times to raw-equal.
 #[derive(Debug, Args)]
 #[command(after_help = RUN_HELP)]
 struct RunArguments {
-    /// Versions: raw, framed, ipc, zorb; omniorb, jacorb, tirpc, tirpc-opaque, tonic, capnp, sockets.
-    #[arg(long, value_delimiter = ',', default_value = "raw,framed,ipc,zorb", value_name = "NAMES")]
+    /// Versions: raw, raw-equal, framed, ipc, zorb; omniorb, jacorb, tirpc, tirpc-opaque, tonic, capnp, sockets. Default: our own; raw-equal
+    /// by TCP only.
+    #[arg(long, value_delimiter = ',', value_name = "NAMES")]
     versions: Vec<String>,
 
     /// The version that ratios are to.
@@ -94,9 +96,10 @@ struct RunArguments {
 }
 
 const RUN_HELP: &str = "\
-Versions: raw is a plain loop of write and read, framed puts a head before each
-buffer as a message has it, ipc is raw through typed handles, zorb calls oneway
-operations, zorb-buffered sends 64 of them at a time; zorb-tcp, zorb-unix,
+Versions: raw is a plain loop of write and read, raw-equal the same over sockets
+told what zorb tells its own (receive timeouts, congestion control of bulk within
+the machine), framed puts a head before each buffer as a message has it, ipc is
+raw through typed handles, zorb calls oneway operations, zorb-buffered sends 64 of them at a time; zorb-tcp, zorb-unix,
 zorb-shm:RING and zorb-shm:RING+COUNTxSLAB, such as zorb-shm:128K+4x1M, are zorb
 over another way; the others are peers, built by bench/peers/build NAME.
 A ratio has an interval from 20 repetitions on, and there is none for --pin
@@ -194,7 +197,8 @@ impl Arguments {
         };
         let kind = if *profile { Scenario::Profiles } else { Scenario::Floods };
         let flood = |versions| kind(floods.plan(*transport, *pin), Systems(versions));
-        Some(systems::versions(versions).map(|versions| (flood(versions), link.clone())))
+        let versions = versions_or_own(versions.clone(), *transport);
+        Some(systems::versions(&versions).map(|versions| (flood(versions), link.clone())))
     }
 }
 
@@ -203,7 +207,7 @@ pub(crate) fn run(arguments: Arguments) -> Result<(), Failure> {
         Half::Recv(arguments) => recv::run(&arguments),
         Half::Run(RunArguments { versions, floor, transport, pin, link, profile, floods }) => {
             crossing(transport, link.as_ref())?;
-            let mut versions = systems::versions(&versions)?;
+            let mut versions = systems::versions(&versions_or_own(versions, transport))?;
             versions.sort_by_key(|version| version.name() != floor);
             let plan = Plan { floor: systems::version(&floor)?.name(), ..floods.plan(transport, pin) };
             let place = match pin {
@@ -224,6 +228,18 @@ pub(crate) fn run(arguments: Arguments) -> Result<(), Failure> {
             };
             measure(What::Rates, entries, floods.plan(Transport::Tcp, pin), None, place, &floods)
         }
+    }
+}
+
+/// The versions that were named; without any, our own that differ over this transport.
+fn versions_or_own(named: Vec<String>, transport: Transport) -> Vec<String> {
+    let own: &[&str] = match transport {
+        Transport::Tcp => &["raw", "raw-equal", "framed", "ipc", "zorb"],
+        _ => &["raw", "framed", "ipc", "zorb"],
+    };
+    match named.is_empty() {
+        true => own.iter().map(|&name| name.to_owned()).collect(),
+        false => named,
     }
 }
 
@@ -403,6 +419,13 @@ impl Report {
         let mut output = std::io::stdout().lock();
         let table = table::layout(&outcomes);
         write!(output, "\n{}\n{table}{}", first.flood.element, table::footnote(&outcomes))?;
+        if let Some(beside) = table::beside(&outcomes) {
+            write!(output, "\n{beside}")?;
+        }
+        let verdicts = table::verdicts(&outcomes, ttcp::is_paced());
+        if !verdicts.is_empty() {
+            write!(output, "\n{verdicts}")?;
+        }
         output.flush()
     }
 }
@@ -410,6 +433,16 @@ impl Report {
 #[cfg(test)]
 mod tests {
     use super::*;
+
+    #[test]
+    fn the_floor_with_zorbs_options_is_measured_where_they_differ() {
+        let versions = |named: &[&str], transport| {
+            versions_or_own(named.iter().map(|&name| name.to_owned()).collect(), transport).join(",")
+        };
+        assert_eq!(versions(&[], Transport::Tcp), "raw,raw-equal,framed,ipc,zorb");
+        assert_eq!(versions(&[], Transport::Unix), "raw,framed,ipc,zorb");
+        assert_eq!(versions(&["raw", "zorb"], Transport::Tcp), "raw,zorb");
+    }
 
     #[test]
     fn receivers_are_recognised() {
@@ -421,6 +454,6 @@ mod tests {
         assert_eq!(of("ipc=10.0.0.2:5001").unwrap().0, "ipc");
         assert_eq!(of("tonic=10.0.0.2:5001").unwrap().0, "tonic");
         assert!(of("raw=there").unwrap_err().to_string().contains("\"there\" is neither"));
-        assert!(of("orbix=10.0.0.2:1").unwrap_err().to_string().contains("there are raw, framed"));
+        assert!(of("orbix=10.0.0.2:1").unwrap_err().to_string().contains("there are raw, raw-equal, framed"));
     }
 }
