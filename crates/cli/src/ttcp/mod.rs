@@ -23,12 +23,14 @@ use zorb_bench::machine;
 #[cfg(test)]
 use zorb_bench::paper::{Scenario, Systems};
 use zorb_bench::pin::Pin;
+use zorb_bench::profile::Graph;
 use zorb_bench::raw::Raw;
 use zorb_bench::statistics::LEAST_PAIRS;
 use zorb_bench::system::{System, Transport};
 use zorb_bench::ttcp::{self, Outcome, Plan};
 
 use crate::bench::common::{crossing, over};
+use crate::bench::flames::{Flames, Folder};
 use crate::bench::rtt::print_rows;
 use crate::bench::surroundings::{surrounded, tell_if_busy};
 use crate::bench::systems;
@@ -92,6 +94,9 @@ struct RunArguments {
     profile: bool,
 
     #[command(flatten)]
+    flames: Flames,
+
+    #[command(flatten)]
     floods: Floods,
 }
 
@@ -104,7 +109,10 @@ zorb-shm:RING and zorb-shm:RING+COUNTxSLAB, such as zorb-shm:128K+4x1M, are zorb
 over another way; the others are peers, built by bench/peers/build NAME.
 A ratio has an interval from 20 repetitions on, and there is none for --pin
 none: unpinned processes move between two regimes.
-With --profile there are no rates: looking slows all versions.
+With --profile there are no rates: looking slows all versions. With --flame DIR
+there are flame graphs too, of a program built with frame pointers:
+RUSTFLAGS=-Cforce-frame-pointers=yes cargo build --release --target-dir
+target/flame
 Ctrl-C ends the run and shows what was measured.
 
 Examples:
@@ -205,7 +213,11 @@ impl Arguments {
 pub(crate) fn run(arguments: Arguments) -> Result<(), Failure> {
     match arguments.half {
         Half::Recv(arguments) => recv::run(&arguments),
-        Half::Run(RunArguments { versions, floor, transport, pin, link, profile, floods }) => {
+        Half::Run(RunArguments { versions, floor, transport, pin, link, profile, flames, floods }) => {
+            if flames.to.is_some() && !profile {
+                return Err(Failure::usage("--flame goes with --profile: with graphs there are no rates"));
+            }
+            let folder = flames.folder()?;
             crossing(transport, link.as_ref())?;
             let mut versions = systems::versions(&versions_or_own(versions, transport))?;
             versions.sort_by_key(|version| version.name() != floor);
@@ -217,7 +229,7 @@ pub(crate) fn run(arguments: Arguments) -> Result<(), Failure> {
             };
             let entries = versions.into_iter().map(Entry::here).collect();
             let what = if profile { What::Functions } else { What::Rates };
-            measure(what, entries, plan, link.as_ref(), place, &floods)
+            measure((what, folder.as_ref()), entries, plan, link.as_ref(), place, &floods)
         }
         Half::Send(SendArguments { receivers, pin, floods }) => {
             let mut entries = receivers.iter().map(|text| receiver(text)).collect::<Result<Vec<_>, _>>()?;
@@ -226,7 +238,7 @@ pub(crate) fn run(arguments: Arguments) -> Result<(), Failure> {
                 Pin::Same | Pin::Split => "to elsewhere, the sender on one processor",
                 Pin::None => "to elsewhere, not pinned",
             };
-            measure(What::Rates, entries, floods.plan(Transport::Tcp, pin), None, place, &floods)
+            measure((What::Rates, None), entries, floods.plan(Transport::Tcp, pin), None, place, &floods)
         }
     }
 }
@@ -297,8 +309,6 @@ impl Floods {
     }
 }
 
-/// Measures, and hands on each type and size.
-type Run = fn(Vec<Entry>, &Plan, &Lab, &mut (dyn FnMut(Outcome) + Send)) -> Result<Vec<String>, BenchError>;
 type Describe = fn(&Plan, &str) -> String;
 
 /// What of floods is asked for.
@@ -310,7 +320,7 @@ enum What {
 }
 
 fn measure(
-    what: What,
+    (what, folder): (What, Option<&Folder<'_>>),
     entries: Vec<Entry<'static>>,
     plan: Plan,
     link: Option<&Spec>,
@@ -324,9 +334,10 @@ fn measure(
     // Rows are there for whoever ends the run, whatever the measuring thread did last.
     let report = || -> MutexGuard<Report> { kept.lock().unwrap_or_else(PoisonError::into_inner) };
     let mut unwritten = Ok(());
-    let (run, describe): (Run, Describe) = match what {
-        What::Rates => (zorb_bench::ttcp::run, describe),
-        What::Functions => (zorb_bench::profile::run, profile::describe),
+    let mut undrawn = Ok(());
+    let describe: Describe = match what {
+        What::Rates => describe,
+        What::Functions => profile::describe,
     };
     let ended = surrounded("flooding", Duration::from_secs(floods.patience), link, |lab| {
         if !floods.json {
@@ -344,7 +355,7 @@ fn measure(
             });
         };
         stopping::heeding(&lab.stop, abandon, || {
-            run(entries, &plan, lab, &mut |mut outcome| {
+            let mut finished = |mut outcome: Outcome| {
                 over(lab.link, &mut outcome.rows);
                 let mut outcome = Some(outcome);
                 lab.progress.aside(&mut || {
@@ -355,10 +366,23 @@ fn measure(
                 if unwritten.is_err() {
                     lab.stop.request();
                 }
-            })
+            };
+            match (what, folder) {
+                (What::Rates, _) => ttcp::run(entries, &plan, lab, &mut finished),
+                (What::Functions, None) => zorb_bench::profile::run(entries, &plan, lab, &mut finished),
+                (What::Functions, Some(folder)) => {
+                    let mut draw = |graph: Graph| {
+                        if undrawn.is_ok() {
+                            lab.progress.aside(&mut || undrawn = folder.write(&graph));
+                        }
+                    };
+                    zorb_bench::profile::run_with_graphs(entries, &plan, lab, &mut draw, &mut finished)
+                }
+            }
         })
     });
     unwritten?;
+    undrawn?;
     // What is left, also of a run that has failed.
     report().print()?;
     Failure::of_run(ended)
