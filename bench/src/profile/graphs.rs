@@ -15,7 +15,7 @@ use crate::cpu;
 use crate::lab::Lab;
 use crate::process::Bounds;
 use crate::report::Flame;
-use crate::system::{Call, Client, Payload, System};
+use crate::system::{Call, Client, Payload, System, octets_text};
 
 /// The time of one side of a system.
 #[derive(Debug, Clone)]
@@ -43,7 +43,7 @@ impl Graph {
 }
 
 /// Whether this program was built so that its stacks can be followed.
-pub const STACKS_ARE_WHOLE: bool = cfg!(zorb_frame_pointers) || cfg!(debug_assertions);
+pub const STACKS_ARE_WHOLE: bool = cfg!(zorb_frame_pointers);
 
 /// Looks of one burst: few enough for the rings.
 const BURST_SECONDS: f64 = 0.2;
@@ -90,7 +90,7 @@ pub fn of_calls(
                     lab.progress.step();
                 }
             }
-            let (bounds, what) = (lab.bounds(None), payload.to_string());
+            let (bounds, what) = (lab.bounds(None), what(payload));
             for (at, (_, samples)) in seen.iter().enumerate() {
                 let sides = ["client", "server"];
                 let graphs = graphs(contest, at, samples, &bounds, sides, &what)?;
@@ -99,6 +99,14 @@ pub fn of_calls(
         }
         Ok(())
     })
+}
+
+/// The calls' type and size.
+fn what(payload: Payload) -> String {
+    match payload.size() {
+        0 => payload.type_name().to_owned(),
+        size => format!("{} {}", payload.type_name(), octets_text(size)),
+    }
 }
 
 /// So many that the rings hold what is seen of them.

@@ -118,7 +118,16 @@ const RING_OF_STACKS: usize = 16 << 20;
 /// own and the program's, which are no addresses (perf_event.h, `PERF_CONTEXT_MAX`).
 fn stack(chain: &[u64]) -> Box<[u64]> {
     const MARKS: u64 = -4095_i64 as u64;
-    chain.iter().copied().filter(|&address| address < MARKS && address != 0).collect()
+    let addresses = chain.iter().copied().filter(|&address| address < MARKS && address != 0);
+    let mut kernels = true;
+    // The kernel calls nobody's function but its own: below the program's there is none of it, but what was taken for a frame.
+    let whole = addresses.take_while(|&address| {
+        let is_kernels = address >> 63 == 1;
+        let follows = kernels || !is_kernels;
+        kernels = is_kernels;
+        follows
+    });
+    whole.collect()
 }
 
 /// How often each stack was seen, by process. Where only addresses are noted each is a stack of its own.
@@ -193,7 +202,11 @@ mod tests {
     #[test]
     fn stacks_with_one_end_are_one_address_and_marks_are_none() {
         let kernel = -128_i64 as u64;
-        assert_eq!(*stack(&[kernel, 0x10, 0, 0x20]), [0x10, 0x20]);
+        assert_eq!(
+            *stack(&[kernel, 1 << 63, 1 << 63 | 1, 0x10, 0, 0x20]),
+            [1 << 63, 1 << 63 | 1, 0x10, 0x20]
+        );
+        assert_eq!(*stack(&[0x10, 1 << 63, 0x20]), [0x10], "no kernel's function calls a program's");
         let seen = [([0x10, 0x20].into(), 20_000), ([0x10, 0x30].into(), 10_000)].into();
         let samples = Samples { seen: [(7, seen)].into() };
         assert_eq!(samples.of(7), (vec![0x10], vec![3.0]));
