@@ -45,6 +45,7 @@ mod bridge_references;
 mod bridges;
 mod buffering;
 mod calls;
+mod completions;
 mod connections;
 mod context_clauses;
 mod contexts;
