@@ -182,6 +182,7 @@ impl<T: Element> Bounded for Sequence<T> {
         if let Some(view) = from.view_elements::<T>(count) {
             return Ok(Self(Storage::View(view, PhantomData)));
         }
+        from.unless_elements_are_refused()?;
         from.read_elements(count).map(Self::from)
     }
 }
