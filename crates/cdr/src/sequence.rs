@@ -76,8 +76,8 @@ impl<T: Element> Sequence<T> {
 
     /// The elements that `owner` holds, which is dropped when the last handle on them is: a slab, a mapped file, a frame of a ring. Copies
     /// nothing. Given to an ORB, as a result or to a call whose future owns it, they are sent from where they lie from
-    /// [`BORROW_FROM`](crate::BORROW_FROM) octets on, and the ORB lets go of them as soon as its transport has taken the last octet, or it is
-    /// certain that no more is taken: so the owner's `drop` is the completion to wait for.
+    /// [`BORROW_FROM`](crate::BORROW_FROM) octets on, and the ORB lets go of them when its transport has taken the last octet and they cannot have to be sent again,
+    /// or it is certain that no more is taken: so the owner's `drop` is the completion to wait for.
     ///
     /// # Errors
     /// The owner, where elements of this type cannot be shown to be all values: those that hold a `boolean` or an enum, or whose padding
