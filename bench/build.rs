@@ -8,6 +8,12 @@ use std::path::PathBuf;
 const OPERATIONS: [usize; 4] = [1, 10, 100, 1000];
 
 fn main() -> std::io::Result<()> {
+    // Whether stacks of this program can be followed: `zorb bench rtt --flame` says what to do where they cannot.
+    println!("cargo::rustc-check-cfg=cfg(zorb_frame_pointers)");
+    let flags = std::env::var("CARGO_ENCODED_RUSTFLAGS").unwrap_or_default();
+    if flags.contains("force-frame-pointers") {
+        println!("cargo::rustc-cfg=zorb_frame_pointers");
+    }
     for file in ["echo", "cube", "demux"] {
         zorb_build::compile(format!("idl/{file}.idl"));
     }

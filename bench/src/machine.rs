@@ -57,13 +57,19 @@ impl Machine {
             cores: cores(),
             memory_gib: kib("/proc/meminfo", "MemTotal") / 1024.0 / 1024.0,
             load: load(),
-            congestion_control: line("/proc/sys/net/ipv4/tcp_congestion_control"),
+            congestion_control: congestion_control(),
             commit: commit(),
             probes: crate::probes::BUILT_IN,
             busy: busy(load(), cores()).is_some(),
             peers: peers.collect(),
         }
     }
+}
+
+/// TCP's default congestion control; empty if the system does not tell.
+pub fn congestion_control() -> String {
+    let text = fs::read_to_string("/proc/sys/net/ipv4/tcp_congestion_control");
+    text.unwrap_or_default().trim().to_owned()
 }
 
 /// A line for people, if the machine is busy now.

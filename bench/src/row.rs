@@ -15,6 +15,8 @@
 //! | `side`, `group`, `function`, `cpu_s_per_gib`, `share` | profile | what a function takes of one side of a flood |
 //! | `side`, `system_calls`, `octets_copied`, `allocations`, `octets_allocated` | counts | of one call, on average |
 //! | `ratio_to_raw`, `ratio_low`, `ratio_high` | every row | to the floor, measured in turns; null where there is none |
+//! | `cpu_ratio`, `cpu_ratio_low`, `cpu_ratio_high` | throughput | of processor time, both sides together, to the floor's |
+//! | `ratio_to_equal`, `equal_low`, `equal_high` | throughput beside `raw-equal` | of times, to the bare socket with zorb's options |
 //! | `operations`, `position`, `objects`, `pick`, `lookup`, `style`, `iterations`, `callers`, `connections`, `queue`, `buffers`, `turns`, `instances`, `floor`, `stalled`, `link`, `study`, `phase` | where they apply | a scenario's parameters |
 //! | `command` | kept results | what repeats it |
 //!
@@ -53,6 +55,9 @@ pub struct Row {
     pub ratio_low: Option<f64>,
     /// Upper end of that ratio's 95 % interval.
     pub ratio_high: Option<f64>,
+    /// Other ratios of the same turns.
+    #[serde(flatten)]
+    pub beside: Beside,
     /// What the scenario varied.
     #[serde(flatten)]
     pub parameters: Parameters,
@@ -174,6 +179,76 @@ fn present<'de, D: Deserializer<'de>>(from: D) -> Result<Option<f64>, D::Error> 
     Option::deserialize(from)
 }
 
+/// Ratios of a flood beside that of its time to the floor's, of the same pairs of turns; only those that there are.
+#[derive(Debug, Clone, Copy, Default, PartialEq, Serialize, Deserialize)]
+pub struct Beside {
+    /// Median ratio of both sides' processor time to the floor's.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub cpu_ratio: Option<f64>,
+    /// Lower end of its 95 % interval.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub cpu_ratio_low: Option<f64>,
+    /// Upper end of its 95 % interval.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub cpu_ratio_high: Option<f64>,
+    /// Median ratio of times to those of the bare socket that has zorb's options.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub ratio_to_equal: Option<f64>,
+    /// Lower end of its 95 % interval.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub equal_low: Option<f64>,
+    /// Upper end of its 95 % interval.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub equal_high: Option<f64>,
+}
+
+/// A median ratio, and its interval if there are enough pairs.
+#[derive(Debug, Clone, Copy, PartialEq)]
+pub struct Compared {
+    /// The median.
+    pub median: f64,
+    /// The ends of its 95 % interval.
+    pub interval: Option<(f64, f64)>,
+}
+
+impl Compared {
+    fn of(median: Option<f64>, low: Option<f64>, high: Option<f64>) -> Option<Compared> {
+        Some(Compared { median: median?, interval: low.zip(high) })
+    }
+
+    fn fields(compared: Option<Compared>) -> (Option<f64>, Option<f64>, Option<f64>) {
+        let (low, high) = compared.and_then(|compared| compared.interval).unzip();
+        (compared.map(|compared| rounded(compared.median)), low.map(rounded), high.map(rounded))
+    }
+
+    /// The same with its interval, if it has one.
+    pub fn ratio(self) -> Option<Ratio> {
+        self.interval.map(|(low, high)| Ratio { median: self.median, low, high })
+    }
+}
+
+impl Beside {
+    /// Of processor time, to the floor's.
+    pub fn processor(&self) -> Option<Compared> {
+        Compared::of(self.cpu_ratio, self.cpu_ratio_low, self.cpu_ratio_high)
+    }
+
+    /// Of times, to those of the bare socket with zorb's options.
+    pub fn equal(&self) -> Option<Compared> {
+        Compared::of(self.ratio_to_equal, self.equal_low, self.equal_high)
+    }
+
+    /// Enters the ratio of processor time.
+    pub fn set_processor(&mut self, compared: Option<Compared>) {
+        (self.cpu_ratio, self.cpu_ratio_low, self.cpu_ratio_high) = Compared::fields(compared);
+    }
+
+    /// Enters the ratio to the bare socket with zorb's options.
+    pub fn set_equal(&mut self, compared: Option<Compared>) {
+        (self.ratio_to_equal, self.equal_low, self.equal_high) = Compared::fields(compared);
+    }
+}
+
 /// What a scenario varied; only what applies is written.
 #[derive(Debug, Clone, Default, PartialEq, Serialize, Deserialize)]
 pub struct Parameters {
@@ -254,6 +329,7 @@ impl Row {
             ratio_to_raw: None,
             ratio_low: None,
             ratio_high: None,
+            beside: Beside::default(),
             parameters: Parameters::default(),
             command: None,
         }
@@ -284,6 +360,11 @@ impl Row {
         self.ratio_to_raw = ratio.map(|ratio| rounded(ratio.median));
         self.ratio_low = ratio.map(|ratio| rounded(ratio.low));
         self.ratio_high = ratio.map(|ratio| rounded(ratio.high));
+    }
+
+    /// Enters a ratio as it was found.
+    pub fn set_compared(&mut self, compared: Option<Compared>) {
+        (self.ratio_to_raw, self.ratio_low, self.ratio_high) = Compared::fields(compared);
     }
 
     /// Enters a ratio of too few pairs to have an interval.
@@ -405,9 +486,10 @@ mod tests {
         row.parameters.queue = Some(65_536);
         row.parameters.phase = Some("later".to_owned());
         row.command = Some("zorb bench rtt".to_owned());
+        row.beside.set_processor(Some(Compared { median: 1.023_456, interval: Some((1.01, 1.03)) }));
+        row.beside.set_equal(Some(Compared { median: 0.99, interval: None }));
         let line = row.to_json();
-        let end =
-            r#""ratio_high":null,"callers":8,"queue":65536,"phase":"later","command":"zorb bench rtt"}"#;
+        let end = r#""ratio_high":null,"cpu_ratio":1.0235,"cpu_ratio_low":1.01,"cpu_ratio_high":1.03,"ratio_to_equal":0.99,"callers":8,"queue":65536,"phase":"later","command":"zorb bench rtt"}"#;
         assert!(line.ends_with(end), "{line}");
         assert_eq!(Row::from_json(&line), Ok(row));
     }

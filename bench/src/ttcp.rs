@@ -16,15 +16,19 @@
 
 use std::time::Duration;
 
+use zorb::transport::tcp::Tcp;
+
 use crate::BenchError;
 use crate::contest::{Contest, Entry, Far};
 use crate::cpu::{self, Spent};
 use crate::flood::{Element, Flood};
 use crate::lab::Lab;
+use crate::machine;
+use crate::orb::{Gathering, Zorb};
 use crate::pin::{self, Pin};
 use crate::raw::Raw;
-use crate::row::{Figures, Row};
-use crate::statistics::{LEAST_PAIRS, Ratio, median};
+use crate::row::{Compared, Figures, Row};
+use crate::statistics::{LEAST_PAIRS, Ratio, Target, median};
 use crate::system::{Client, Setting, System, Transport, octets_text};
 
 /// A warm-up sends this part of the buffers: connections, caches and the kernel's windows have settled by then.
@@ -39,6 +43,19 @@ const STALLED: u32 = 5;
 
 /// So many times the quickest turn is no scatter: somebody has waited for a timer, or for the machine.
 const FAR_LONGER: u32 = 5;
+
+/// Scalars from 8 KiB on are to go at 0.97 of the speed of the bare socket with the same options.
+const AS_RAW: Target = Target(1.0 / 0.97);
+
+/// Where the system paces what sockets send within the machine, 1 MiB of octets are to go at 1.5 times the speed of a
+/// socket whose options are untouched.
+const UNPACED: Target = Target(1.0 / 1.5);
+
+/// Both sides' processor time for octets in buffers of 1 MiB.
+const PROCESSOR: Target = Target(1.05);
+
+/// Oneways of 1 KiB that are gathered are to go at five times the speed of a `write` for each.
+const GATHERED: Target = Target(1.0 / 5.0);
 
 const GIB: f64 = (1_u64 << 30) as f64;
 
@@ -152,6 +169,46 @@ pub(crate) fn each_flood(
     })?
 }
 
+/// A ratio with an interval that has a target.
+#[derive(Debug, Clone, Copy, PartialEq)]
+pub struct Judged {
+    /// What it may be.
+    pub target: Target,
+    /// What it is.
+    pub ratio: Ratio,
+    /// What it is a ratio to.
+    pub of: &'static str,
+}
+
+/// The ratios of a row that have targets, which are for the loopback interface. `paced`: see [`is_paced`].
+pub fn judged(row: &Row, flood: &Flood, paced: bool) -> Vec<Judged> {
+    let (time, processor) = (row.ratio(), row.beside.processor().and_then(Compared::ratio));
+    let equal = row.beside.equal().and_then(Compared::ratio);
+    let is_zorb = row.system == Zorb.name();
+    let is_scalar = !matches!(flood.element, Element::String | Element::Struct | Element::Struct32);
+    let (is_tcp, is_unix) = (row.transport == Transport::Tcp.name(), row.transport == Transport::Unix.name());
+    let large = is_zorb && is_scalar && flood.octets >= 8 << 10;
+    let octets = flood.element == Element::Octet;
+    let bulk = is_zorb && is_tcp && octets && flood.octets == 1 << 20;
+    let gathered = row.system == Gathering.name() && is_tcp && octets && flood.octets == 1 << 10;
+    let all = [
+        (large && is_tcp, AS_RAW, equal, "raw-equal's time"),
+        (large && is_unix, AS_RAW, time, "raw's time"),
+        (bulk && paced, UNPACED, time, "raw's time"),
+        (bulk, PROCESSOR, processor, "raw's processor time"),
+        (gathered, GATHERED, time, "raw's time"),
+    ];
+    // Beside another floor, or across a link, they would say something else.
+    let applies = row.parameters.link.is_none() && row.parameters.floor.is_none();
+    let judged = all.into_iter().filter(|&(holds, ..)| holds && applies);
+    judged.filter_map(|(_, target, ratio, of)| Some(Judged { target, ratio: ratio?, of })).collect()
+}
+
+/// Whether this system's congestion control is one that zorb replaces on connections within the machine.
+pub fn is_paced() -> bool {
+    Tcp::new().loopback_instead_of(&machine::congestion_control()).is_some()
+}
+
 fn measure(contest: &mut Contest, plan: &Plan, lab: &Lab, flood: Flood) -> Result<Vec<Row>, BenchError> {
     let mut sides = Vec::new();
     for at in 0..contest.len() {
@@ -187,13 +244,21 @@ fn measure(contest: &mut Contest, plan: &Plan, lab: &Lab, flood: Flood) -> Resul
     }
     // Who still takes part has had all its turns, or the first of them if it stalled, so that turns of the same place in
     // their lists make pairs.
-    let floor = sides[0].times_of_a_buffer();
+    let floor = Against::of(&sides[0]);
+    let equal = (0..contest.len()).find(|&at| contest.system(at).name() == Raw::Equal.name());
+    let apart = plan.floor != Raw::Equal.name() && plan.pin != Pin::None;
+    let equal = equal.filter(|&at| apart && contest.takes_part(at));
+    let equal = equal.map(|at| Against::of(&sides[at]));
     let to_floor = contest.system(0).name() == plan.floor && plan.pin != Pin::None;
     let finished = sides.iter().enumerate().filter(|&(at, _)| contest.takes_part(at));
     let rows = finished.map(|(at, side)| {
         let mut row = side.row(contest.system(at), plan);
         if to_floor {
-            side.compare(&floor, plan.seed, &mut row);
+            row.set_compared(side.compare(&floor.times, Side::times_of_a_buffer, plan.seed));
+            row.beside.set_processor(side.compare(&floor.processor, Side::processor_of_a_buffer, plan.seed));
+        }
+        if let Some(equal) = equal.as_ref().filter(|_| row.system != Raw::Equal.name()) {
+            row.beside.set_equal(side.compare(&equal.times, Side::times_of_a_buffer, plan.seed));
         }
         row.parameters.buffers = (side.flood != flood).then_some(side.flood.count);
         row.parameters.turns = (side.turns.len() < plan.repeat).then_some(side.turns.len() as u32);
@@ -236,6 +301,7 @@ fn settle(client: &mut dyn Client, flood: Flood) -> Result<(), BenchError> {
 }
 
 /// One flood's times.
+#[derive(Clone, Copy)]
 struct Turn {
     /// Which of the plan's instances it was.
     instance: usize,
@@ -324,17 +390,40 @@ impl Side {
         row
     }
 
-    /// Enters the ratio of times to the floor's: with an interval if there are enough pairs.
-    fn compare(&self, floor: &[f64], seed: u64, row: &mut Row) {
-        let times = self.times_of_a_buffer();
-        let pairs = self.turns.iter().map(|turn| turn.instance).zip(times.iter().zip(floor));
-        let mut ratios =
-            of_instances(pairs.map(|(instance, (time, floor))| (instance, time / floor)), self.instances());
-        if ratios.len() >= LEAST_PAIRS {
-            row.set_ratio(Ratio::of_pairs(&ratios, seed));
-        } else if !ratios.is_empty() {
-            row.set_unresolved_ratio(median(&mut ratios));
+    /// Processor time of both sides in each turn, in seconds; empty where a side's cannot be seen.
+    fn processor_of_a_buffer(&self) -> Vec<f64> {
+        let both = |turn: &Turn| Some((turn.sender? + turn.receiver?).as_secs_f64());
+        let all: Option<Vec<f64>> = self.turns.iter().map(both).collect();
+        let count = f64::from(self.flood.count);
+        all.unwrap_or_default().iter().map(|seconds| seconds / count).collect()
+    }
+
+    /// The ratio of what each turn took to what another system's turn in the same round took: with an interval if there are enough
+    /// pairs.
+    fn compare(&self, other: &[f64], own: fn(&Side) -> Vec<f64>, seed: u64) -> Option<Compared> {
+        let own = own(self);
+        let pairs = self.turns.iter().map(|turn| turn.instance).zip(own.iter().zip(other));
+        let ratios = pairs.map(|(instance, (own, other))| (instance, own / other));
+        let mut ratios = of_instances(ratios, self.instances());
+        match ratios.len() {
+            0 => None,
+            LEAST_PAIRS.. => Ratio::of_pairs(&ratios, seed)
+                .map(|Ratio { median, low, high }| Compared { median, interval: Some((low, high)) }),
+            _ => Some(Compared { median: median(&mut ratios), interval: None })
+                .filter(|compared| compared.median.is_finite()),
         }
+    }
+}
+
+/// What each turn of a system took, that others are compared with.
+struct Against {
+    times: Vec<f64>,
+    processor: Vec<f64>,
+}
+
+impl Against {
+    fn of(side: &Side) -> Against {
+        Against { times: side.times_of_a_buffer(), processor: side.processor_of_a_buffer() }
     }
 }
 
@@ -380,6 +469,30 @@ mod tests {
     fn slow_rates_keep_their_figures() {
         let texts = [0.000_512_345_6, 41.234_56, 985.970_1, 0.0].map(|rate| rounded(rate).to_string());
         assert_eq!(texts, ["0.00051235", "41.235", "985.97", "0"]);
+    }
+
+    #[test]
+    fn times_and_processor_time_are_compared_turn_by_turn() {
+        let turn = |confirmed: u64, sender: u64, receiver: Option<u64>| Turn {
+            instance: 0,
+            confirmed: Duration::from_millis(confirmed),
+            sent: None,
+            sender: Some(Duration::from_millis(sender)),
+            receiver: receiver.map(Duration::from_millis),
+        };
+        let side = |count, turns| Side { flood: Flood { element: Element::Octet, octets: 1, count }, turns };
+        let floor = Against::of(&side(10, vec![turn(20, 5, Some(5)); 20]));
+        // Half as many buffers in as much time: twice the time of each.
+        let slow = side(5, vec![turn(20, 3, Some(3)); 20]);
+        let compared = slow.compare(&floor.times, Side::times_of_a_buffer, 1).unwrap();
+        assert_eq!((compared.median, compared.interval), (2.0, Some((2.0, 2.0))));
+        let processor = slow.compare(&floor.processor, Side::processor_of_a_buffer, 1).unwrap();
+        assert!((processor.median - 1.2).abs() < 1e-9 && processor.interval.is_some(), "{processor:?}");
+        let few = side(10, vec![turn(10, 5, Some(0)); 3]);
+        let compared = few.compare(&floor.times, Side::times_of_a_buffer, 1);
+        assert_eq!(compared, Some(Compared { median: 0.5, interval: None }));
+        let elsewhere = side(10, vec![turn(10, 5, None); 20]);
+        assert_eq!(elsewhere.compare(&floor.processor, Side::processor_of_a_buffer, 1), None);
     }
 
     #[test]

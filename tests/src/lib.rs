@@ -22,6 +22,12 @@ mod exchanged {
 pub use exchanged::exchange;
 
 #[allow(missing_docs)]
+mod stored {
+    zorb::include_idl!("bulk");
+}
+pub use stored::bulk;
+
+#[allow(missing_docs)]
 mod cooked {
     zorb::include_idl!("kitchen");
 }

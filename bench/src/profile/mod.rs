@@ -11,6 +11,7 @@
 //! The field's question (Gokhale and Schmidt, 1996): which functions of sender and receiver does a flood of 64 MB in
 //! buffers of 128 K spend its time in: system calls, copies, marshalling?
 
+mod graphs;
 mod java;
 mod names;
 mod places;
@@ -20,14 +21,14 @@ use std::collections::BTreeMap;
 
 use crate::BenchError;
 use crate::contest::{Contest, Entry};
-use crate::cpu;
 use crate::flood::Flood;
 use crate::lab::Lab;
 use crate::process::Bounds;
 use crate::row::{Figures, Row};
-use crate::system::System;
+use crate::system::{System, octets_text};
 use crate::ttcp::{self, Outcome, Plan};
 
+pub use graphs::{Graph, STACKS_ARE_WHOLE, of_calls};
 use names::Names;
 pub use names::{Function, Group};
 use sampling::{Sampler, Samples};
@@ -60,7 +61,25 @@ pub fn run(
 ) -> Result<Vec<String>, BenchError> {
     let mut sampler = Sampler::of_all_processors()?;
     ttcp::each_flood(entries, plan, lab, finished, |contest, flood| {
-        profile(contest, &mut sampler, plan, lab, flood)
+        profile(contest, &mut sampler, plan, lab, flood, None)
+    })
+}
+
+/// The same, and hands on a flame graph of each side of each system for each type and size.
+///
+/// # Errors
+///
+/// As for [`run`].
+pub fn run_with_graphs(
+    entries: Vec<Entry>,
+    plan: &Plan,
+    lab: &Lab,
+    graphs: &mut (dyn FnMut(Graph) + Send),
+    finished: &mut (dyn FnMut(Outcome) + Send),
+) -> Result<Vec<String>, BenchError> {
+    let mut sampler = Sampler::of_stacks()?;
+    ttcp::each_flood(entries, plan, lab, finished, |contest, flood| {
+        profile(contest, &mut sampler, plan, lab, flood, Some(&mut *graphs))
     })
 }
 
@@ -70,6 +89,7 @@ fn profile(
     plan: &Plan,
     lab: &Lab,
     flood: Flood,
+    mut drawn: Option<&mut (dyn FnMut(Graph) + Send)>,
 ) -> Result<Vec<Row>, BenchError> {
     let mut seen = Vec::new();
     for at in 0..contest.len() {
@@ -79,18 +99,7 @@ fn profile(
     for round in 0..plan.repeat {
         for at in contest.order(round) {
             let (flood, samples) = &mut seen[at];
-            let mut refused = None;
-            let more = contest.attempt(at, |client, _| match sampler.during(|| client.flood(*flood)) {
-                Ok((flooded, seen)) => flooded.map(|_| seen),
-                // Not this system's fault.
-                Err(error) => {
-                    refused = Some(error);
-                    Ok(Samples::default())
-                }
-            })?;
-            if let Some(error) = refused {
-                return Err(error);
-            }
+            let more = graphs::watched(contest, at, sampler, |client| client.flood(*flood))?;
             samples.add(more.unwrap_or_default());
             lab.progress.step();
         }
@@ -101,12 +110,15 @@ fn profile(
         let gib = flood.total() as f64 * plan.repeat as f64 / GIB;
         let sides = contest.attempt(at, |client, far| {
             let names = Names::default();
-            let receiver = far.process().map(cpu::family).unwrap_or_default();
-            // This process has started the others.
-            let sender = client.process().map_or_else(|| vec![std::process::id()], cpu::family);
+            let [sender, receiver] = graphs::processes(client, far);
             let sides = [("sender", sender), ("receiver", receiver)];
             Ok(sides.map(|(side, processes)| (side, functions(&processes, samples, &names, &bounds))))
         })?;
+        if let Some(drawn) = &mut drawn {
+            let what = format!("{} {}", asked.element, octets_text(asked.octets));
+            let graphs = graphs::graphs(contest, at, samples, &bounds, ["sender", "receiver"], &what)?;
+            graphs.into_iter().flatten().for_each(|graph| drawn(graph));
+        }
         let system = contest.system(at);
         for (side, functions) in sides.into_iter().flatten() {
             let row = |figures| {

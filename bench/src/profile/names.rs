@@ -6,7 +6,7 @@ use blazesym::symbolize::source::{Kernel, Process, Source};
 use blazesym::symbolize::{Input, Symbolized, Symbolizer};
 
 use super::java::Compiled;
-use super::places::Places;
+use super::places::{NO_CODE, Places};
 use crate::BenchError;
 use crate::process::Bounds;
 
@@ -95,6 +95,39 @@ impl Names {
             }
         };
         Ok(addresses.iter().map(function).collect())
+    }
+
+    /// The functions of stacks' addresses, as often as a compiler has put one into another several for an address, the outermost first; none where
+    /// an address is in no code, since it was no function's. Programs have to tell what was put where (`debug = "line-tables-only"`).
+    ///
+    /// # Errors
+    ///
+    /// As for [`Names::of`].
+    pub(super) fn frames(
+        &self,
+        process: u32,
+        addresses: &[u64],
+        bounds: &Bounds,
+    ) -> Result<Vec<Vec<Function>>, BenchError> {
+        let functions = self.of(process, addresses, bounds)?;
+        let mut source = Process::new(process.into());
+        (source.debug_syms, source.perf_map) = (true, false);
+        let source = Source::Process(source);
+        let inlined = Symbolizer::builder().enable_code_info(true).enable_inlined_fns(true).build();
+        let frames = addresses.iter().zip(functions).map(|(&address, function)| {
+            if is_kernels(address) {
+                return vec![function];
+            }
+            if function.name == NO_CODE {
+                return Vec::new();
+            }
+            let found = inlined.symbolize_single(&source, Input::AbsAddr(address)).ok();
+            let within = found.as_ref().and_then(Symbolized::as_sym).map(|symbol| &symbol.inlined);
+            let within =
+                within.into_iter().flatten().map(|one| processes_function(one.name.clone().into_owned()));
+            std::iter::once(function).chain(within).collect()
+        });
+        Ok(frames.collect())
     }
 
     /// The symbol at each address.

@@ -8,6 +8,9 @@ use std::ops::Range;
 use std::path::{Path, PathBuf};
 use std::sync::OnceLock;
 
+/// What an address is called that is in no code.
+pub(super) const NO_CODE: &str = "no known code";
+
 /// What a process has mapped that can be executed.
 pub(super) struct Places {
     mappings: Vec<Mapping>,
@@ -30,7 +33,7 @@ impl Places {
 
     /// What to call an address that no symbol names.
     pub(super) fn name(&self, address: u64) -> String {
-        let Some((file, offset)) = self.file(address) else { return "no known code".to_owned() };
+        let Some((file, offset)) = self.file(address) else { return NO_CODE.to_owned() };
         let copies = own_copies().iter();
         let copy = copies
             .filter(|copy| copy.file == file)

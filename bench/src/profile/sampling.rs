@@ -30,6 +30,19 @@ impl Sampler {
     ///
     /// [`BenchError::Profile`]: this process may not look at others.
     pub(super) fn of_all_processors() -> Result<Sampler, BenchError> {
+        Sampler::looking(false)
+    }
+
+    /// The same, and by whom what is executed was called.
+    ///
+    /// # Errors
+    ///
+    /// As for [`Sampler::of_all_processors`].
+    pub(super) fn of_stacks() -> Result<Sampler, BenchError> {
+        Sampler::looking(true)
+    }
+
+    fn looking(stacks: bool) -> Result<Sampler, BenchError> {
         let processors = std::fs::read_to_string("/sys/devices/system/cpu/online");
         let processors = processors.ok().and_then(|text| list(text.trim()));
         let Some(processors) = processors else { return Err(refused("the processors are not listed")) };
@@ -37,12 +50,16 @@ impl Sampler {
             let mut builder = Builder::new(Software::CPU_CLOCK);
             builder.any_pid().one_cpu(processor).sample_period(PERIOD_NS);
             builder.sample(SampleFlag::IP | SampleFlag::TID).include_kernel().exclude_idle(true);
+            let ring = if stacks { RING_OF_STACKS } else { RING };
+            if stacks {
+                builder.sample(SampleFlag::CALLCHAIN);
+            }
             let counter = builder.build().map_err(|error| {
                 refused(&format!("looking at what processors execute needs root (perf_event_open: {error})"))
             })?;
-            counter.sampled(RING).map_err(|error| {
+            counter.sampled(ring).map_err(|error| {
                 refused(&format!(
-                    "no memory for what processor {processor} executes (mmap of {RING} octets: {error})"
+                    "no memory for what processor {processor} executes (mmap of {ring} octets: {error})"
                 ))
             })
         };
@@ -73,7 +90,9 @@ impl Sampler {
                 match record.parse_record() {
                     Ok(Record::Sample(sample)) => {
                         if let (Some(process), Some(address)) = (sample.pid(), sample.ip()) {
-                            *samples.seen.entry(process).or_default().entry(address).or_default() += 1;
+                            let stack = sample.callchain().map(stack).filter(|stack| !stack.is_empty());
+                            let stack = stack.unwrap_or_else(|| [address].into());
+                            *samples.seen.entry(process).or_default().entry(stack).or_default() += 1;
                         }
                     }
                     Ok(Record::Lost(record)) => lost += record.lost,
@@ -91,10 +110,30 @@ impl Sampler {
     }
 }
 
-/// How often each address was being executed, by process.
+/// Octets of the ring where stacks are noted: a sample has eight for each function, of which there may be 127 and are some thirty, so that
+/// this holds those of two seconds at the least.
+const RING_OF_STACKS: usize = 16 << 20;
+
+/// The addresses of a chain of calls, what is executed first, and behind it where each goes on that has called. The kernel puts marks between its
+/// own and the program's, which are no addresses (perf_event.h, `PERF_CONTEXT_MAX`).
+fn stack(chain: &[u64]) -> Box<[u64]> {
+    const MARKS: u64 = -4095_i64 as u64;
+    let addresses = chain.iter().copied().filter(|&address| address < MARKS && address != 0);
+    let mut kernels = true;
+    // The kernel calls nobody's function but its own: below the program's there is none of it, but what was taken for a frame.
+    let whole = addresses.take_while(|&address| {
+        let is_kernels = address >> 63 == 1;
+        let follows = kernels || !is_kernels;
+        kernels = is_kernels;
+        follows
+    });
+    whole.collect()
+}
+
+/// How often each stack was seen, by process. Where only addresses are noted each is a stack of its own.
 #[derive(Debug, Default)]
 pub(super) struct Samples {
-    seen: HashMap<u32, HashMap<u64, u64>>,
+    seen: HashMap<u32, HashMap<Box<[u64]>, u64>>,
 }
 
 impl Samples {
@@ -102,16 +141,27 @@ impl Samples {
     pub(super) fn add(&mut self, other: Samples) {
         for (process, addresses) in other.seen {
             let seen = self.seen.entry(process).or_default();
-            for (address, times) in addresses {
-                *seen.entry(address).or_default() += times;
+            for (stack, times) in addresses {
+                *seen.entry(stack).or_default() += times;
             }
         }
     }
 
     /// The addresses that a process has executed, and for how many seconds each.
     pub(super) fn of(&self, process: u32) -> (Vec<u64>, Vec<f64>) {
-        let seconds = |(&address, &times): (&u64, &u64)| (address, (times * PERIOD_NS) as f64 / 1e9);
-        self.seen.get(&process).into_iter().flatten().map(seconds).unzip()
+        let mut addresses: HashMap<u64, f64> = HashMap::new();
+        for (stack, seconds) in self.stacks(process) {
+            if let Some(&address) = stack.first() {
+                *addresses.entry(address).or_default() += seconds;
+            }
+        }
+        addresses.into_iter().unzip()
+    }
+
+    /// The stacks in which a process was seen, what is executed first, and for how many seconds each.
+    pub(super) fn stacks(&self, process: u32) -> impl Iterator<Item = (&[u64], f64)> {
+        let seen = self.seen.get(&process).into_iter().flatten();
+        seen.map(|(stack, &times)| (&**stack, (times * PERIOD_NS) as f64 / 1e9))
     }
 }
 
@@ -142,10 +192,24 @@ mod tests {
 
     #[test]
     fn samples_of_several_floods_add_up() {
-        let of = |times| Samples { seen: [(7, [(0x10, times)].into())].into() };
+        let of = |times| Samples { seen: [(7, [([0x10].into(), times)].into())].into() };
         let mut samples = of(10_000);
         samples.add(of(5_000));
         assert_eq!(samples.of(7), (vec![0x10], vec![1.5]));
         assert_eq!(samples.of(8), (vec![], vec![]));
+    }
+
+    #[test]
+    fn stacks_with_one_end_are_one_address_and_marks_are_none() {
+        let kernel = -128_i64 as u64;
+        assert_eq!(
+            *stack(&[kernel, 1 << 63, 1 << 63 | 1, 0x10, 0, 0x20]),
+            [1 << 63, 1 << 63 | 1, 0x10, 0x20]
+        );
+        assert_eq!(*stack(&[0x10, 1 << 63, 0x20]), [0x10], "no kernel's function calls a program's");
+        let seen = [([0x10, 0x20].into(), 20_000), ([0x10, 0x30].into(), 10_000)].into();
+        let samples = Samples { seen: [(7, seen)].into() };
+        assert_eq!(samples.of(7), (vec![0x10], vec![3.0]));
+        assert_eq!(samples.stacks(7).count(), 2);
     }
 }

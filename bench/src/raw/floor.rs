@@ -10,6 +10,7 @@ use zorb_ipc::{
     AcceptorOptions, Connector, Error, QueueSizes, Tcp, TcpAcceptor, Unix, UnixAcceptor, UnixAddress,
 };
 
+use super::equal::EqualSocket;
 use super::memory::{BareMemory, Channel};
 use super::spinning::{SpinningMemory, SpinningSocket};
 use super::stream::Stream;
@@ -28,6 +29,8 @@ pub(super) trait Floor: Sized + 'static {
     type Bare: Stream<Family = Self>;
     /// Moves them through a typed handle.
     type Typed: Stream<Family = Self>;
+    /// Moves octets in the barest way over a socket that has the options of zorb's.
+    type Equal: Stream<Family = Self>;
     /// Moves them without ever sleeping.
     type Spinning: Stream<Family = Self>;
 
@@ -50,6 +53,7 @@ impl Floor for Tcp {
     type Handle = zorb_ipc::TcpStream;
     type Bare = TcpStream;
     type Typed = zorb_ipc::TcpStream;
+    type Equal = EqualSocket<TcpStream>;
     type Spinning = SpinningSocket<TcpStream>;
 
     fn place(setting: &Setting) -> Result<SocketAddr, BenchError> {
@@ -80,6 +84,7 @@ impl Floor for Unix {
     type Handle = zorb_ipc::UnixStream;
     type Bare = std::os::unix::net::UnixStream;
     type Typed = zorb_ipc::UnixStream;
+    type Equal = EqualSocket<std::os::unix::net::UnixStream>;
     type Spinning = SpinningSocket<std::os::unix::net::UnixStream>;
 
     fn place(_: &Setting) -> Result<UnixAddress, BenchError> {
@@ -115,6 +120,8 @@ impl Floor for Shm {
     type Handle = zorb_ipc::UnixStream;
     type Bare = BareMemory;
     type Typed = Channel;
+    /// Memory has no options.
+    type Equal = BareMemory;
     type Spinning = SpinningMemory;
 
     fn place(setting: &Setting) -> Result<UnixAddress, BenchError> {

@@ -1,10 +1,11 @@
 //! The floor: sockets that move given numbers of bytes and do nothing else.
 //!
-//! Four ways, over the same connection (TCP with `TCP_NODELAY`, a Unix socket, or shared memory with a futex each way) and with the same conversation:
+//! Five ways, over the same connection (TCP with `TCP_NODELAY`, a Unix socket, or shared memory with a futex each way) and with the same conversation:
 //!
 //! * [`Raw::Plain`], what every ratio is to: a loop of `write`, a loop of `read`.
 //! * [`Raw::Spinning`]: both sides look again and again and never sleep, so that a round trip over two processors has no wake-up
 //!   in it.
+//! * [`Raw::Equal`]: plain, over sockets that were told what zorb tells its own.
 //! * [`Raw::Framed`]: each buffer of a flood has a head with its length, as a message has, which leaves with it in one
 //!   gathered write; the receiver learns from the head how much to read, and asks for the next head together
 //!   with the rest of a body.
@@ -15,6 +16,7 @@
 //! wait. `stream` has the loops, `server` the far end and the conversation drawn.
 
 mod client;
+mod equal;
 mod floor;
 mod memory;
 mod server;
@@ -36,6 +38,8 @@ use floor::Floor;
 pub enum Raw {
     /// A plain loop of `write` and `read`.
     Plain,
+    /// The plain loop over sockets with the options of zorb's.
+    Equal,
     /// The same with a head before each buffer. Floods only: a round trip's messages are as long as zorb's anyhow.
     Framed,
     /// The plain loop through typed handles.
@@ -46,13 +50,14 @@ pub enum Raw {
 
 impl Raw {
     /// All of them, the floor first.
-    pub const ALL: [Raw; 4] = [Raw::Plain, Raw::Framed, Raw::Ipc, Raw::Spinning];
+    pub const ALL: [Raw; 5] = [Raw::Plain, Raw::Equal, Raw::Framed, Raw::Ipc, Raw::Spinning];
 }
 
 impl System for Raw {
     fn name(&self) -> &'static str {
         match self {
             Raw::Plain => "raw",
+            Raw::Equal => "raw-equal",
             Raw::Framed => "framed",
             Raw::Ipc => "ipc",
             Raw::Spinning => "spin",
@@ -62,11 +67,14 @@ impl System for Raw {
     fn messaging(&self) -> &'static str {
         match self {
             Raw::Framed => "head",
-            Raw::Plain | Raw::Ipc | Raw::Spinning => "none",
+            Raw::Plain | Raw::Equal | Raw::Ipc | Raw::Spinning => "none",
         }
     }
 
     fn server(&self, lab: &Lab, setting: &Setting) -> Result<Command, BenchError> {
+        if (self, setting.transport) == (&Raw::Equal, Transport::Shm) {
+            return Err(BenchError::unsupported(self.name(), "shared memory, which has no options"));
+        }
         Ok(lab.own_server(self.name(), setting))
     }
 
@@ -113,6 +121,7 @@ impl Raw {
         let to = Target { address, queues: queues(setting), patience: lab.patience };
         Ok(match self {
             Raw::Plain | Raw::Framed => Box::new(client::RawClient::<F::Bare>::new(self, to)),
+            Raw::Equal => Box::new(client::RawClient::<F::Equal>::new(self, to)),
             Raw::Ipc => Box::new(client::RawClient::<F::Typed>::new(self, to)),
             Raw::Spinning => Box::new(client::RawClient::<F::Spinning>::new(self, to)),
         })
@@ -125,6 +134,7 @@ impl Raw {
     ) -> Result<(), BenchError> {
         match self {
             Raw::Plain | Raw::Framed => server::serve::<F::Bare>(setting, while_serving),
+            Raw::Equal => server::serve::<F::Equal>(setting, while_serving),
             Raw::Ipc => server::serve::<F::Typed>(setting, while_serving),
             Raw::Spinning => server::serve::<F::Spinning>(setting, while_serving),
         }

@@ -1,4 +1,5 @@
 use super::client::{RawClient, RawExchange};
+use super::equal::EqualSocket;
 use super::server::Preamble;
 use super::spinning::{SpinningMemory, SpinningSocket};
 use super::stream::{Side, Stream};
@@ -59,6 +60,8 @@ fn echoes_with_either_side_longer() {
     echoes::<zorb_ipc::UnixStream>(Raw::Ipc, Transport::Unix);
     echoes::<super::memory::BareMemory>(Raw::Plain, Transport::Shm);
     echoes::<super::memory::Channel>(Raw::Ipc, Transport::Shm);
+    echoes::<EqualSocket<TcpStream>>(Raw::Equal, Transport::Tcp);
+    echoes::<EqualSocket<UnixStream>>(Raw::Equal, Transport::Unix);
     echoes::<SpinningSocket<TcpStream>>(Raw::Spinning, Transport::Tcp);
     echoes::<SpinningSocket<UnixStream>>(Raw::Spinning, Transport::Unix);
     echoes::<SpinningMemory>(Raw::Spinning, Transport::Shm);
@@ -94,6 +97,8 @@ fn floods<S: Stream>(system: Raw, over: Transport) {
 fn floods_of_all_types_arrive_and_are_confirmed() {
     floods::<TcpStream>(Raw::Plain, Transport::Tcp);
     floods::<TcpStream>(Raw::Framed, Transport::Tcp);
+    floods::<EqualSocket<TcpStream>>(Raw::Equal, Transport::Tcp);
+    floods::<EqualSocket<UnixStream>>(Raw::Equal, Transport::Unix);
     floods::<zorb_ipc::TcpStream>(Raw::Ipc, Transport::Tcp);
     floods::<UnixStream>(Raw::Framed, Transport::Unix);
     floods::<zorb_ipc::UnixStream>(Raw::Ipc, Transport::Unix);

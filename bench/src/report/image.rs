@@ -57,9 +57,17 @@ impl Painter {
     ///
     /// [`BenchError::Image`] if it cannot be drawn.
     pub fn png(&self, plot: &Plot) -> Result<Vec<u8>, BenchError> {
-        let failed = |what: String| BenchError::Image { what: format!("plot {}: {what}", plot.id) };
-        let tree =
-            Tree::from_str(&plot.standalone(), &self.options).map_err(|error| failed(error.to_string()))?;
+        self.picture(&plot.standalone(), &format!("plot {}", plot.id))
+    }
+
+    /// Any picture as a PNG file. `name` is for the error.
+    ///
+    /// # Errors
+    ///
+    /// [`BenchError::Image`] if it cannot be drawn.
+    pub fn picture(&self, svg: &str, name: &str) -> Result<Vec<u8>, BenchError> {
+        let failed = |what: String| BenchError::Image { what: format!("{name}: {what}") };
+        let tree = Tree::from_str(svg, &self.options).map_err(|error| failed(error.to_string()))?;
         let size = tree.size();
         let mut image =
             Pixmap::new((size.width() * SCALE).ceil() as u32, (size.height() * SCALE).ceil() as u32)

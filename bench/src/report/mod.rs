@@ -19,6 +19,7 @@
 //!
 //! What a ratio means is decided in [`crate::statistics`]; here it is only shown.
 
+mod flame;
 mod grouping;
 mod image;
 mod machine;
@@ -37,6 +38,7 @@ use std::path::Path;
 
 use crate::{BenchError, paper};
 
+pub use flame::Flame;
 pub use image::Painter;
 pub use page::Page;
 pub use plot::Plot;

@@ -181,6 +181,12 @@ const COLUMNS: &[(&str, &str, Column)] = &[
     ("octets_copied", "octets copied", Column::Figure),
     ("allocations", "allocations", Column::Figure),
     ("octets_allocated", "octets allocated", Column::Figure),
+    ("cpu_ratio", "CPU ratio", Column::Figure),
+    ("cpu_ratio_low", "CPU, low", Column::Figure),
+    ("cpu_ratio_high", "high", Column::Figure),
+    ("ratio_to_equal", "ratio to raw-equal", Column::Figure),
+    ("equal_low", "equal, low", Column::Figure),
+    ("equal_high", "high", Column::Figure),
 ];
 
 /// The fields that make one ratio, and the command, are shown together or elsewhere.

@@ -1,6 +1,7 @@
 //! What a program hands to values deep inside of what it decodes.
 
-use crate::{TypeCode, ValueInfo};
+use crate::{KeptMemory, TypeCode, ValueInfo};
+use alloc::sync::Arc;
 use core::any::Any;
 
 /// What decoding can reach besides the octets: an ORB, to which object references are bound. It is found by its type, with
@@ -9,6 +10,11 @@ pub trait DecodeContext: Any {
     /// The valuetype of this repository id, where the type that is declared does not lead to it: what is registered as
     /// a value factory (CORBA part 1, §8.2.5.3).
     fn value_type(&self, _id: &[u8]) -> Option<&'static ValueInfo> {
+        None
+    }
+
+    /// What counts the memory that values keep which are read in place; `None`: nobody does.
+    fn kept_memory(&self) -> Option<&Arc<KeptMemory>> {
         None
     }
 

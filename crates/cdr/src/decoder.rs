@@ -6,12 +6,13 @@
 use crate::copies::copied;
 use crate::valuetype::{Progress, Seen, VALUE_TAG, ValueInfo};
 use crate::{
-    Body, ByteOrder, Char, DecodeContext, DecodeError, DecodeErrorKind, Format, KnownTypes, LongDouble,
-    Octets, Piece, Segment,
+    Body, ByteOrder, Char, DecodeContext, DecodeError, DecodeErrorKind, Format, KeptMemory, KnownTypes,
+    LongDouble, Octets, Piece, Segment,
 };
 use alloc::borrow::Cow;
 use alloc::boxed::Box;
 use alloc::collections::BTreeMap;
+use alloc::sync::Arc;
 use alloc::vec::Vec;
 use bytes::Bytes;
 use core::any::Any;
@@ -80,6 +81,8 @@ struct Rare<'a> {
     passed: BTreeMap<usize, Stand<'a>>,
     /// Behind the values that were read so, by where they begin.
     ends: BTreeMap<usize, Stand<'a>>,
+    /// A value was not shared, since no more may be kept.
+    refused: Option<DecodeError>,
 }
 
 /// Where a decoder stands, in chunks of values or out of them.
@@ -671,7 +674,45 @@ impl<'a> Decoder<'a> {
         match self.owner {
             Owner::None => None,
             Owner::Bytes(owner) => Some(owner.slice_ref(octets)),
-            Owner::Octets(owner) => owner.view(octets),
+            Owner::Octets(owner) => owner.view(octets, self.kept_memory()),
+        }
+    }
+
+    /// Remembers why elements that could have been shared were not.
+    #[cold]
+    pub(crate) fn was_not_shared(&mut self, octets: usize) {
+        if let Err(refused) = self.unless_refused(octets, "sequence") {
+            self.rare.get_or_insert_default().refused = Some(refused);
+        }
+    }
+
+    /// Why elements were not shared, if that is to be an error.
+    ///
+    /// # Errors
+    /// [`DecodeErrorKind::KeptMemory`].
+    #[inline]
+    pub(crate) fn unless_elements_are_refused(&self) -> Result<(), DecodeError> {
+        match self.rare.as_ref().and_then(|rare| rare.refused) {
+            Some(refused) => Err(refused),
+            None => Ok(()),
+        }
+    }
+
+    fn kept_memory(&self) -> Option<&'a Arc<KeptMemory>> {
+        self.context?.kept_memory()
+    }
+
+    /// That a value of `what`, of so many octets that it would be shared, was not, since as much is kept as may be and more is refused.
+    ///
+    /// # Errors
+    /// [`DecodeErrorKind::KeptMemory`].
+    #[cold]
+    pub(crate) fn unless_refused(&self, octets: usize, what: &'static str) -> Result<(), DecodeError> {
+        match (self.owner, self.kept_memory()) {
+            (Owner::Octets(owner), Some(kept)) if octets >= crate::VIEW_FROM && owner.is_refused_by(kept) => {
+                Err(self.error(DecodeErrorKind::KeptMemory { most: kept.most() }, what))
+            }
+            _ => Ok(()),
         }
     }
 
@@ -697,10 +738,14 @@ impl<'a> Decoder<'a> {
     /// [`DecodeErrorKind::Truncated`], before anything is allocated.
     pub fn read_bytes(&mut self, count: usize) -> Result<Bytes, DecodeError> {
         Ok(match self.read_octets(count)? {
-            Cow::Borrowed(octets) => self.share(octets).unwrap_or_else(|| {
-                copied(octets.len());
-                Bytes::copy_from_slice(octets)
-            }),
+            Cow::Borrowed(octets) => match self.share(octets) {
+                Some(shared) => shared,
+                None => {
+                    self.unless_refused(octets.len(), "octets")?;
+                    copied(octets.len());
+                    Bytes::copy_from_slice(octets)
+                }
+            },
             Cow::Owned(octets) => octets.into(),
         })
     }

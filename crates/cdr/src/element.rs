@@ -316,7 +316,10 @@ impl Decoder<'_> {
         }
         let octets = self.here(length)?;
         clean_view::<T>(octets)?;
-        let view = self.share(octets)?;
+        let Some(view) = self.share(octets) else {
+            self.was_not_shared(length);
+            return None;
+        };
         self.advance(length);
         Some(view)
     }

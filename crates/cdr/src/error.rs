@@ -151,6 +151,11 @@ pub enum DecodeErrorKind {
         /// The limit that was reached.
         limit: u32,
     },
+    /// As much memory of messages is kept by values as may be ([`KeptMemory`](crate::KeptMemory)).
+    KeptMemory {
+        /// The octets that may be.
+        most: usize,
+    },
     /// A value of a valuetype that is not known here, nor one of the types that it may be cut down to.
     UnknownValueType,
     /// Anything else; the text says what.
@@ -198,6 +203,12 @@ impl fmt::Display for DecodeErrorKind {
             Self::BadByteOrder(flag) => write!(f, "{flag} is not a byte order"),
             Self::UnknownValueType => {
                 f.write_str("its type is not known here, nor one that it may be cut down to")
+            }
+            Self::KeptMemory { most } => {
+                write!(
+                    f,
+                    "values that are kept hold the memory of messages up to the limit, {most} octets (kept_memory)"
+                )
             }
             Self::TooDeep { limit } => write!(f, "values are nested deeper than {limit}"),
             Self::Invalid(why) => f.write_str(why),

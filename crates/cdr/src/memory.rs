@@ -10,11 +10,13 @@
 //! kind, from anywhere) makes each of them several times as expensive.
 
 use crate::copies::copied;
+use crate::kept::KeptMemory;
 use alloc::sync::Arc;
 use alloc::vec::Vec;
 use bytes::Bytes;
 use core::fmt;
 use core::ops::{Deref, Range};
+use core::sync::atomic::{AtomicUsize, Ordering};
 
 /// Counted memory: written by who has the only handle, else read.
 #[derive(Clone, Default)]
@@ -30,6 +32,8 @@ struct Kept {
     octets: Vec<u8>,
     /// None: it is freed.
     home: Option<Arc<dyn Home>>,
+    /// Views of it that are counted: [`KeptMemory`].
+    views: AtomicUsize,
 }
 
 impl Kept {
@@ -51,6 +55,30 @@ impl Drop for Kept {
     }
 }
 
+impl Kept {
+    /// Counts a view more, and the memory with the first of them; false: it may not be kept.
+    fn begin_view(&self, kept: &KeptMemory) -> bool {
+        let another = |views: usize| views.checked_add(1).filter(|_| views > 0);
+        if self.views.fetch_update(Ordering::Relaxed, Ordering::Relaxed, another).is_ok() {
+            return true;
+        }
+        if !kept.claim(self.octets.len()) {
+            return false;
+        }
+        // Another message that lies here may have been the first meanwhile: then the memory is counted already.
+        if self.views.fetch_add(1, Ordering::Relaxed) > 0 {
+            kept.release(self.octets.len());
+        }
+        true
+    }
+
+    fn end_view(&self, kept: &KeptMemory) {
+        if self.views.fetch_sub(1, Ordering::Relaxed) == 1 {
+            kept.release(self.octets.len());
+        }
+    }
+}
+
 impl Memory {
     /// No memory. Allocates nothing.
     pub const fn new() -> Self {
@@ -59,7 +87,7 @@ impl Memory {
 
     /// Memory that goes back to `home` when nobody has a handle on it any more.
     pub fn of_home(octets: Vec<u8>, home: Arc<dyn Home>) -> Self {
-        Self(Some(Arc::new(Kept { octets, home: Some(home) })))
+        Self(Some(Arc::new(Kept { octets, home: Some(home), views: AtomicUsize::new(0) })))
     }
 
     /// Whether there is another handle, or a range in someone's hands.
@@ -96,7 +124,8 @@ impl Deref for Memory {
 
 impl From<Vec<u8>> for Memory {
     fn from(octets: Vec<u8>) -> Self {
-        Self((octets.capacity() > 0).then(|| Arc::new(Kept { octets, home: None })))
+        let any = octets.capacity() > 0;
+        Self(any.then(|| Arc::new(Kept { octets, home: None, views: AtomicUsize::new(0) })))
     }
 }
 
@@ -145,19 +174,50 @@ impl Octets {
     /// The same octets as [`Bytes`], for who keeps them longer than a message: from [`VIEW_FROM`](crate::VIEW_FROM)
     /// octets on they keep the memory, fewer are copied.
     pub fn to_bytes(&self) -> Bytes {
-        self.view(self).unwrap_or_else(|| {
+        self.view(self, None).unwrap_or_else(|| {
             copied(self.len());
             Bytes::copy_from_slice(self)
         })
     }
 
-    /// `part`, which lies in these octets, as [`Bytes`] that keep the memory; `None` where a copy is cheaper.
-    pub(crate) fn view(&self, part: &[u8]) -> Option<Bytes> {
+    /// `part`, which lies in these octets, as [`Bytes`] that keep the memory, which `kept` counts; `None` where a copy is cheaper, or no more may be kept.
+    pub(crate) fn view(&self, part: &[u8], kept: Option<&Arc<KeptMemory>>) -> Option<Bytes> {
         if part.len() < crate::VIEW_FROM {
             return None;
         }
         let from = part.as_ptr().addr().checked_sub(self.as_ptr().addr())?;
-        Some(Bytes::from_owner(self.slice(from..from + part.len())))
+        let octets = self.slice(from..from + part.len());
+        let (Some(kept), Some(memory)) = (kept, &self.memory.0) else {
+            return Some(Bytes::from_owner(octets));
+        };
+        memory.begin_view(kept).then(|| Bytes::from_owner(View { octets, kept: kept.clone() }))
+    }
+
+    /// Whether a view is refused, since as much is kept as may be.
+    pub(crate) fn is_refused_by(&self, kept: &KeptMemory) -> bool {
+        self.memory.0.as_ref().is_some_and(|memory| {
+            memory.views.load(Ordering::Relaxed) == 0 && kept.refuses(memory.octets.len())
+        })
+    }
+}
+
+/// Octets whose memory is counted as long as they are there.
+struct View {
+    octets: Octets,
+    kept: Arc<KeptMemory>,
+}
+
+impl AsRef<[u8]> for View {
+    fn as_ref(&self) -> &[u8] {
+        &self.octets
+    }
+}
+
+impl Drop for View {
+    fn drop(&mut self) {
+        if let Some(memory) = &self.octets.memory.0 {
+            memory.end_view(&self.kept);
+        }
     }
 }
 
@@ -261,5 +321,33 @@ mod tests {
     fn no_octets_need_no_memory() {
         assert_eq!((Octets::new().len(), Octets::from(vec![]).to_bytes().len()), (0, 0));
         assert_eq!(Memory::new().get_mut(), Some(&mut [][..]));
+    }
+
+    #[test]
+    fn memory_is_counted_once_while_any_view_of_it_lives() {
+        let kept = Arc::new(KeptMemory::new(5 * VIEW_FROM, crate::AtBound::Refuse));
+        let memory = Memory::from(vec![7; 3 * VIEW_FROM]);
+        let octets = memory.octets(0, 3 * VIEW_FROM);
+        let first = octets.view(&octets[..VIEW_FROM], Some(&kept)).unwrap();
+        let second = octets.view(&octets[VIEW_FROM..], Some(&kept)).unwrap();
+        assert_eq!(kept.held(), 3 * VIEW_FROM);
+        let other = Memory::from(vec![7; 3 * VIEW_FROM]).octets(0, VIEW_FROM);
+        assert!(other.is_refused_by(&kept) && other.view(&other, Some(&kept)).is_none());
+        assert!(!octets.is_refused_by(&kept), "it is kept already");
+        drop(first);
+        assert_eq!(kept.held(), 3 * VIEW_FROM, "a part of it keeps all");
+        drop(second);
+        assert_eq!(kept.held(), 0, "who has a handle on memory, as a connection has, keeps no value");
+        let again = other.view(&other, Some(&kept)).unwrap();
+        assert_eq!((kept.held(), again.len()), (3 * VIEW_FROM, VIEW_FROM));
+    }
+
+    #[test]
+    fn few_octets_and_those_that_nobody_counts_are_not_counted() {
+        let kept = Arc::new(KeptMemory::new(usize::MAX, crate::AtBound::Copy));
+        let octets = Octets::from(vec![7; 2 * VIEW_FROM]);
+        assert!(octets.view(&octets[1..VIEW_FROM], Some(&kept)).is_none());
+        let view = octets.view(&octets, None).unwrap();
+        assert_eq!((kept.held(), view.len()), (0, 2 * VIEW_FROM));
     }
 }

@@ -74,12 +74,63 @@ impl<T: Element> Sequence<T> {
         T::are_clean(elements).then_some(Self(Storage::View(octets, PhantomData)))
     }
 
+    /// The elements that `owner` holds, which is dropped when the last handle on them is: a slab, a mapped file, a frame of a ring. Copies
+    /// nothing. Given to an ORB, as a result or to a call whose future owns it, they are sent from where they lie from
+    /// [`BORROW_FROM`](crate::BORROW_FROM) octets on, and the ORB lets go of them when its transport has taken the last octet and they cannot have to be sent again,
+    /// or it is certain that no more is taken: so the owner's `drop` is the completion to wait for.
+    ///
+    /// # Errors
+    /// The owner, where elements of this type cannot be shown to be all values: those that hold a `boolean` or an enum, or whose padding
+    /// is not zero.
+    ///
+    /// ```
+    /// use std::sync::mpsc;
+    /// use zorb_cdr::Sequence;
+    ///
+    /// struct Frame(Box<[f32]>, mpsc::Sender<&'static str>);
+    /// impl AsRef<[f32]> for Frame {
+    ///     fn as_ref(&self) -> &[f32] {
+    ///         &self.0
+    ///     }
+    /// }
+    /// impl Drop for Frame {
+    ///     fn drop(&mut self) {
+    ///         let _ = self.1.send("it may be filled anew");
+    ///     }
+    /// }
+    ///
+    /// let (done, is_done) = mpsc::channel();
+    /// let Ok(frame) = Sequence::from_owner(Frame(Box::new([0.5; 5000]), done)) else { panic!("floats are all values") };
+    /// let being_sent = frame.clone();
+    /// drop(frame);
+    /// assert!(is_done.try_recv().is_err());
+    /// drop(being_sent);
+    /// assert_eq!(is_done.try_recv(), Ok("it may be filled anew"));
+    /// ```
+    pub fn from_owner<O: AsRef<[T]> + Send + 'static>(owner: O) -> Result<Self, O> {
+        let is_viewed = |octets: &[u8]| T::view(octets).is_some_and(T::are_clean);
+        if !T::octets(owner.as_ref()).is_some_and(is_viewed) {
+            return Err(owner);
+        }
+        let octets = Bytes::from_owner(Owned(owner, PhantomData));
+        Ok(Self(Storage::View(octets, PhantomData)))
+    }
+
     /// The elements as octets, laid out as in memory, sharing what holds them.
     fn into_octets(self) -> Bytes {
         match self.0 {
             Storage::Owned(elements) => Bytes::from_owner(InMemory(elements)),
             Storage::View(octets, _) => octets,
         }
+    }
+}
+
+/// An owner of elements, as one of their octets.
+struct Owned<T, O>(O, PhantomData<fn() -> T>);
+
+impl<T: Element, O: AsRef<[T]>> AsRef<[u8]> for Owned<T, O> {
+    fn as_ref(&self) -> &[u8] {
+        T::octets(self.0.as_ref()).unwrap_or_default()
     }
 }
 
@@ -131,6 +182,7 @@ impl<T: Element> Bounded for Sequence<T> {
         if let Some(view) = from.view_elements::<T>(count) {
             return Ok(Self(Storage::View(view, PhantomData)));
         }
+        from.unless_elements_are_refused()?;
         from.read_elements(count).map(Self::from)
     }
 }

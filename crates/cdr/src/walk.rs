@@ -10,7 +10,9 @@ pub(crate) use value::Graph;
 
 use crate::Decode;
 use crate::type_code::{Edge, Node, read_label, unaliased, write_label};
-use crate::{DecodeError, DecodeErrorKind, Decoder, EncodeError, EncodeErrorKind, Encoder, TCKind, TypeCode};
+use crate::{
+    ByteOrder, DecodeError, DecodeErrorKind, Decoder, EncodeError, EncodeErrorKind, Encoder, TCKind, TypeCode,
+};
 
 /// Steps that any value may take, and how many more for each octet.
 const STEPS: usize = 65_536;
@@ -240,12 +242,8 @@ impl<'t> Walk<'t, '_, '_, '_> {
 
     fn octets(&mut self, from: &mut Decoder<'_>) -> Walked {
         let count = from.read_count(1)?;
-        let octets = from.read_octets(count)?;
-        self.write(|to| {
-            to.write_length(count)?;
-            to.write_octets(&octets);
-            Ok(())
-        })
+        self.write(|to| to.write_length(count))?;
+        self.pass_on(1, count, from)
     }
 
     fn members(&mut self, node: &Node, from: &mut Decoder<'_>) -> Walked {
@@ -315,7 +313,7 @@ impl<'t> Walk<'t, '_, '_, '_> {
     fn run(&mut self, element: Edge, count: usize, from: &mut Decoder<'_>) -> Walked {
         if let (Edge::Simple(kind, ..), true) = (unaliased(self.nodes, element), count > 0)
             && let Some(size) = kind.run_size()
-            && (self.to.is_none() || size == 1)
+            && self.goes_as_it_is(size, from)
         {
             let truncated = from.error(DecodeErrorKind::Truncated, "sequence");
             from.align(size).map_err(|_| truncated)?;
@@ -323,14 +321,32 @@ impl<'t> Walk<'t, '_, '_, '_> {
                 count.checked_mul(size).filter(|octets| *octets <= from.remaining()).ok_or(truncated)?;
             // GIOP 1.1 aligns in each fragment anew, so that only a run in one piece can be passed over.
             if from.left_here() >= octets || size == 1 {
-                let octets = from.read_octets(octets)?;
-                return self.write(|to| {
-                    to.write_octets(&octets);
-                    Ok(())
-                });
+                return self.pass_on(size, octets, from);
             }
         }
         (0..count).try_for_each(|_| self.value(element, from))
+    }
+
+    /// Whether numbers of so many octets are the same where they are written: in any byte order but ours each is turned around, and where a message is
+    /// cut into fragments each is kept whole.
+    fn goes_as_it_is(&self, size: usize, from: &Decoder<'_>) -> bool {
+        size == 1
+            || self.to.as_ref().is_none_or(|to| from.order() == ByteOrder::NATIVE && !to.is_fragmenting())
+    }
+
+    /// Reads a run, and writes it where it goes on: shared with what holds it, if it is long enough to leave from there.
+    fn pass_on(&mut self, size: usize, octets: usize, from: &mut Decoder<'_>) -> Walked {
+        let Some(to) = &mut self.to else {
+            from.read_octets(octets)?;
+            return Ok(());
+        };
+        to.align(size);
+        if octets >= crate::BORROW_FROM {
+            to.write_shared(from.read_bytes(octets)?);
+        } else {
+            to.write_octets(&from.read_octets(octets)?);
+        }
+        Ok(())
     }
 
     fn union(&mut self, node: &Node, from: &mut Decoder<'_>) -> Walked {

@@ -112,7 +112,7 @@ fn unknown_peers_list_what_there_is() {
     let said = text(&output.stderr);
     assert_eq!(output.status.code(), Some(2), "{said}");
     assert!(
-        said.contains("there is no system \"orbix\"; there are raw, framed, ipc, spin, zorb, "),
+        said.contains("there is no system \"orbix\"; there are raw, raw-equal, framed, ipc, spin, zorb, "),
         "{said}"
     );
     assert!(

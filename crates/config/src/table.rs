@@ -7,7 +7,7 @@ use std::time::Duration;
 
 use zorb_orb::OrbBuilder;
 use zorb_orb::messaging::{Frames, Giop, GiopLite, Messaging};
-use zorb_orb::orb::Chosen;
+use zorb_orb::orb::{AtBound, Chosen};
 use zorb_orb::policy::{Buffering, Policies, SyncScope};
 use zorb_orb::server::{ServerLimits, ThreadModel};
 use zorb_orb::transport::Spinning;
@@ -308,6 +308,30 @@ pub static SETTINGS: &[Setting] = &[
         spellings: &[],
         get: |chosen| chosen.message_memory.map(Value::Octets),
         set: |builder, value| builder.message_memory(value.octets()),
+    },
+    Setting {
+        key: "kept_memory",
+        kind: Kind::Octets { least: 0, most: MOST },
+        what: "What values that are read in place may keep alive of messages' memory, all together.",
+        spellings: &[],
+        get: |chosen| Some(Value::Octets(chosen.kept_memory)),
+        set: |builder, value| builder.kept_memory(value.octets()),
+    },
+    Setting {
+        key: "kept_memory_at_bound",
+        kind: Kind::Choice(&["copy", "refuse"]),
+        what: "What happens to a value that would keep more: it is copied, or refused.",
+        spellings: &[],
+        get: |chosen| {
+            let refuses = chosen.kept_memory_at_bound == AtBound::Refuse;
+            Some(Value::Text(if refuses { "refuse" } else { "copy" }.to_owned()))
+        },
+        set: |builder, value| {
+            builder.kept_memory_at_bound(match value.text() {
+                "refuse" => AtBound::Refuse,
+                _ => AtBound::Copy,
+            })
+        },
     },
     Setting {
         key: "message_buffers",

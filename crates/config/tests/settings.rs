@@ -5,6 +5,7 @@ use std::sync::Arc;
 use std::time::{Duration, Instant};
 
 use zorb_config::{Config, Kind, Origin, SETTINGS, Setting};
+use zorb_orb::orb::AtBound;
 use zorb_orb::transport::miop::Miop;
 use zorb_orb::transport::tcp::Tcp;
 use zorb_orb::transport::udp::Udp;
@@ -262,6 +263,9 @@ fn what_one_transport_is_told_is_kept_beside_the_rest() {
     let config = read(&["-ORBmessageBuffers", "3x1MiB", "-ORBmessageMemory=0"], &[]);
     let chosen = config.apply(Orb::builder()).unwrap().chosen();
     assert_eq!((chosen.message_buffers, chosen.message_memory), (Some((3, 1 << 20)), Some(0)));
+    let config = read(&["-ORBkeptMemory=1MiB", "-ORBkeptMemoryAtBound=refuse"], &[]);
+    let chosen = config.apply(Orb::builder()).unwrap().chosen();
+    assert_eq!((chosen.kept_memory, chosen.kept_memory_at_bound), (1 << 20, AtBound::Refuse));
     for odd in ["8", "0x1MiB", "8x0", "8x1MB", "99999999x1GiB", "99999999999x9999999999"] {
         let arguments = ["p", "-ORBmessageBuffers", odd].map(OsString::from);
         let error = Config::new().options(arguments).expect_err(odd).to_string();

@@ -28,6 +28,7 @@ pub(crate) fn decode_exception(error: &DecodeError, completed: Completion) -> Sy
     let (kind, minor) = match error.kind {
         DecodeErrorKind::InvalidText(_) => (Kind::DataConversion, Minor::omg(1)),
         DecodeErrorKind::UnsupportedCodeSet(_) => (Kind::CodesetIncompatible, Minor::omg(1)),
+        DecodeErrorKind::KeptMemory { .. } => (Kind::ImpLimit, Minor::NONE),
         // The sender used wchar without having announced how it writes it.
         DecodeErrorKind::NoWideCodeSet => (Kind::BadParam, Minor::omg(23)),
         DecodeErrorKind::WideInGiop1_0 => (Kind::Marshal, Minor::omg(5)),

@@ -3,6 +3,7 @@
 mod chosen;
 
 pub use chosen::{Chosen, ChosenTransport};
+pub use zorb_cdr::AtBound;
 
 use std::collections::HashMap;
 use std::fmt;
@@ -13,7 +14,7 @@ use std::thread;
 use std::time::{Duration, Instant};
 
 use parking_lot::Mutex;
-use zorb_cdr::{Element, Version};
+use zorb_cdr::{Element, KeptMemory, Version};
 use zorb_giop::{Messaging, Protocol};
 
 use crate::ami::Deliveries;
@@ -59,6 +60,7 @@ pub(crate) struct Core {
     initial: Mutex<HashMap<String, InitialSource>>,
     default_initial: Option<String>,
     schemes: HashMap<String, UrlScheme>,
+    pub(crate) kept_memory: Arc<KeptMemory>,
     pub(crate) types_met: TypesMet,
     /// Valuetypes by repository id, for where the declared type does not lead to them.
     pub(crate) value_factories: ValueFactories,
@@ -66,6 +68,10 @@ pub(crate) struct Core {
     interceptors: Option<Box<Interceptors>>,
     ended: AtomicBool,
 }
+
+/// Octets of messages that values may keep alive, unless others are chosen: thirty-two images of 16 MiB, far above what is in the calls of most
+/// programs at a time, and little beside the memory of a machine that handles such images.
+const KEPT_MEMORY: usize = 512 << 20;
 
 /// How long an ORB that is shut down waits for oneways that were gathered to leave, if it may wait that long.
 const LAST_ONEWAYS: Duration = Duration::from_secs(1);
@@ -94,6 +100,8 @@ pub struct OrbBuilder {
     client: client::Settings,
     server: server::Settings,
     message_memory: Option<usize>,
+    kept_memory: usize,
+    kept_memory_at_bound: AtBound,
     message_buffers: Option<(usize, usize)>,
     initial: HashMap<String, InitialSource>,
     default_initial: Option<String>,
@@ -115,6 +123,8 @@ impl Orb {
             client: client::Settings::default(),
             server: server::Settings::default(),
             message_memory: None,
+            kept_memory: KEPT_MEMORY,
+            kept_memory_at_bound: AtBound::default(),
             message_buffers: None,
             initial: HashMap::new(),
             default_initial: None,
@@ -220,6 +230,11 @@ impl Orb {
     /// `NO_MEMORY`: the system has not so much, or more is out than the transport's bound.
     pub fn loan<T: Element>(&self, count: usize) -> Result<Loan<T>, SystemException> {
         Loan::of(self, count)
+    }
+
+    /// Octets of messages' memory that values which were read in place keep alive now: [`OrbBuilder::kept_memory`] bounds it.
+    pub fn kept_memory(&self) -> usize {
+        self.0.kept_memory.held()
     }
 
     /// Has requests to a group of objects go to `object` too, which lives in this ORB: requests to a group reach every object
@@ -489,6 +504,26 @@ impl OrbBuilder {
         self
     }
 
+    /// The most octets of messages' memory that values read in place may keep alive, all together. A sequence of 4 KiB and more that was
+    /// received is a view of its message's memory, and so is the body of an any; whoever keeps it, as a servant may beyond its call, keeps all of
+    /// that memory, which counts once from the first such value until the last is dropped. Default: 512 MiB, thirty-two images of 16 MiB.
+    /// What happens beyond says [`kept_memory_at_bound`](Self::kept_memory_at_bound); [`Orb::kept_memory`] says how much it is.
+    ///
+    /// What is in a call counts too, as long as its values live, and so do results that a client keeps. Not counted are loans that are read in place,
+    /// which have a bound of their own ([`Shm::largest_loans`](crate::transport::shm::Shm::largest_loans)).
+    pub fn kept_memory(mut self, octets: usize) -> Self {
+        self.kept_memory = octets;
+        self
+    }
+
+    /// What happens to a value that would keep more of messages' memory than [`kept_memory`](Self::kept_memory) allows. Default: [`AtBound::Copy`]: it is
+    /// copied, and keeps no more than itself. With [`AtBound::Refuse`] a request ends in `IMP_LIMIT` before its servant is called, and so does a
+    /// call whose result is refused.
+    pub fn kept_memory_at_bound(mut self, what: AtBound) -> Self {
+        self.kept_memory_at_bound = what;
+        self
+    }
+
     /// Buffers for large messages that are made when the ORB is built, and used again and again by all connections: messages up to `octets` with their header, as
     /// many at a time as there are buffers, then find their memory allocated and its pages there. Others are allocated, within
     /// [`message_memory`](Self::message_memory), for which these do not count. Default: none.
@@ -632,6 +667,7 @@ impl OrbBuilder {
             default_initial: self.default_initial,
             schemes: self.schemes,
             types_met: TypesMet::default(),
+            kept_memory: Arc::new(KeptMemory::new(self.kept_memory, self.kept_memory_at_bound)),
             value_factories: ValueFactories::default(),
             deliveries: Deliveries::default(),
             interceptors,

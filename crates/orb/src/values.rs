@@ -5,9 +5,10 @@
 //! their Rust types, and types derived in other IDL.
 
 use std::collections::HashMap;
+use std::sync::Arc;
 
 use parking_lot::RwLock;
-use zorb_cdr::{DecodeContext, KnownTypes, ValueInfo, ValueType};
+use zorb_cdr::{DecodeContext, KeptMemory, KnownTypes, ValueInfo, ValueType};
 
 use crate::orb::Orb;
 
@@ -62,6 +63,10 @@ impl Orb {
 impl DecodeContext for Orb {
     fn value_type(&self, id: &[u8]) -> Option<&'static ValueInfo> {
         self.0.value_factories.0.read().get(id).copied()
+    }
+
+    fn kept_memory(&self) -> Option<&Arc<KeptMemory>> {
+        Some(&self.0.kept_memory)
     }
 
     fn known_types(&self) -> Option<&dyn KnownTypes> {

@@ -23,9 +23,9 @@
 
 pub use zorb_cdr as cdr;
 pub use zorb_cdr::{
-    Any, AnyError, Char, CustomMarshal, Described, Describer, DynAny, DynAnyError, Fixed, FixedError, Held,
-    LongDouble, Sequence, TCKind, TypeCode, TypeCodeError, TypeRef, Value, ValueBase, ValueInfo, ValueType,
-    WChar,
+    Any, AnyError, AtBound, Char, CustomMarshal, Described, Describer, DynAny, DynAnyError, Fixed,
+    FixedError, Held, LongDouble, Sequence, TCKind, TypeCode, TypeCodeError, TypeRef, Value, ValueBase,
+    ValueInfo, ValueType, WChar,
 };
 #[cfg(feature = "config")]
 pub use zorb_config as config;

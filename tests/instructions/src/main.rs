@@ -44,6 +44,7 @@ const CALLS: &[(&str, Prepare)] = &[
     ("decode/null", || messages::decode(())),
     ("decode/1KiB-octets", || messages::decode(octets())),
     ("decode/100-structs", || messages::decode(structs())),
+    ("decode/swapped", messages::swapped),
     ("messages/null", || messages::there_and_back(Protocol::Giop)),
     ("messages/null-lite", || messages::there_and_back(Protocol::Lite)),
     ("messages/head", || messages::heads(Protocol::Giop)),

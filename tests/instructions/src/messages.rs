@@ -4,7 +4,9 @@ use std::hint::black_box;
 use std::mem;
 use std::num::NonZeroU64;
 
-use zorb::cdr::{Decode, Decoder, Encode, Encoder, Format};
+use bytes::Bytes;
+use zorb::Sequence;
+use zorb::cdr::{ByteOrder, Decode, Decoder, Encode, Encoder, Format};
 use zorb::giop::{
     Addressing, Inbound, Limits, Message, Protocol, ReplyHead, ReplyStatus, Request, RequestHead,
     ResponseFlags, ServiceContexts, Writer, operation_number,
@@ -42,6 +44,22 @@ pub(crate) fn decode<P: Encode + Decode>(payload: P) -> Case {
         black_box(payload);
     })
 }
+
+/// A sequence of 1,024 longs in the other byte order, read: one pass, in which a few are turned around at a time.
+pub(crate) fn swapped() -> Case {
+    let order = if cfg!(target_endian = "little") { ByteOrder::Big } else { ByteOrder::Little };
+    let words = std::iter::once(SWAPPED).chain(0..SWAPPED);
+    let octets: Bytes = words.flat_map(|word| word.swap_bytes().to_ne_bytes()).collect::<Vec<u8>>().into();
+    Box::new(move |_| {
+        let read = Sequence::<u32>::decode(&mut Decoder::new(&octets, order, Format::default()));
+        let read = read.expect("as it was written");
+        assert_eq!(read.last(), Some(&(SWAPPED - 1)));
+        black_box(read);
+    })
+}
+
+/// Longs that are turned around.
+const SWAPPED: u32 = 1024;
 
 /// A null call's request and its reply: written, read, written, read. By `protocol`, with numbers for names where it has them.
 pub(crate) fn there_and_back(protocol: Protocol) -> Case {

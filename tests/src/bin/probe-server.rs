@@ -1,17 +1,18 @@
 //! A server of the probe in a process of its own: for tests that kill it, count its descriptors, or weigh its memory.
 //!
-//! Arguments are `name=value`, the limits under their own names, times in milliseconds. It prints the probe's reference
+//! Arguments are `name=value`, the limits under their own names, times in milliseconds. It prints the probe's reference, with `gallery=1` that of
+//! one who paints too,
 //! and serves until its standard input ends, so it never outlives the test. A panic on any thread aborts it.
 
 use std::io::{self, Read, Write};
-use std::sync::Arc;
+use std::sync::{Arc, Mutex, PoisonError};
 use std::time::Duration;
 
 use rustix::process::{Resource, Rlimit, getrlimit, setrlimit};
 use zorb::server::{ServerLimits, ThreadModel};
-use zorb::{Interface, Orb};
+use zorb::{Call, Interface, Orb, Sequence, SystemException};
 use zorb_tests::servant::Servant;
-use zorb_tests::testing::Probe;
+use zorb_tests::testing::{Gallery, GalleryServant, Probe};
 
 fn main() {
     let default = std::panic::take_hook();
@@ -22,6 +23,7 @@ fn main() {
     raise_descriptors(None);
     let mut limits = ServerLimits::default();
     let mut builder = Orb::builder();
+    let mut with_gallery = false;
     let mut endpoint = "tcp:127.0.0.1:0".to_owned();
     for argument in std::env::args().skip(1) {
         let (name, value) = argument.split_once('=').expect("arguments are name=value");
@@ -39,6 +41,7 @@ fn main() {
                 let (count, octets) = value.split_once('x').expect(name);
                 builder = builder.message_buffers(count.parse().expect(name), octets.parse().expect(name));
             }
+            "gallery" => with_gallery = number() > 0,
             "connections" => limits.connections = number(),
             "requests_per_connection" => limits.requests_per_connection = number(),
             "octets_per_connection" => limits.octets_per_connection = number(),
@@ -57,8 +60,38 @@ fn main() {
     let probe = poa.activate::<Probe>(Arc::new(Servant::new(1))).expect("it can be activated");
     poa.manager().activate().expect("a new adapter");
     println!("{}", orb.object_to_string(Some(probe.as_object())));
+    if with_gallery {
+        let gallery = poa.activate::<Gallery>(Arc::new(Painting::default())).expect("it can be activated");
+        println!("{}", orb.object_to_string(Some(gallery.as_object())));
+    }
     io::stdout().flush().expect("the test reads");
     let _ = io::stdin().read_to_end(&mut Vec::new());
+}
+
+/// Gives one painting to whoever asks for one of its size.
+#[derive(Default)]
+struct Painting(Mutex<Sequence<f64>>);
+
+impl GalleryServant for Painting {
+    fn hang(&self, _: &Call, _: &str, _: Sequence<f64>, _: &str) -> Result<(), SystemException> {
+        Err(zorb_tests::not_served())
+    }
+
+    fn look(&self, _: &Call, _: &str) -> Result<Sequence<f64>, SystemException> {
+        Err(zorb_tests::not_served())
+    }
+
+    fn paint(&self, _: &Call, count: u32) -> Result<Sequence<f64>, SystemException> {
+        let mut painting = self.0.lock().unwrap_or_else(PoisonError::into_inner);
+        if painting.len() != count as usize {
+            *painting = (0..count).map(f64::from).collect();
+        }
+        Ok(painting.clone())
+    }
+
+    fn take_down(&self, _: &Call, _: &str) -> Result<(), SystemException> {
+        Err(zorb_tests::not_served())
+    }
 }
 
 /// As many descriptors as the system allows this process, or `to`.

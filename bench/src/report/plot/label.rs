@@ -10,7 +10,7 @@ pub(super) const SIZE: f64 = 12.0;
 pub(super) const LINE: f64 = 15.0;
 
 /// How wide a text is at most, in pixels at [`SIZE`].
-pub(super) fn width(text: &str) -> f64 {
+pub(in crate::report) fn width(text: &str) -> f64 {
     text.chars().map(character_width).sum::<f64>() * SIZE
 }
 
@@ -28,7 +28,7 @@ fn character_width(character: char) -> f64 {
 }
 
 /// The text cut to a width, with an ellipsis where something is missing.
-pub(super) fn shortened(text: &str, room: f64) -> String {
+pub(in crate::report) fn shortened(text: &str, room: f64) -> String {
     if width(text) <= room {
         return text.to_owned();
     }

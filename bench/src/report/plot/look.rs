@@ -24,6 +24,7 @@ enum Marker {
     Diamond,
     Up,
     Down,
+    Peak,
     Cross,
     Plus,
     Ring,
@@ -63,6 +64,7 @@ const PAINTS: &[(&str, &str, &str)] = &[
 /// The systems of the field in the order in which plots list them, each with its colour and marker.
 const SYSTEMS: &[(&str, usize, Marker)] = &[
     ("raw", 0, Marker::Ring),
+    ("raw-equal", 0, Marker::Peak),
     ("framed", 0, Marker::Frame),
     ("sockets", 0, Marker::Star),
     ("ipc", 1, Marker::Plus),
@@ -134,6 +136,7 @@ impl Look {
             Marker::Diamond => polygon("full", &TURNED),
             Marker::Lozenge => polygon("hollow", &TURNED),
             Marker::Up => polygon("full", &[(0.0, -1.2), (1.2, 0.9), (-1.2, 0.9)]),
+            Marker::Peak => polygon("hollow", &[(0.0, -1.2), (1.2, 0.9), (-1.2, 0.9)]),
             Marker::Down => polygon("full", &[(0.0, 1.2), (1.2, -0.9), (-1.2, -0.9)]),
             Marker::Star => polygon("full", &[(0.0, -1.4), (0.4, 0.0), (0.0, 1.4), (-0.4, 0.0)]),
             Marker::Circle => markup.element("circle").class("full").at("cx", x).at("cy", y).at("r", r).end(),

@@ -8,7 +8,7 @@
 //! Written here and not with a plotting library: those place legends beside the drawing, fix colours while drawing,
 //! and know no labels that make room for each other.
 
-mod label;
+pub(super) mod label;
 mod lines;
 mod look;
 mod rows;

@@ -236,7 +236,7 @@ fn field() -> String {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use zorb_bench::row::Parameters;
+    use zorb_bench::row::{Beside, Parameters};
 
     fn row(figures: Figures, parameters: Parameters) -> Row {
         Row {
@@ -251,6 +251,7 @@ mod tests {
             ratio_to_raw: Some(1.234),
             ratio_low: Some(1.203),
             ratio_high: Some(1.256),
+            beside: Beside::default(),
             parameters,
             command: None,
         }

@@ -14,6 +14,7 @@ mod connections;
 mod cube;
 mod demux;
 mod firstcall;
+pub(crate) mod flames;
 mod images;
 mod paper;
 pub(crate) mod report;

@@ -15,6 +15,7 @@ use zorb_bench::orb::Zorb;
 use zorb_bench::paper::Scenario;
 use zorb_bench::paper::Systems;
 use zorb_bench::pin::Pin;
+use zorb_bench::profile;
 use zorb_bench::raw::Raw;
 use zorb_bench::row::{Figures, Row};
 use zorb_bench::rtt::{self, Plan};
@@ -23,6 +24,7 @@ use zorb_bench::system::{Payload, Transport};
 use zorb_bench::{BenchError, System};
 
 use super::common::{across, crossing, over};
+use super::flames::{Flames, Folder, describe as describe_flames};
 use super::surroundings::{surrounded, tell_if_busy};
 use super::{systems, whitebox};
 use crate::failure::Failure;
@@ -94,8 +96,11 @@ pub(crate) struct Arguments {
     json: bool,
 
     /// Instead: how long each step of zorb's calls takes, and what a call takes that can be counted, on both sides.
-    #[arg(long, conflicts_with_all = ["peers", "calls", "link", "floor", "spinning", "rate"])]
+    #[arg(long, conflicts_with_all = ["peers", "calls", "link", "floor", "spinning", "rate", "to"])]
     probes: bool,
+
+    #[command(flatten)]
+    flames: Flames,
 
     /// With --probes: write the first calls to FILE as a trace that Perfetto opens.
     #[arg(long, requires = "probes", value_name = "FILE")]
@@ -112,6 +117,10 @@ Ctrl-C ends the run and shows what was measured.
 
 Time probes (--probes) have to be built in:
   cargo run --release --features probes -- bench rtt --probes
+
+Flame graphs (--flame DIR) need a program built with frame pointers, and root:
+  RUSTFLAGS=-Cforce-frame-pointers=yes \\
+    cargo run --release --target-dir target/flame -- bench rtt --flame DIR
 
 Examples:
   zorb bench rtt
@@ -165,6 +174,9 @@ pub(crate) fn run(arguments: &Arguments) -> Result<(), Failure> {
         return whitebox::run(&arguments.white_box()?, arguments.json, arguments.trace.as_deref());
     }
     let (plan, systems) = (arguments.plan()?, arguments.peers()?.with(&Zorb));
+    if let Some(folder) = arguments.flames.folder()? {
+        return flames(arguments, &plan, &systems, &folder);
+    }
     tell_if_busy(arguments.json)?;
     let mut outcomes = Vec::new();
     let mut unwritten = Ok(());
@@ -192,6 +204,31 @@ pub(crate) fn run(arguments: &Arguments) -> Result<(), Failure> {
             write!(output, "\n{verdicts}")?;
         }
     }
+    Failure::of_run(ended)
+}
+
+/// Flame graphs in place of times.
+fn flames(
+    arguments: &Arguments,
+    plan: &Plan,
+    systems: &[&dyn System],
+    folder: &Folder<'_>,
+) -> Result<(), Failure> {
+    crossing(arguments.transport, arguments.link.as_ref())?;
+    writeln!(std::io::stdout(), "{}", describe_flames("Round trips").trim_end())?;
+    let patience = Duration::from_secs(arguments.patience);
+    let mut unwritten = Ok(());
+    let ended = surrounded("looking", patience, arguments.link.as_ref(), |lab| {
+        profile::of_calls(systems, (&plan.basis, &plan.payloads), lab, &mut |graph| {
+            if unwritten.is_ok() {
+                lab.progress.aside(&mut || unwritten = folder.write(&graph));
+                if unwritten.is_err() {
+                    lab.stop.request();
+                }
+            }
+        })
+    });
+    unwritten?;
     Failure::of_run(ended)
 }
 
@@ -282,7 +319,7 @@ fn verdicts(plan: &Plan, outcomes: &[Outcome]) -> String {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use zorb_bench::row::Parameters;
+    use zorb_bench::row::{Beside, Parameters};
     use zorb_bench::statistics::Ratio;
     use zorb_bench::system::MessageSizes;
 
@@ -300,6 +337,7 @@ mod tests {
                 ratio_to_raw: None,
                 ratio_low: None,
                 ratio_high: None,
+                beside: Beside::default(),
                 parameters: Parameters::default(),
                 command: None,
             };

@@ -9,7 +9,7 @@ use crate::failure::Failure;
 use crate::sizes::Octets;
 
 /// Every system of our own, the bare socket included. A further one joins here.
-const LOCALS: &[&dyn Local] = &[&Raw::Plain, &Raw::Framed, &Raw::Ipc, &Raw::Spinning, &Zorb];
+const LOCALS: &[&dyn Local] = &[&Raw::Plain, &Raw::Equal, &Raw::Framed, &Raw::Ipc, &Raw::Spinning, &Zorb];
 
 /// A system of our own.
 ///
@@ -95,10 +95,9 @@ mod tests {
         names.sort_unstable();
         names.dedup();
         assert_eq!(names.len(), all);
-        assert!(
-            local("none-such")
-                .is_err_and(|error| error.to_string().ends_with("there are raw, framed, ipc, spin, zorb"))
-        );
+        assert!(local("none-such").is_err_and(|error| {
+            error.to_string().ends_with("there are raw, raw-equal, framed, ipc, spin, zorb")
+        }));
     }
 
     #[test]
@@ -106,7 +105,10 @@ mod tests {
         let found = versions(&["zorb", "tonic", "raw", "zorb"].map(str::to_owned)).unwrap();
         assert_eq!(found.iter().map(|version| version.name()).collect::<Vec<_>>(), ["raw", "zorb", "tonic"]);
         let Err(error) = versions(&["orbix".to_owned()]) else { panic!("orbix is none") };
-        assert!(error.to_string().contains("there are raw, framed, ipc, spin, zorb, zorb-asleep"), "{error}");
+        assert!(
+            error.to_string().contains("there are raw, raw-equal, framed, ipc, spin, zorb, zorb-asleep"),
+            "{error}"
+        );
     }
 
     #[test]

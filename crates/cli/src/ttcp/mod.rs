@@ -23,12 +23,14 @@ use zorb_bench::machine;
 #[cfg(test)]
 use zorb_bench::paper::{Scenario, Systems};
 use zorb_bench::pin::Pin;
+use zorb_bench::profile::Graph;
 use zorb_bench::raw::Raw;
 use zorb_bench::statistics::LEAST_PAIRS;
 use zorb_bench::system::{System, Transport};
-use zorb_bench::ttcp::{Outcome, Plan};
+use zorb_bench::ttcp::{self, Outcome, Plan};
 
 use crate::bench::common::{crossing, over};
+use crate::bench::flames::{Flames, Folder};
 use crate::bench::rtt::print_rows;
 use crate::bench::surroundings::{surrounded, tell_if_busy};
 use crate::bench::systems;
@@ -61,12 +63,14 @@ enum Half {
 ///
 /// For each type and buffer size the versions take turns; each turn's time over that of the bare socket in the same
 /// round gives a ratio. Shown are the rate until all was confirmed, the rate at which the sender got rid of it, processor
-/// seconds for each GiB on both sides, and the median ratio with its 95 % bootstrap interval.
+/// seconds for each GiB on both sides, and the median ratio with its 95 % bootstrap interval. A second table has the ratios of both sides'
+/// processor time, and of times to raw-equal.
 #[derive(Debug, Args)]
 #[command(after_help = RUN_HELP)]
 struct RunArguments {
-    /// Versions: raw, framed, ipc, zorb; omniorb, jacorb, tirpc, tirpc-opaque, tonic, capnp, sockets.
-    #[arg(long, value_delimiter = ',', default_value = "raw,framed,ipc,zorb", value_name = "NAMES")]
+    /// Versions: raw, raw-equal, framed, ipc, zorb; omniorb, jacorb, tirpc, tirpc-opaque, tonic, capnp, sockets. Default: our own; raw-equal
+    /// by TCP only.
+    #[arg(long, value_delimiter = ',', value_name = "NAMES")]
     versions: Vec<String>,
 
     /// The version that ratios are to.
@@ -90,18 +94,25 @@ struct RunArguments {
     profile: bool,
 
     #[command(flatten)]
+    flames: Flames,
+
+    #[command(flatten)]
     floods: Floods,
 }
 
 const RUN_HELP: &str = "\
-Versions: raw is a plain loop of write and read, framed puts a head before each
-buffer as a message has it, ipc is raw through typed handles, zorb calls oneway
-operations, zorb-buffered sends 64 of them at a time; zorb-tcp, zorb-unix,
+Versions: raw is a plain loop of write and read, raw-equal the same over sockets
+told what zorb tells its own (receive timeouts, congestion control of bulk within
+the machine), framed puts a head before each buffer as a message has it, ipc is
+raw through typed handles, zorb calls oneway operations, zorb-buffered sends 64 of them at a time; zorb-tcp, zorb-unix,
 zorb-shm:RING and zorb-shm:RING+COUNTxSLAB, such as zorb-shm:128K+4x1M, are zorb
 over another way; the others are peers, built by bench/peers/build NAME.
 A ratio has an interval from 20 repetitions on, and there is none for --pin
 none: unpinned processes move between two regimes.
-With --profile there are no rates: looking slows all versions.
+With --profile there are no rates: looking slows all versions. With --flame DIR
+there are flame graphs too, of a program built with frame pointers:
+RUSTFLAGS=-Cforce-frame-pointers=yes cargo build --release --target-dir
+target/flame
 Ctrl-C ends the run and shows what was measured.
 
 Examples:
@@ -194,16 +205,21 @@ impl Arguments {
         };
         let kind = if *profile { Scenario::Profiles } else { Scenario::Floods };
         let flood = |versions| kind(floods.plan(*transport, *pin), Systems(versions));
-        Some(systems::versions(versions).map(|versions| (flood(versions), link.clone())))
+        let versions = versions_or_own(versions.clone(), *transport);
+        Some(systems::versions(&versions).map(|versions| (flood(versions), link.clone())))
     }
 }
 
 pub(crate) fn run(arguments: Arguments) -> Result<(), Failure> {
     match arguments.half {
         Half::Recv(arguments) => recv::run(&arguments),
-        Half::Run(RunArguments { versions, floor, transport, pin, link, profile, floods }) => {
+        Half::Run(RunArguments { versions, floor, transport, pin, link, profile, flames, floods }) => {
+            if flames.to.is_some() && !profile {
+                return Err(Failure::usage("--flame goes with --profile: with graphs there are no rates"));
+            }
+            let folder = flames.folder()?;
             crossing(transport, link.as_ref())?;
-            let mut versions = systems::versions(&versions)?;
+            let mut versions = systems::versions(&versions_or_own(versions, transport))?;
             versions.sort_by_key(|version| version.name() != floor);
             let plan = Plan { floor: systems::version(&floor)?.name(), ..floods.plan(transport, pin) };
             let place = match pin {
@@ -213,7 +229,7 @@ pub(crate) fn run(arguments: Arguments) -> Result<(), Failure> {
             };
             let entries = versions.into_iter().map(Entry::here).collect();
             let what = if profile { What::Functions } else { What::Rates };
-            measure(what, entries, plan, link.as_ref(), place, &floods)
+            measure((what, folder.as_ref()), entries, plan, link.as_ref(), place, &floods)
         }
         Half::Send(SendArguments { receivers, pin, floods }) => {
             let mut entries = receivers.iter().map(|text| receiver(text)).collect::<Result<Vec<_>, _>>()?;
@@ -222,8 +238,20 @@ pub(crate) fn run(arguments: Arguments) -> Result<(), Failure> {
                 Pin::Same | Pin::Split => "to elsewhere, the sender on one processor",
                 Pin::None => "to elsewhere, not pinned",
             };
-            measure(What::Rates, entries, floods.plan(Transport::Tcp, pin), None, place, &floods)
+            measure((What::Rates, None), entries, floods.plan(Transport::Tcp, pin), None, place, &floods)
         }
+    }
+}
+
+/// The versions that were named; without any, our own that differ over this transport.
+fn versions_or_own(named: Vec<String>, transport: Transport) -> Vec<String> {
+    let own: &[&str] = match transport {
+        Transport::Tcp => &["raw", "raw-equal", "framed", "ipc", "zorb"],
+        _ => &["raw", "framed", "ipc", "zorb"],
+    };
+    match named.is_empty() {
+        true => own.iter().map(|&name| name.to_owned()).collect(),
+        false => named,
     }
 }
 
@@ -281,8 +309,6 @@ impl Floods {
     }
 }
 
-/// Measures, and hands on each type and size.
-type Run = fn(Vec<Entry>, &Plan, &Lab, &mut (dyn FnMut(Outcome) + Send)) -> Result<Vec<String>, BenchError>;
 type Describe = fn(&Plan, &str) -> String;
 
 /// What of floods is asked for.
@@ -294,7 +320,7 @@ enum What {
 }
 
 fn measure(
-    what: What,
+    (what, folder): (What, Option<&Folder<'_>>),
     entries: Vec<Entry<'static>>,
     plan: Plan,
     link: Option<&Spec>,
@@ -308,9 +334,10 @@ fn measure(
     // Rows are there for whoever ends the run, whatever the measuring thread did last.
     let report = || -> MutexGuard<Report> { kept.lock().unwrap_or_else(PoisonError::into_inner) };
     let mut unwritten = Ok(());
-    let (run, describe): (Run, Describe) = match what {
-        What::Rates => (zorb_bench::ttcp::run, describe),
-        What::Functions => (zorb_bench::profile::run, profile::describe),
+    let mut undrawn = Ok(());
+    let describe: Describe = match what {
+        What::Rates => describe,
+        What::Functions => profile::describe,
     };
     let ended = surrounded("flooding", Duration::from_secs(floods.patience), link, |lab| {
         if !floods.json {
@@ -328,7 +355,7 @@ fn measure(
             });
         };
         stopping::heeding(&lab.stop, abandon, || {
-            run(entries, &plan, lab, &mut |mut outcome| {
+            let mut finished = |mut outcome: Outcome| {
                 over(lab.link, &mut outcome.rows);
                 let mut outcome = Some(outcome);
                 lab.progress.aside(&mut || {
@@ -339,10 +366,23 @@ fn measure(
                 if unwritten.is_err() {
                     lab.stop.request();
                 }
-            })
+            };
+            match (what, folder) {
+                (What::Rates, _) => ttcp::run(entries, &plan, lab, &mut finished),
+                (What::Functions, None) => zorb_bench::profile::run(entries, &plan, lab, &mut finished),
+                (What::Functions, Some(folder)) => {
+                    let mut draw = |graph: Graph| {
+                        if undrawn.is_ok() {
+                            lab.progress.aside(&mut || undrawn = folder.write(&graph));
+                        }
+                    };
+                    zorb_bench::profile::run_with_graphs(entries, &plan, lab, &mut draw, &mut finished)
+                }
+            }
         })
     });
     unwritten?;
+    undrawn?;
     // What is left, also of a run that has failed.
     report().print()?;
     Failure::of_run(ended)
@@ -403,6 +443,13 @@ impl Report {
         let mut output = std::io::stdout().lock();
         let table = table::layout(&outcomes);
         write!(output, "\n{}\n{table}{}", first.flood.element, table::footnote(&outcomes))?;
+        if let Some(beside) = table::beside(&outcomes) {
+            write!(output, "\n{beside}")?;
+        }
+        let verdicts = table::verdicts(&outcomes, ttcp::is_paced());
+        if !verdicts.is_empty() {
+            write!(output, "\n{verdicts}")?;
+        }
         output.flush()
     }
 }
@@ -410,6 +457,16 @@ impl Report {
 #[cfg(test)]
 mod tests {
     use super::*;
+
+    #[test]
+    fn the_floor_with_zorbs_options_is_measured_where_they_differ() {
+        let versions = |named: &[&str], transport| {
+            versions_or_own(named.iter().map(|&name| name.to_owned()).collect(), transport).join(",")
+        };
+        assert_eq!(versions(&[], Transport::Tcp), "raw,raw-equal,framed,ipc,zorb");
+        assert_eq!(versions(&[], Transport::Unix), "raw,framed,ipc,zorb");
+        assert_eq!(versions(&["raw", "zorb"], Transport::Tcp), "raw,zorb");
+    }
 
     #[test]
     fn receivers_are_recognised() {
@@ -421,6 +478,6 @@ mod tests {
         assert_eq!(of("ipc=10.0.0.2:5001").unwrap().0, "ipc");
         assert_eq!(of("tonic=10.0.0.2:5001").unwrap().0, "tonic");
         assert!(of("raw=there").unwrap_err().to_string().contains("\"there\" is neither"));
-        assert!(of("orbix=10.0.0.2:1").unwrap_err().to_string().contains("there are raw, framed"));
+        assert!(of("orbix=10.0.0.2:1").unwrap_err().to_string().contains("there are raw, raw-equal, framed"));
     }
 }

@@ -33,8 +33,13 @@ pub(super) struct Arguments {
     #[arg(long, value_parser = listen_address, default_value = "127.0.0.1", value_name = "ADDR[:PORT]")]
     listen: SocketAddr,
 
-    /// Versions to receive: raw, framed, ipc, zorb, and peers.
-    #[arg(long, value_delimiter = ',', default_value = "raw,framed,ipc,zorb", value_name = "NAMES")]
+    /// Versions to receive: raw, raw-equal, framed, ipc, zorb, and peers.
+    #[arg(
+        long,
+        value_delimiter = ',',
+        default_value = "raw,raw-equal,framed,ipc,zorb",
+        value_name = "NAMES"
+    )]
     versions: Vec<String>,
 
     /// Keep the receivers on one processor (split: the other than a sender here would have; same: that one) or

@@ -1,7 +1,9 @@
 //! The table of one type's figures.
 
-use zorb_bench::row::{Figures, Row};
-use zorb_bench::ttcp::Outcome;
+use zorb_bench::System;
+use zorb_bench::raw::Raw;
+use zorb_bench::row::{Compared, Figures, Row};
+use zorb_bench::ttcp::{self, Judged, Outcome};
 
 use crate::table::{Table, octets};
 
@@ -22,6 +24,50 @@ pub(super) fn layout(outcomes: &[Outcome]) -> Table {
         }
     }
     table
+}
+
+/// The same sizes and systems with the other ratios of their turns, if there are any.
+pub(super) fn beside(outcomes: &[Outcome]) -> Option<Table> {
+    let rows = || outcomes.iter().flat_map(|outcome| &outcome.rows);
+    let processor = rows().any(|row| row.beside.processor().is_some());
+    let equal = rows().any(|row| row.beside.equal().is_some());
+    let mut heads = vec!["buffer", "<version"];
+    heads.extend(processor.then_some(["CPU ratio", "<95 % interval"]).into_iter().flatten());
+    heads.extend(equal.then_some(["to equal", "<95 % interval"]).into_iter().flatten());
+    let mut table = Table::new(&heads);
+    for outcome in outcomes {
+        let mut buffer = octets(outcome.flood.octets);
+        for row in outcome.rows.iter().filter(|row| !is_floor(row)) {
+            let mut cells = vec![std::mem::take(&mut buffer), row.system.clone()];
+            cells.extend(processor.then(|| compared(row.beside.processor())).into_iter().flatten());
+            cells.extend(equal.then(|| compared(row.beside.equal())).into_iter().flatten());
+            table.row(cells);
+        }
+    }
+    (processor || equal).then_some(table)
+}
+
+fn compared(compared: Option<Compared>) -> [String; 2] {
+    let Some(Compared { median, interval }) = compared else { return [String::new(), String::new()] };
+    let interval = interval.map(|(low, high)| format!("{low:.3} - {high:.3}"));
+    [format!("{median:.3}"), interval.unwrap_or_else(|| "not resolved".to_owned())]
+}
+
+/// One line for each ratio that has a target and an interval. `paced`: the system paces what sockets send within the machine.
+pub(super) fn verdicts(outcomes: &[Outcome], paced: bool) -> String {
+    let rows = outcomes.iter().flat_map(|outcome| outcome.rows.iter().map(|row| (row, &outcome.flood)));
+    let judged = rows.flat_map(|(row, flood)| {
+        ttcp::judged(row, flood, paced).into_iter().map(move |judged| (row, judged))
+    });
+    let line = |(row, Judged { target, ratio, of }): (&Row, Judged)| {
+        let (buffer, most) = (octets(row.size), target.0);
+        format!("{}, {buffer}: at most {most:.2} times {of}: {}\n", row.system, target.judge(&ratio))
+    };
+    judged.map(line).collect()
+}
+
+fn is_floor(row: &Row) -> bool {
+    row.system == row.parameters.floor.as_deref().unwrap_or(Raw::Plain.name())
 }
 
 /// What a mark in the tables means; empty if there is none.
@@ -49,7 +95,7 @@ fn figures(figures: &Figures) -> Vec<String> {
 /// The floor has none to itself.
 fn ratio(row: &Row) -> Vec<String> {
     match (row.ratio_to_raw, row.ratio()) {
-        _ if row.system == row.parameters.floor.as_deref().unwrap_or("raw") => Vec::new(),
+        _ if is_floor(row) => Vec::new(),
         (Some(_), Some(ratio)) => {
             vec![format!("{:.3}", ratio.median), format!("{:.3} - {:.3}", ratio.low, ratio.high)]
         }
@@ -70,7 +116,7 @@ fn three_figures(value: f64) -> String {
 mod tests {
     use super::*;
     use zorb_bench::flood::{Element, Flood};
-    use zorb_bench::row::Parameters;
+    use zorb_bench::row::{Beside, Parameters};
     use zorb_bench::statistics::Ratio;
 
     fn row(system: &str) -> Row {
@@ -92,6 +138,7 @@ mod tests {
             ratio_to_raw: None,
             ratio_low: None,
             ratio_high: None,
+            beside: Beside::default(),
             parameters: Parameters::default(),
             command: None,
         }
@@ -118,5 +165,35 @@ mod tests {
             lines[3].ends_with("1.234  not resolved") || lines[3].ends_with("1.235  not resolved"),
             "{text}"
         );
+    }
+
+    #[test]
+    fn other_ratios_have_a_table_and_targets_a_line() {
+        let flood = Flood { element: Element::Octet, octets: 1 << 20, count: 4 };
+        let mut zorb = row("zorb");
+        zorb.set_ratio(Some(Ratio { median: 0.5, low: 0.49, high: 0.51 }));
+        zorb.size = flood.octets;
+        zorb.beside.set_processor(Some(Compared { median: 1.04, interval: Some((1.02, 1.06)) }));
+        zorb.beside.set_equal(Some(Compared { median: 1.2, interval: Some((1.15, 1.25)) }));
+        let mut equal = row("raw-equal");
+        equal.beside.set_processor(Some(Compared { median: 0.9, interval: None }));
+        let outcomes = [Outcome { flood, rows: vec![row("raw"), equal, zorb] }];
+        let table = beside(&outcomes).expect("there are others");
+        assert!(table.width() <= 80, "{table}");
+        let text = table.to_string();
+        let lines: Vec<_> = text.lines().collect();
+        assert!(lines[1].starts_with(" 1 MiB") && lines[1].contains("0.900  not resolved"), "{text}");
+        assert!(
+            lines[2].contains("1.040  1.020 - 1.060") && lines[2].ends_with("1.200  1.150 - 1.250"),
+            "{text}"
+        );
+        assert_eq!(
+            verdicts(&outcomes, true),
+            "zorb, 1 MiB: at most 1.03 times raw-equal's time: missed\n\
+             zorb, 1 MiB: at most 0.67 times raw's time: met\n\
+             zorb, 1 MiB: at most 1.05 times raw's processor time: met\n"
+        );
+        assert_eq!(verdicts(&outcomes, false).lines().count(), 2, "nothing is paced");
+        assert!(beside(&[Outcome { flood, rows: vec![row("raw"), row("zorb")] }]).is_none());
     }
 }

@@ -3,7 +3,7 @@
 use std::collections::BTreeMap;
 use std::time::Duration;
 
-use zorb_cdr::Version;
+use zorb_cdr::{AtBound, Version};
 
 use super::{InitialSource, OrbBuilder};
 use crate::policy::Policies;
@@ -40,6 +40,10 @@ pub struct Chosen {
     pub largest_message: usize,
     /// Octets that large messages hold at most, all together.
     pub message_memory: Option<usize>,
+    /// Octets of messages that values read in place keep alive at most.
+    pub kept_memory: usize,
+    /// What happens to values that would keep more.
+    pub kept_memory_at_bound: AtBound,
     /// How many buffers for large messages are made beforehand, and octets of each.
     pub message_buffers: Option<(usize, usize)>,
     /// Octets of messages that wait for one shared connection.
@@ -90,6 +94,8 @@ impl OrbBuilder {
             fragment_size: self.server.fragment_size,
             largest_message: self.client.message_limits.max_message,
             message_memory: self.message_memory,
+            kept_memory: self.kept_memory,
+            kept_memory_at_bound: self.kept_memory_at_bound,
             message_buffers: self.message_buffers,
             waiting_octets: self.client.outbox,
             private_connections: self.client.private_connections,

@@ -32,28 +32,34 @@ impl Loopback {
         Loopback::Instead(name.into().into())
     }
 
+    /// What a connection with this algorithm is told; `None`: nothing.
+    pub(super) fn instead_of(&self, algorithm: &str) -> Option<&Arc<str>> {
+        match self {
+            Loopback::Instead(name) if algorithm.starts_with("bbr") => Some(name),
+            _ => None,
+        }
+    }
+
     /// A channel over a connection that is told before it first carries much, if it is one of this machine's. Two system calls then.
     pub(super) fn channel(&self, stream: TcpStream, peer: Endpoint) -> StreamChannel<Tcp> {
         let is_within = matches!(self, Loopback::Instead(_)) && is_within(&stream);
         let channel = StreamChannel::new(stream, peer);
         match self {
-            Loopback::Instead(name) if is_within => {
-                let name = name.clone();
-                channel.before_bulk(move |stream| tell(stream, &name))
+            Loopback::Instead(_) if is_within => {
+                let loopback = self.clone();
+                channel.before_bulk(move |stream| loopback.tell(stream))
             }
             _ => channel,
         }
     }
-}
 
-fn tell(stream: &TcpStream, name: &Arc<str>) {
-    let paces = stream.option::<CongestionControl>().is_ok_and(|found| found.0.starts_with("bbr"));
-    if !paces {
-        return;
-    }
-    if let Err(error) = stream.set(CongestionControl(name.to_string().into())) {
-        // It works as it is.
-        tracing::debug!(%error, "a connection within this machine keeps the system's congestion control");
+    fn tell(&self, stream: &TcpStream) {
+        let Ok(found) = stream.option::<CongestionControl>() else { return };
+        let Some(name) = self.instead_of(&found.0) else { return };
+        if let Err(error) = stream.set(CongestionControl(name.to_string().into())) {
+            // It works as it is.
+            tracing::debug!(%error, "a connection within this machine keeps the system's congestion control");
+        }
     }
 }
 

@@ -31,7 +31,7 @@ struct OnBulk<F: StreamFamily> {
 }
 
 /// Octets of what is sent at once that are much.
-const MUCH: usize = 64 << 10;
+pub(super) const MUCH: usize = 64 << 10;
 
 impl<F: StreamFamily> StreamChannel<F> {
     pub(super) fn new(stream: Stream<F>, peer: Endpoint) -> Self {

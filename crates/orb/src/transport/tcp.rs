@@ -103,6 +103,16 @@ impl Tcp {
         self
     }
 
+    /// Octets that are sent at once from which on a connection within this machine is told of
+    /// [another algorithm](Self::loopback_congestion_control), once.
+    pub const BULK: usize = super::stream::MUCH;
+
+    /// What a connection within this machine that has this algorithm is told before it first carries [`Tcp::BULK`]; `None`: nothing. So that
+    /// what is measured beside an ORB can have the same options.
+    pub fn loopback_instead_of(&self, algorithm: &str) -> Option<String> {
+        self.loopback().instead_of(algorithm).map(|name| name.to_string())
+    }
+
     /// What connections within this machine are told: nothing, where all were told something.
     fn loopback(&self) -> Loopback {
         match self.tuning.congestion_control {
