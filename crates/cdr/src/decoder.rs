@@ -138,7 +138,7 @@ impl<'a> Decoder<'a> {
             phase: first.phase & 7,
             later: body.later(),
             left_later: body.later().iter().map(|segment| segment.octets.len()).sum(),
-            ..Self::build(&first.octets, Owner::Octets(&first.octets), body.order, format)
+            ..Self::build(first.octets.shown(), Owner::Octets(&first.octets), body.order, format)
         }
     }
 

@@ -105,7 +105,7 @@ impl Memory {
         }
     }
 
-    /// The `length` octets from `at` on, which keep all of the memory. Such as it does not hold are none.
+    /// The `length` octets from `at` on, which keep all of the memory. Who reads such as it does not hold panics.
     #[inline]
     pub fn octets(&self, at: usize, length: usize) -> Octets {
         debug_assert!(at + length <= self.len(), "{length} octets at {at} of {}", self.len());
@@ -153,6 +153,13 @@ impl Octets {
     #[inline]
     pub const fn len(&self) -> usize {
         self.length
+    }
+
+    /// The octets, for who may not look at them: nothing is left of this then, where a slice that may panic would be made all the same.
+    #[inline(always)]
+    pub(crate) fn shown(&self) -> &[u8] {
+        let from = self.memory.get(self.at..);
+        from.and_then(|from| from.get(..self.length)).unwrap_or_default()
     }
 
     /// Whether there are none.
@@ -226,8 +233,7 @@ impl Deref for Octets {
 
     #[inline]
     fn deref(&self) -> &[u8] {
-        let from = self.memory.get(self.at..);
-        from.and_then(|from| from.get(..self.length)).unwrap_or_default()
+        &self.memory[self.at..self.at + self.length]
     }
 }
 

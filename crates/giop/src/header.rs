@@ -93,7 +93,7 @@ impl Header {
 
     /// The same as three words: what the protocol and the message are, and the size.
     #[inline]
-    pub(crate) const fn to_words(&self) -> [[u8; 4]; 3] {
+    pub(crate) const fn to_words(self) -> [[u8; 4]; 3] {
         let [g, i, o, p, major, minor, flags, message, a, b, c, d] = self.to_octets();
         [[g, i, o, p], [major, minor, flags, message], [a, b, c, d]]
     }

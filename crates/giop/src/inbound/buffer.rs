@@ -38,6 +38,8 @@ const EARNED_BY_EACH_OCTET: usize = 256;
 /// What one connection has received and nobody has taken yet: a [`Parser`](crate::Parser) reads it from the front.
 pub struct ReceiveBuffer {
     memory: Memory,
+    /// Octets of the memory: asked for several times in a call, and so at hand.
+    limit: usize,
     base: usize,
     start: usize,
     end: usize,
@@ -58,6 +60,7 @@ impl ReceiveBuffer {
     pub(crate) fn new(ordinary: usize, first_grant: usize) -> Self {
         Self {
             memory: Memory::new(),
+            limit: 0,
             base: 0,
             start: 0,
             end: 0,
@@ -124,7 +127,7 @@ impl ReceiveBuffer {
     pub(super) fn part_with_storage(&mut self) {
         if self.start == self.end && self.capacity() > self.ordinary {
             self.memory = Memory::new();
-            (self.base, self.start, self.end) = (0, 0, 0);
+            (self.limit, self.base, self.start, self.end) = (0, 0, 0, 0);
         }
     }
 
@@ -187,7 +190,7 @@ impl ReceiveBuffer {
     /// Says that the first `n` octets of the last [`space`](Self::space) now hold what arrived.
     #[inline]
     pub(crate) fn received(&mut self, n: usize) {
-        self.end = self.memory.len().min(self.end.saturating_add(n));
+        self.end = self.limit.min(self.end.saturating_add(n));
     }
 
     /// Begins anew with ordinary memory, without what is unparsed.
@@ -217,7 +220,7 @@ impl ReceiveBuffer {
     /// Octets from `base` to the end of the memory.
     #[inline]
     fn capacity(&self) -> usize {
-        self.memory.len() - self.base
+        self.limit - self.base
     }
 
     /// Makes memory that only we see, with an aligned start for what is unparsed, and room behind it.
@@ -308,7 +311,7 @@ impl ReceiveBuffer {
             octets[base..end].copy_from_slice(pending);
         }
         copied(pending.len());
-        self.memory = memory;
+        (self.limit, self.memory) = (memory.len(), memory);
         (self.base, self.start, self.end) = (base, base, end);
     }
 

@@ -36,6 +36,9 @@ use crate::server::request::{Call, ServerRequest, invoke, run};
 use crate::skeleton::{Operation, Servant};
 use crate::upcall;
 
+/// An object, and its request counted in.
+type Found = (Arc<ActiveObject>, Counted);
+
 impl Adapters {
     /// Serves a request in this thread, hands it to the thread that must, or keeps it until its manager lets it through.
     #[inline]
@@ -59,7 +62,7 @@ impl Adapters {
 
     /// Finds the object by its key, if nothing stands in its way, and has it remembered where that is of use.
     #[inline(never)]
-    fn find(request: &ServerRequest) -> Option<((Arc<ActiveObject>, Counted), Range<usize>)> {
+    fn find(request: &ServerRequest) -> Option<(Found, Range<usize>)> {
         let adapters = request.call().orb().adapters();
         let key = request.object_key();
         let parsed = Key::parse(key);
@@ -86,7 +89,7 @@ impl Adapters {
 
     /// The object, if nothing stands in its way.
     #[inline(always)]
-    fn quick(&self, key: &Key<'_>, id: &[u8]) -> Option<(Arc<ActiveObject>, Counted)> {
+    fn quick(&self, key: &Key<'_>, id: &[u8]) -> Option<Found> {
         let found = self.shared.with_adapter(key, |adapter| {
             if adapter.policies.thread != ThreadPolicy::OrbControlled {
                 return None;

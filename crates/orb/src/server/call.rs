@@ -262,7 +262,7 @@ impl Remote {
         let owed = response.0 & 3 == ResponseFlags::WITH_TARGET.0;
         self.octets = u32::try_from(body.len()).unwrap_or(u32::MAX);
         // There was neither, so that nothing is to be dropped.
-        mem::forget(mem::replace(&mut self.source, Some(source)));
+        mem::forget(self.source.replace(source));
         mem::forget(mem::replace(&mut self.body, body));
         (self.version, self.id, self.response) = (version, id, response);
         (self.owed, self.oneway) = (owed, !owed);

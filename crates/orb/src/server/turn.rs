@@ -33,7 +33,8 @@ pub(super) struct Turn {
     /// What the keeper saw last.
     seen: AtomicU64,
     /// Requests that were received behind the one that runs, and are run by the same thread; the next one is the last.
-    behind: Mutex<Option<Vec<ServerRequest>>>,
+    #[allow(clippy::box_collection, reason = "most turns have none, and end without a call")]
+    behind: Mutex<Option<Box<Vec<ServerRequest>>>>,
 }
 
 /// Which upcall it is that ends.
@@ -67,7 +68,7 @@ impl Turn {
             self.connection.hold_replies();
         }
         requests.reverse();
-        *self.behind.lock() = Some(requests);
+        *self.behind.lock() = Some(Box::new(requests));
     }
 
     /// The next of them.
@@ -79,7 +80,7 @@ impl Turn {
     pub(super) fn hand_on(&self) -> impl Iterator<Item = ServerRequest> + use<> {
         let rest = mem::take(&mut *self.behind.lock());
         self.connection.release_replies();
-        rest.into_iter().flatten().rev()
+        rest.into_iter().flat_map(|rest| *rest).rev()
     }
 
     /// The reader is about to run upcalls.
