@@ -211,7 +211,7 @@ impl Picture<'_> {
 
 /// A function's name without its crate, generic parameters and outer modules: what fits into a box.
 fn short(name: &str) -> String {
-    let name = name.strip_prefix('<').and_then(|rest| implementor(rest)).unwrap_or_else(|| name.to_owned());
+    let name = name.strip_prefix('<').and_then(implementor).unwrap_or_else(|| name.to_owned());
     let mut plain = String::new();
     let mut depth = 0_usize;
     // The arrow of a function's type closes nothing.
