@@ -62,6 +62,7 @@ mod frames;
 mod frames_to_groups;
 mod futures;
 mod groups;
+mod in_place;
 mod interceptors;
 mod invocation;
 mod joint;

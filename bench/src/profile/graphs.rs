@@ -191,31 +191,27 @@ fn called_from(stack: &[u64]) -> impl Iterator<Item = u64> {
     stack.iter().enumerate().map(|(at, &address)| if at == 0 { address } else { address - 1 })
 }
 
-/// Where what is measured begins: what lies below is this program's own way there, or a thread's.
+/// Where what is measured begins: what lies below is this program's own way there, or that of the standard library's to a thread's function.
 fn beginning(functions: &[Function]) -> usize {
-    let begins = |name: &str| {
-        ["::round_trip", ">::flood", "::flood::Sender::send", "RawClient<S>::send"]
-            .iter()
-            .any(|part| name.contains(part))
+    const MEASURED: [&str; 2] = ["::round_trip", "::flood"];
+    const THREAD: &str = "__rust_begin_short_backtrace";
+    const BELOW: [&str; 8] =
+        ["std::", "core::", "alloc::", "<core::", "<alloc::", "<std::", "no name, in ", "stubs of calls"];
+    let is_measured = |name: &str| MEASURED.iter().any(|end| name.ends_with(end));
+    if let Some(at) = functions.iter().position(|function| is_measured(&function.name)) {
+        return at;
+    }
+    // A closure's name has no module where a compiler has put it into its caller.
+    let is_below = |name: &str| {
+        BELOW.iter().any(|part| name.starts_with(part))
+            || ["main", "_start", "start_thread", "clone3", "call_once"]
+                .iter()
+                .any(|other| name.starts_with(other))
+            || name.starts_with("{closure")
     };
-    let measured = functions.iter().position(|function| begins(&function.name));
-    let below = |name: &str| {
-        let parts = [
-            "std::",
-            "core::",
-            "alloc::",
-            "<core::",
-            "<alloc::",
-            "<std::",
-            "__rust",
-            "no name, in ",
-            "stubs of calls",
-        ];
-        parts.iter().any(|part| name.starts_with(part))
-            || ["main", "_start", "start_thread", "clone3"].contains(&name)
-    };
-    let of_thread = || functions.iter().position(|function| !below(&function.name)).unwrap_or(0);
-    measured.unwrap_or_else(of_thread)
+    let thread = functions.iter().rposition(|function| function.name.contains(THREAD)).map_or(0, |at| at + 1);
+    let above = functions[thread..].iter().position(|function| !is_below(&function.name));
+    above.map_or(0, |at| thread + at)
 }
 
 #[cfg(test)]
@@ -240,6 +236,15 @@ mod tests {
             "std::io::x",
         ];
         assert_eq!(beginning(&functions(&server)), 3);
+        let inlined = [
+            "{closure#1}",
+            "catch_unwind<i32>",
+            "__rust_begin_short_backtrace<a, b>",
+            "{closure#0}",
+            "call_once",
+            "work",
+        ];
+        assert_eq!(beginning(&functions(&inlined)), 5);
         assert_eq!(beginning(&functions(&["std::a"])), 0, "nothing is lost");
         assert_eq!(beginning(&[]), 0);
     }

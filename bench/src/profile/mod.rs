@@ -117,7 +117,7 @@ fn profile(
         if let Some(drawn) = &mut drawn {
             let what = format!("{} {}", asked.element, octets_text(asked.octets));
             let graphs = graphs::graphs(contest, at, samples, &bounds, ["sender", "receiver"], &what)?;
-            graphs.into_iter().flatten().for_each(|graph| drawn(graph));
+            graphs.into_iter().flatten().for_each(&mut **drawn);
         }
         let system = contest.system(at);
         for (side, functions) in sides.into_iter().flatten() {

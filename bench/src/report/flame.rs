@@ -211,10 +211,11 @@ impl Picture<'_> {
 
 /// A function's name without its crate, generic parameters and outer modules: what fits into a box.
 fn short(name: &str) -> String {
-    let name = name.strip_prefix('<').and_then(|rest| implementor(rest)).unwrap_or_else(|| name.to_owned());
+    let name = name.strip_prefix('<').and_then(implementor).unwrap_or_else(|| name.to_owned());
     let mut plain = String::new();
     let mut depth = 0_usize;
-    for letter in name.chars() {
+    // The arrow of a function's type closes nothing.
+    for letter in name.replace("->", "").chars() {
         match letter {
             '<' => depth += 1,
             '>' if depth > 0 => depth -= 1,
@@ -312,6 +313,7 @@ mod tests {
             ("zorb_orb::object::invoke::travel::{{closure}}", "invoke::travel (closure)"),
             ("zorb_cdr::encoder::Encoder::octets::<alloc::vec::Vec<u8>>", "Encoder::octets"),
             ("<&mut a::B<c::D> as core::ops::Fn<(u8,)>>::call", "mut a::B::call"),
+            ("invoke<a::B, fn(&c::D) -> core::result::Result<(), e::F>>", "invoke"),
             ("tcp_sendmsg", "tcp_sendmsg"),
             ("<", "<"),
         ] {
