@@ -59,6 +59,7 @@ mod fixed;
 mod format;
 pub mod fuzz;
 mod memory;
+mod run;
 mod scalar;
 mod sequence;
 mod text;
@@ -80,6 +81,7 @@ pub use error::{DecodeError, DecodeErrorKind, EncodeError, EncodeErrorKind, chec
 pub use fixed::{Fixed, FixedError};
 pub use format::{ByteOrder, CodeSet, CodeSets, Format, Version};
 pub use memory::{Home, Memory, Octets};
+pub use run::{ElementType, Run};
 pub use scalar::{Char, LongDouble, WChar};
 pub use sequence::{Sequence, VIEW_FROM};
 pub use tiling::Padding;
@@ -92,7 +94,7 @@ pub use valuetype::{State, read_value, write_value};
 pub use text::{check_string_bound, check_wstring_bound};
 
 #[doc(hidden)]
-pub use element::{are_clean, load_sized, octets, view, view_mut};
+pub use element::{are_clean, load_sized, octets, octets_mut, view, view_mut};
 #[doc(hidden)]
 pub use tiling::Layout;
 
