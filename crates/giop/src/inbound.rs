@@ -24,6 +24,8 @@
 
 mod buffer;
 mod cursor;
+mod diversion;
+mod diverted;
 mod giop;
 mod heads;
 mod pieces;
@@ -32,6 +34,7 @@ mod storage;
 mod usual;
 
 pub use buffer::ReceiveBuffer;
+pub use diversion::{Begun, BeginsToCome};
 pub(crate) use giop::GiopParser;
 pub use storage::Storage;
 
@@ -39,6 +42,8 @@ use alloc::boxed::Box;
 use alloc::sync::Arc;
 
 use bytes::Bytes;
+use diverted::Diverted;
+use giop::Offering;
 use pieces::Pieces;
 use zorb_cdr::Version;
 
@@ -55,6 +60,7 @@ pub struct Inbound {
     buffer: ReceiveBuffer,
     reading: Reading,
     protocol: Option<Protocol>,
+    offering: Offering,
 }
 
 /// What reads the connection. Those known by name are any other's equals, but their usual messages are read where the caller
@@ -67,6 +73,8 @@ enum Reading {
     Undecided(Arc<[Protocol]>),
     /// A message of GIOP's of which some is not in the buffer, and what reads the next one.
     Pieces(Box<Pieces>),
+    /// A message of GIOP's of which a part is received elsewhere.
+    Diverted(Box<Diverted>),
     /// Nothing any more.
     Failed(ProtocolError),
 }
@@ -105,7 +113,7 @@ impl Inbound {
 
     fn with(reading: Reading, protocol: Option<Protocol>, limits: Limits) -> Self {
         let buffer = ReceiveBuffer::new(limits.receive_buffer, limits.first_grant);
-        Self { limits, usual: limits, buffer, reading, protocol }
+        Self { limits, usual: limits, buffer, reading, protocol, offering: Offering::default() }
     }
 
     /// The same, with the memory of large messages from there.
@@ -202,7 +210,9 @@ impl Inbound {
     #[inline(never)]
     fn next_anyway(&mut self) -> Result<Option<Message>, ProtocolError> {
         let message = match &mut self.reading {
-            Reading::Giop(parser) => parser.next(&mut self.buffer, &self.limits),
+            Reading::Giop(parser) => {
+                parser.next_generally(&mut self.buffer, &self.limits, &mut self.offering)
+            }
             Reading::Lite => lite::next(&mut self.buffer, &self.limits),
             Reading::Other(parser) => parser.next(&mut self.buffer, &self.limits),
             Reading::Pieces(pieces) => match pieces.finish(&mut self.buffer, &self.limits) {
@@ -212,6 +222,7 @@ impl Inbound {
                 }
                 other => other,
             },
+            Reading::Diverted(_) => self.next_between(),
             Reading::Undecided(_) => return self.decide(),
             Reading::Failed(error) => return Err(*error),
         };
@@ -290,8 +301,10 @@ impl Inbound {
     #[must_use]
     pub fn has_buffered(&self) -> bool {
         let octets = self.buffer.unparsed();
-        if let Reading::Pieces(pieces) = &self.reading {
-            return octets.len() >= pieces.missing();
+        match &self.reading {
+            Reading::Pieces(pieces) => return octets.len() >= pieces.missing(),
+            Reading::Diverted(diverted) => return diverted.has_work(&self.buffer),
+            _ => {}
         }
         if octets.is_empty() {
             return false;
@@ -301,7 +314,7 @@ impl Inbound {
             Reading::Lite => lite::size(octets),
             Reading::Other(parser) => parser.size(octets),
             Reading::Undecided(_) => Some(TELLING),
-            Reading::Pieces(..) | Reading::Failed(_) => None,
+            Reading::Pieces(..) | Reading::Diverted(..) | Reading::Failed(_) => None,
         };
         size.is_some_and(|size| octets.len() >= size)
     }
@@ -314,7 +327,7 @@ impl Inbound {
             || match &self.reading {
                 Reading::Giop(parser) => parser.is_incomplete(),
                 Reading::Other(parser) => parser.is_incomplete(),
-                Reading::Pieces(..) => true,
+                Reading::Pieces(..) | Reading::Diverted(..) => true,
                 Reading::Lite | Reading::Undecided(_) | Reading::Failed(_) => false,
             }
     }
@@ -327,6 +340,9 @@ impl Inbound {
             Reading::Giop(parser) => parser.has_part_of_reply(id),
             Reading::Other(parser) => parser.has_part_of_reply(id),
             Reading::Pieces(pieces) => pieces.is_reply_to(id) || pieces.parser.has_part_of_reply(id),
+            Reading::Diverted(diverted) => {
+                diverted.is_reply_to(id) || diverted.parser.has_part_of_reply(id)
+            }
             Reading::Lite | Reading::Undecided(_) | Reading::Failed(_) => false,
         }
     }
