@@ -23,6 +23,7 @@ pub mod dynamic;
 pub mod exception;
 pub mod frames;
 pub mod interceptors;
+mod landing;
 pub mod loan;
 pub mod messaging;
 pub mod object;

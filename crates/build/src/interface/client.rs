@@ -7,7 +7,7 @@ use proc_macro2::{Literal, TokenStream};
 use quote::quote;
 use zorb_idl::model::{Definition, DefinitionId};
 
-use super::{Argument, Call, Passing, asynchronous, passing};
+use super::{Argument, Call, Passing, asynchronous, into, passing};
 use crate::docs::doc;
 use crate::items::of_kind;
 use crate::names::{Names, ident};
@@ -90,9 +90,11 @@ pub(super) fn methods(scope: &Scope<'_>, of: &Definition) -> TokenStream {
             further_base(scope, call, method, twin)
         }
     });
+    let methods: Vec<TokenStream> = methods.collect();
     let asynchronous = asynchronous::methods(scope, of.id, &calls, &names, &mut taken);
+    let into = into::methods(scope, of.id, &calls, &names, &mut taken);
     let name = ident(&plan.place_of(of.id).name);
-    quote!(impl #name { #(#methods)* #(#asynchronous)* })
+    quote!(impl #name { #(#methods)* #(#asynchronous)* #(#into)* })
 }
 
 /// The interfaces whose methods the first base has.
@@ -133,15 +135,15 @@ fn own(scope: &Scope<'_>, call: &Call<'_>, method: &str, twin: &str) -> TokenStr
 }
 
 /// What a method and its twin pass on.
-struct Passed {
-    operation: TokenStream,
+pub(super) struct Passed {
+    pub(super) operation: TokenStream,
     /// The servant's method, for an object in this process.
-    direct: TokenStream,
-    lent: TokenStream,
+    pub(super) direct: TokenStream,
+    pub(super) lent: TokenStream,
     kept: TokenStream,
 }
 
-fn passed(scope: &Scope<'_>, call: &Call<'_>) -> Passed {
+pub(super) fn passed(scope: &Scope<'_>, call: &Call<'_>) -> Passed {
     let rt = scope.rt();
     let wire = &call.wire;
     let number = Literal::u64_unsuffixed(number(wire.as_bytes()));

@@ -1,6 +1,10 @@
 //! A connection that one blocking call has to itself: it writes and reads on the caller's own thread, so
 //! there is no lock, no hand-off and no other thread to wake.
 
+mod into;
+
+pub(crate) use into::{Lands, ResultLanding};
+
 use std::io;
 use std::sync::Arc;
 use std::time::{Duration, Instant};
@@ -89,6 +93,17 @@ impl Private {
         course: &Course<'_>,
         outgoing: &mut Outgoing<'_, '_>,
     ) -> Result<(), Box<Failure>> {
+        self.call_by(course, outgoing, Self::await_reply)
+    }
+
+    /// The same, where `await_reply` waits.
+    #[inline(always)]
+    fn call_by(
+        &mut self,
+        course: &Course<'_>,
+        outgoing: &mut Outgoing<'_, '_>,
+        await_reply: impl FnOnce(&mut Self, &Form<'_>, &Course<'_>) -> Result<(), Box<Failure>>,
+    ) -> Result<(), Box<Failure>> {
         self.last_used = course.started;
         let form = self.terms.next(course.candidate);
         let message = self.buffer.compose(&form, course, outgoing);
@@ -99,7 +114,7 @@ impl Private {
         self.buffer.take_back(message);
         sent?;
         self.terms.sent(&form);
-        let answered = self.await_reply(&form, course);
+        let answered = await_reply(self, &form, course);
         if let Err(failure) = &answered {
             self.say_why(failure, course, form.format.version);
         }

@@ -12,6 +12,7 @@ use super::intercepted::travel_seen;
 use super::journey::{Journey, Next, is_for_the_caller};
 use crate::client::failure::{Failure, Step};
 use crate::client::message::{Outgoing, WriteArguments};
+use crate::client::private::Lands;
 use crate::client::slot::Outcome;
 use crate::client::unsettled;
 use crate::exception::SystemException;
@@ -76,7 +77,7 @@ pub(crate) fn oneway_response(target: &ObjectRef) -> ResponseFlags {
 }
 
 #[cold]
-fn no_reply(operation: &Operation) -> SystemException {
+pub(super) fn no_reply(operation: &Operation) -> SystemException {
     SystemException::Internal(format!("{}: a two-way call ended without a reply", operation.name))
 }
 
@@ -98,12 +99,26 @@ pub(crate) fn travel<'a>(
     response: ResponseFlags,
     arguments: &mut WriteArguments<'_, 'a>,
     read: &mut ReadReply<'_>,
+    seen: Option<&mut Seen<'_>>,
+) -> Result<(), SystemException> {
+    travel_by(target, operation, response, arguments, read, seen, ())
+}
+
+/// The same, where the bulk of the result may have a place to go to.
+#[inline(always)]
+pub(super) fn travel_by<'a, 'l, L: Lands<'l>>(
+    target: &ObjectRef,
+    operation: &'static Operation,
+    response: ResponseFlags,
+    arguments: &mut WriteArguments<'_, 'a>,
+    read: &mut ReadReply<'_>,
     mut seen: Option<&mut Seen<'_>>,
+    landing: L,
 ) -> Result<(), SystemException> {
     passed(Point::Begin);
     let contexts = match &seen {
         None if target.orb().interceptors().is_some() && is_seen(target) => {
-            return travel_seen(target, operation, response, arguments, read);
+            return travel_seen(target, operation, response, arguments, read, landing);
         }
         None => None,
         Some(seen) => seen.contexts,
@@ -113,9 +128,9 @@ pub(crate) fn travel<'a>(
         Some(journey) => journey,
         None => Journey::new(target, operation, response)?,
     };
-    let mut may_join = true;
+    let mut may_join = landing.landing().is_none();
     let ended = loop {
-        let next = match attempt(target, &mut journey, &mut outgoing, read, &mut may_join) {
+        let next = match attempt(target, &mut journey, &mut outgoing, read, &mut may_join, landing) {
             Ok(next) => next,
             Err(failure) => match journey.failed(target, *failure) {
                 Ok(()) => Next::Again,
@@ -143,12 +158,13 @@ fn is_seen(target: &ObjectRef) -> bool {
 
 /// Sends once, and waits for what comes back. A failure leaves the journey to decide whether to try again.
 #[inline]
-fn attempt<'a>(
+fn attempt<'a, 'l, L: Lands<'l>>(
     target: &ObjectRef,
     journey: &mut Journey,
     outgoing: &mut Outgoing<'_, 'a>,
     read: &mut ReadReply<'_>,
     may_join: &mut bool,
+    landing: L,
 ) -> Result<Next<Result<(), SystemException>>, Box<Failure>> {
     let course = journey.course();
     let pool = &course.candidate.pool;
@@ -166,7 +182,11 @@ fn attempt<'a>(
     if connection.is_new() {
         target.orb().client().opened();
     }
-    if let Err(failure) = connection.call(&course, outgoing) {
+    let called = match landing.landing() {
+        None => connection.call(&course, outgoing),
+        Some(landing) => connection.call_into(&course, outgoing, landing),
+    };
+    if let Err(failure) = called {
         if let Failure::Encode(_) = *failure {
             // Nothing has left, so the connection is as good as before.
             pool.give_back(connection);

@@ -9,6 +9,7 @@ pub mod asynchronous;
 pub mod considered;
 pub mod here;
 mod intercepted;
+pub mod into;
 pub mod invoke;
 pub(crate) mod journey;
 pub mod local;

@@ -8,6 +8,7 @@
 
 pub mod arguments;
 pub mod describe;
+mod into;
 pub mod operations;
 mod served;
 pub mod wire;
@@ -38,6 +39,7 @@ pub use crate::raised::{ExceptionType, OperationError, Raised, Raises, exception
 pub use crate::server::deferred::{DeferredReply, deferred_here};
 pub use crate::server::request::{Call, ServerRequest};
 pub use crate::skeleton::{Interface, InterfaceInfo, IntoServant, Operation, Servant, Skeleton};
+pub use into::{ResultParts, invoke_into, parts};
 pub use operations::Operations;
 pub use served::{Served, ServedBy, offer};
 

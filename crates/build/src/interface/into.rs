@@ -1,0 +1,123 @@
+//! The methods that receive a bulk result into memory of the caller's: `read_into` beside `read`.
+//!
+//! They are there for calls whose results have a sequence of elements among them: the first such sequence goes into the slice, and the method
+//! gives the number of its elements in its place.
+
+use proc_macro2::{Ident, Literal, Span, TokenStream};
+use quote::quote;
+use zorb_idl::model::{DefinitionId, Type};
+
+use super::client::{Passed, passed};
+use super::{Call, Passing, element_type, passing};
+use crate::names::{Names, ident};
+use crate::scope::{Scope, WIDEST_TUPLE};
+
+/// One for each call that has a bulk result. `names` are those of the methods and their twins, in order.
+pub(super) fn methods(
+    scope: &Scope<'_>,
+    interface: DefinitionId,
+    calls: &[Call<'_>],
+    names: &[(String, String)],
+    taken: &mut Names,
+) -> Vec<TokenStream> {
+    let calls = calls.iter().zip(names);
+    calls.filter_map(|(call, (method, _))| own(scope, interface, call, method, taken)).collect()
+}
+
+fn own(
+    scope: &Scope<'_>,
+    interface: DefinitionId,
+    call: &Call<'_>,
+    method: &str,
+    taken: &mut Names,
+) -> Option<TokenStream> {
+    let received = call.received();
+    if received.len() > WIDEST_TUPLE {
+        return None;
+    }
+    let at = received.iter().position(|(_, ty)| passing(scope, ty) == Passing::Run)?;
+    let (spelt, bulk) = received[at];
+    let rt = scope.rt();
+    let (result, usize) = (scope.std("Result"), scope.std("usize"));
+    let name = ident(&taken.derive(format!("{method}_into")));
+    let into = ident(&{
+        let mut names = scope.plan.beside_parameters(&scope.module);
+        call.sent().for_each(|it| names.avoid(&it.name.to_string()));
+        names.derive("into".to_owned())
+    });
+    let types: Vec<&Type> = received.iter().map(|(_, ty)| *ty).collect();
+    let (before, after) = (&types[..at], &types[at + 1..]);
+    let element = element_type(scope, bulk);
+    let bound = match scope.plan.model.resolve_alias(bulk) {
+        Type::Sequence { bound: Some(bound), .. } => {
+            let bound = Literal::u32_unsuffixed(*bound);
+            quote!(#bound)
+        }
+        _ => quote!(#rt::wire::UNBOUNDED),
+    };
+    let values: Vec<Ident> =
+        (0..types.len()).map(|at| Ident::new(&format!("_{at}"), Span::call_site())).collect();
+    let (values_before, values_after) = (&values[..at], &values[at + 1..]);
+    let all = together(values.iter().map(|value| quote!(#value)).collect());
+    let output = call.output(scope);
+    let first = together(values_before.iter().map(|value| quote!(#value)).collect());
+    let last = together(values_after.iter().map(|value| quote!(#value)).collect());
+    let sequence = &values[at];
+    let counts = (0..types.len()).map(|index| if index == at { usize.clone() } else { scope.ty(types[index]) });
+    let counts = together(counts.collect());
+    let (read_before, read_after) = (reader(scope, before), reader(scope, after));
+    let Passed { operation, direct, lent, .. } = passed(scope, call);
+    let names: Vec<_> = call.sent().map(|it| &it.name).collect();
+    let borrowed = call.sent().map(|it| it.stub_type(scope));
+    let error = call.error(scope);
+    let whole = quote!(.map(|(#first, #sequence, #last)| #all));
+    // Attributes and most operations give nothing else.
+    let whole = if types.len() == 1 { quote!(.map(|(_, _count, _)| _count)) } else { whole };
+    let object = if call.owner == interface {
+        quote!(self)
+    } else {
+        let base = scope.item(call.owner);
+        quote!(&#rt::upcast::<_, #base>(self))
+    };
+    let of_what = match types.len() {
+        1 => "whose result is".to_owned(),
+        _ => format!("whose `{spelt}` is"),
+    };
+    let docs = format!(
+        " [`{method}`](Self::{method}), {of_what} received into `{into}`, where possible without a copy: how many elements there are stands in its place."
+    );
+    Some(quote! {
+        #[doc = #docs]
+        ///
+        /// More elements than the slice has room for are a BAD_PARAM; after an error it may hold a part of them.
+        pub fn #name(&self #(, #names: #borrowed)*, #into: &mut [#element]) -> #result<#counts, #error> {
+            #rt::invoke_into(
+                #object,
+                #operation,
+                #direct,
+                #lent,
+                #into,
+                &#rt::parts(#read_before, #read_after, #bound),
+                |#all: #output| (#first, #sequence, #last),
+            )#whole
+        }
+    })
+}
+
+/// What reads values of these types.
+fn reader(scope: &Scope<'_>, types: &[&Type]) -> TokenStream {
+    let rt = scope.rt();
+    let held = together(types.iter().map(|ty| scope.ty(ty)).collect());
+    match scope.tuple_codec(types) {
+        None => quote!(#rt::decode::<#held>),
+        Some(codec) => quote!(#rt::decode_as::<#codec, #held>),
+    }
+}
+
+/// One of them alone, or a tuple.
+fn together(parts: Vec<TokenStream>) -> TokenStream {
+    match parts.as_slice() {
+        [one] => one.clone(),
+        _ => quote!((#(#parts),*)),
+    }
+}

@@ -1,0 +1,183 @@
+//! A call whose result is received into the caller's memory.
+
+use std::cell::RefCell;
+use std::time::Instant;
+
+use zorb_cdr::{Format, Run};
+use zorb_giop::{Message, Reply};
+
+use super::{Private, lost, no_answer, overdue};
+use crate::client::failure::Failure;
+use crate::client::message::{Course, Form, Outgoing};
+use crate::landing::{BULK, Coming, HEADS_WORTH, Landing, look, receive_run};
+use crate::probes::{Point, passed};
+use crate::transport::lent::receive_lent;
+use crate::transport::{Armed, Received, Wanted};
+use crate::upcall;
+
+/// Where the bulk of a reply goes.
+pub(crate) trait ResultLanding: Landing {
+    /// A request has left, whose reply has this form.
+    fn await_reply(&mut self, format: Format);
+
+    /// So many octets of the run have come, and no more will.
+    fn end(&mut self, run: &Run, received: usize);
+}
+
+/// Whether a call has such a place: decided when the program is compiled, so that others pay nothing for it.
+pub(crate) trait Lands<'l>: Copy {
+    /// The place.
+    fn landing(&self) -> Option<&RefCell<dyn ResultLanding + 'l>>;
+}
+
+impl<'l> Lands<'l> for () {
+    #[inline(always)]
+    fn landing(&self) -> Option<&RefCell<dyn ResultLanding + 'l>> {
+        None
+    }
+}
+
+impl<'l> Lands<'l> for &RefCell<dyn ResultLanding + 'l> {
+    fn landing(&self) -> Option<&RefCell<dyn ResultLanding + 'l>> {
+        Some(self)
+    }
+}
+
+impl Private {
+    /// As [`call`](Self::call); the bulk of the reply goes where `landing` says.
+    pub(crate) fn call_into(
+        &mut self,
+        course: &Course<'_>,
+        outgoing: &mut Outgoing<'_, '_>,
+        landing: &RefCell<dyn ResultLanding + '_>,
+    ) -> Result<(), Box<Failure>> {
+        self.call_by(course, outgoing, |connection, form, course| {
+            connection.inbound.offer_bulk(true);
+            let answered = connection.await_into(form, course, &mut *landing.borrow_mut());
+            connection.inbound.offer_bulk(false);
+            answered
+        })
+    }
+
+    fn await_into(
+        &mut self,
+        form: &Form<'_>,
+        course: &Course<'_>,
+        landing: &mut dyn ResultLanding,
+    ) -> Result<(), Box<Failure>> {
+        landing.await_reply(form.format);
+        // A head's worth is asked for first, and little until the bulk has been found.
+        let expects_bulk = landing.memory().len() >= BULK;
+        let mut reads_little = expects_bulk;
+        let mut run = None;
+        loop {
+            if !(self.inbound.is_diverted() && self.inbound.has_buffered()) {
+                self.receive_next(course, landing, run.as_deref(), reads_little)?;
+            }
+            if let Some(reply) = self.next_reply(form, course, landing, &mut run, &mut reads_little)? {
+                let format = Format { version: reply.version, code_sets: form.format.code_sets };
+                self.answer = Some((reply, format));
+                passed(Point::Parsed);
+                return Ok(());
+            }
+            if Instant::now() >= course.deadline {
+                return Err(overdue(course));
+            }
+        }
+    }
+
+    /// Receives once.
+    fn receive_next(
+        &mut self,
+        course: &Course<'_>,
+        landing: &mut dyn ResultLanding,
+        run: Option<&Run>,
+        reads_little: bool,
+    ) -> Result<(), Box<Failure>> {
+        if run.is_none()
+            && !reads_little
+            && receive_lent(&*self.channel, &mut self.inbound).map_err(lost)? > 0
+        {
+            return Ok(());
+        }
+        if let Some(waiter) = upcall::current() {
+            self.channel.heard();
+            if self.channel.arm(Wanted::Input) != Armed::Ready {
+                waiter.until_readable(self.channel.descriptor(), course.deadline);
+            }
+        }
+        let received = match run {
+            Some(_) => receive_run(&mut self.inbound, landing.memory(), |into| {
+                self.channel.receive_slices(into, course.deadline)
+            }),
+            None => {
+                let space = self.inbound.space();
+                let most = if reads_little { space.len().min(HEADS_WORTH) } else { space.len() };
+                self.channel.receive(&mut space[..most], course.deadline)
+            }
+        };
+        match received {
+            Ok(Received::Octets(count)) => {
+                passed(Point::Received);
+                let received = match run {
+                    Some(_) => self.inbound.received_apart(count, landing.memory()).map(drop),
+                    None => {
+                        self.inbound.received(count);
+                        Ok(())
+                    }
+                };
+                received.map_err(|error| Failure::Protocol(error).into())
+            }
+            Ok(Received::Empty) if Instant::now() >= course.deadline => Err(overdue(course)),
+            Ok(Received::Empty) => Ok(()),
+            Ok(Received::Closed) => Err(lost(no_answer())),
+            Err(cause) => Err(lost(cause)),
+        }
+    }
+
+    /// What can be done with what has come; the reply, if that is all of it.
+    fn next_reply(
+        &mut self,
+        form: &Form<'_>,
+        course: &Course<'_>,
+        landing: &mut dyn ResultLanding,
+        run: &mut Option<Box<Run>>,
+        reads_little: &mut bool,
+    ) -> Result<Option<Reply>, Box<Failure>> {
+        let protocol = |error| Box::new(Failure::Protocol(error));
+        loop {
+            let mut next = self.inbound.next().map_err(protocol)?;
+            if next.is_none()
+                && let Some(received) = self.inbound.has_all_of_run()
+                && let Some(run) = run.take()
+            {
+                landing.end(&run, received);
+                *reads_little = false;
+                next = self.inbound.undivert(None).map_err(protocol)?;
+            }
+            match next {
+                Some(Message::Reply(reply)) if reply.id == form.id => return Ok(Some(reply)),
+                Some(other) => self.act_on(&other, form.id, course.candidate.format.version)?,
+                None if self.inbound.is_diverted() => {
+                    if !self.inbound.received_apart(0, landing.memory()).map_err(protocol)? {
+                        return Ok(None);
+                    }
+                }
+                None => match look(&mut self.inbound, landing).map_err(protocol)? {
+                    Coming::Run(found) => *run = Some(found),
+                    Coming::Perhaps => {
+                        *reads_little = true;
+                        return Ok(None);
+                    }
+                    Coming::Anything => {
+                        // Of another message perhaps, behind which ours comes.
+                        *reads_little = landing.memory().len() >= BULK && !self.inbound.is_incomplete();
+                        if !self.inbound.has_buffered() {
+                            return Ok(None);
+                        }
+                    }
+                },
+            }
+        }
+    }
+}
