@@ -3,11 +3,12 @@
 //! They are there for calls whose results have a sequence of elements among them: the first such sequence goes into the slice, and the method
 //! gives the number of its elements in its place.
 
-use proc_macro2::{Ident, Literal, Span, TokenStream};
+use proc_macro2::{Ident, Span, TokenStream};
 use quote::quote;
 use zorb_idl::model::{DefinitionId, Type};
 
 use super::client::{Passed, passed};
+use super::server::bound_of;
 use super::{Call, Passing, element_type, passing};
 use crate::names::{Names, ident};
 use crate::scope::{Scope, WIDEST_TUPLE};
@@ -48,13 +49,7 @@ fn own(
     let types: Vec<&Type> = received.iter().map(|(_, ty)| *ty).collect();
     let (before, after) = (&types[..at], &types[at + 1..]);
     let element = element_type(scope, bulk);
-    let bound = match scope.plan.model.resolve_alias(bulk) {
-        Type::Sequence { bound: Some(bound), .. } => {
-            let bound = Literal::u32_unsuffixed(*bound);
-            quote!(#bound)
-        }
-        _ => quote!(#rt::wire::UNBOUNDED),
-    };
+    let bound = bound_of(scope, bulk);
     let values: Vec<Ident> =
         (0..types.len()).map(|at| Ident::new(&format!("_{at}"), Span::call_site())).collect();
     let (values_before, values_after) = (&values[..at], &values[at + 1..]);

@@ -1,12 +1,12 @@
 //! The server's side: the servant trait, and what finds the method that a request is for.
 
-use proc_macro2::{Literal, TokenStream};
+use proc_macro2::{Ident, Literal, TokenStream};
 use quote::{ToTokens, quote};
-use zorb_idl::model::Definition;
+use zorb_idl::model::{Definition, Type};
 
-use super::{Call, Passing, passing};
+use super::{Argument, Call, Passing, element_type, passing};
 use crate::docs::doc;
-use crate::names::ident;
+use crate::names::{Names, ident};
 use crate::operations::{Table, number};
 use crate::scope::{Scope, together};
 
@@ -37,9 +37,92 @@ pub(super) fn servant(scope: &Scope<'_>, of: &Definition, calls: &[Call<'_>]) ->
             fn #method(&self, context: &#rt::Call #(, #arguments: #types)*) -> #result<#output, #error>;
         }
     });
+    let memory_for = has_bulk(scope, calls).then(|| {
+        let (option, none, method) = (scope.std("Option"), scope.std("None"), memory_for(calls));
+        quote! {
+            /// Memory for a bulk argument that begins to come, which is then received straight into it and becomes the argument. `None`, as by default:
+            /// it is received into memory of the ORB's.
+            ///
+            /// Called by the thread that receives, so it must be quick, and make no calls; earlier requests may still be under way. Not called for
+            /// arguments from this process.
+            fn #method(&self, _bulk: &#rt::Bulk<'_>) -> #option<#rt::Deposit> { #none }
+        }
+    });
     quote! {
         #doc
-        pub trait #name: #(#bases +)* 'static { #(#methods)* }
+        pub trait #name: #(#bases +)* 'static { #(#methods)* #memory_for }
+    }
+}
+
+/// What the method is called that offers memory: it gives way to those of the IDL.
+fn memory_for(calls: &[Call<'_>]) -> Ident {
+    let mut names = Names::default();
+    calls.iter().for_each(|call| names.avoid(&call.names.method));
+    ident(&names.derive("memory_for".to_owned()))
+}
+
+/// Whether any argument is a sequence of elements.
+fn has_bulk(scope: &Scope<'_>, calls: &[Call<'_>]) -> bool {
+    calls.iter().any(|call| call.sent().any(|it| is_bulk(scope, it)))
+}
+
+fn is_bulk(scope: &Scope<'_>, it: &Argument<'_>) -> bool {
+    it.clause.is_none() && passing(scope, it.ty) == Passing::Run
+}
+
+/// How a request that begins to come leads to the servant's memory: by the operation's name, as few come to be asked.
+fn bulk(
+    scope: &Scope<'_>,
+    calls: &[Call<'_>],
+    inherited: &[Call<'_>],
+    bases: &[TokenStream],
+) -> Option<TokenStream> {
+    let rt = scope.rt();
+    let bases = if has_bulk(scope, inherited) { bases } else { &[] };
+    if !has_bulk(scope, calls) && bases.is_empty() {
+        return None;
+    }
+    let arms = calls.iter().filter(|call| call.sent().any(|it| is_bulk(scope, it))).map(|call| {
+        let servant = scope.beside(call.owner, &scope.plan.interface(call.owner).servant);
+        let (wire, method) = (&call.wire, memory_for(calls));
+        let sent: Vec<&Argument<'_>> = call.sent().collect();
+        let asked = sent.iter().enumerate().filter(|(_, it)| is_bulk(scope, it)).map(|(at, it)| {
+            let (element, spelt, bound) = (element_type(scope, it.ty), it.spelt, bound_of(scope, it.ty));
+            let before = &sent[..at];
+            let read = match before {
+                [] => quote!(|_| ::core::result::Result::Ok(())),
+                before => {
+                    let types = together(before.iter().map(|it| it.owned_type(scope)).collect());
+                    let read = match scope.together_codec(before.iter().map(|it| it.codec(scope)).collect()) {
+                        None => quote!(#rt::decode::<#types>(_from)),
+                        Some(codec) => quote!(#rt::decode_as::<#codec, #types>(_from)),
+                    };
+                    quote!(|_from| #read.map(|_| ()))
+                }
+            };
+            quote!(_arriving.argument::<#element>(#spelt, #bound, #read, |_bulk| #servant::#method(_servant, _bulk)))
+        });
+        quote!(#wire => { let _ = #(#asked)||*; })
+    });
+    Some(quote! {
+        fn bulk(_servant: &Self::Servant, _arriving: &mut #rt::Arriving<'_>) {
+            match _arriving.operation() {
+                #(#arms)*
+                _ => { #(<#bases as #rt::Served>::bulk(_servant, _arriving);)* }
+            }
+        }
+    })
+}
+
+/// The bound of a sequence.
+pub(super) fn bound_of(scope: &Scope<'_>, sequence: &Type) -> TokenStream {
+    let rt = scope.rt();
+    match scope.plan.model.resolve_alias(sequence) {
+        Type::Sequence { bound: Some(bound), .. } => {
+            let bound = Literal::u32_unsuffixed(*bound);
+            quote!(#bound)
+        }
+        _ => quote!(#rt::wire::UNBOUNDED),
     }
 }
 
@@ -142,6 +225,8 @@ pub(super) fn dispatch(scope: &Scope<'_>, of: &Definition) -> TokenStream {
     // No IDL name begins with an underscore.
     let of_type = ident(if plan.is_taken(&scope.module, "S") { "_S" } else { "S" });
     let bases: Vec<TokenStream> = plan.model.bases(of.id).iter().map(|base| scope.item(*base)).collect();
+    let (own_calls, inherited) = calls.split_at(own.calls.len());
+    let bulk = bulk(scope, own_calls, inherited, &bases);
     let offer_to_bases = bases.split_last().map(|(last, others)| {
         quote! {
             fn offer_to_bases(
@@ -157,6 +242,8 @@ pub(super) fn dispatch(scope: &Scope<'_>, of: &Definition) -> TokenStream {
             type Servant = dyn #servant;
 
             #dispatch
+
+            #bulk
 
             #offer_to_bases
         }

@@ -135,6 +135,19 @@ impl Inbound {
         }
     }
 
+    /// Says that the next receive is not to be as ever, which [`comes_apart`](Self::comes_apart) then tells.
+    pub fn expect_apart(&mut self) {
+        self.buffer.may_miss_something();
+    }
+
+    /// Whether the next receive may have to be done otherwise than into [`space`](Self::space): a message may have come in part, or somebody
+    /// [expects](Self::expect_apart) as much. The quick question for who does not want to ask [`missing`](Self::missing) and the others each time.
+    #[inline]
+    #[must_use]
+    pub fn comes_apart(&self) -> bool {
+        self.buffer.may_miss()
+    }
+
     /// Whether a run is being received elsewhere.
     #[must_use]
     pub fn is_diverted(&self) -> bool {

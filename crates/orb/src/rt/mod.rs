@@ -7,6 +7,7 @@
 //! code spells out, so that it stays short.
 
 pub mod arguments;
+pub(crate) mod arriving;
 pub mod describe;
 mod into;
 pub mod operations;
@@ -23,6 +24,7 @@ pub use zorb_cdr::{
 };
 
 pub use crate::ami::{ExceptionHolder, Poller, sendc};
+pub use crate::deposit::{Bulk, Deposit};
 pub use crate::described;
 pub use crate::exception::{
     Completion, Exception, IntoException, Kind, Minor, SystemException, UserException,
@@ -39,6 +41,7 @@ pub use crate::raised::{ExceptionType, OperationError, Raised, Raises, exception
 pub use crate::server::deferred::{DeferredReply, deferred_here};
 pub use crate::server::request::{Call, ServerRequest};
 pub use crate::skeleton::{Interface, InterfaceInfo, IntoServant, Operation, Servant, Skeleton};
+pub use arriving::Arriving;
 pub use into::{ResultParts, invoke_into, parts};
 pub use operations::Operations;
 pub use served::{Served, ServedBy, offer};

@@ -31,7 +31,11 @@ impl Connection {
     #[inline]
     pub(in crate::server) fn next_request(self: &Arc<Self>, reading: &mut Reading) -> Next {
         loop {
-            match reading.inbound.next() {
+            let next = match reading.inbound.next() {
+                Ok(None) => self.next_of_bulk(reading),
+                next => next,
+            };
+            match next {
                 Ok(Some(Message::Request(request))) => {
                     let Some(orb) = self.engine.orb() else {
                         self.close(Farewell::Close, "the ORB is gone");

@@ -1,0 +1,231 @@
+//! Bulk arguments that are received where they are to stay: in memory that the servant offers, or, for structs that would have to be copied out of a
+//! message, in memory where they are in phase.
+//!
+//! The servant is asked as soon as the head of a request has come and the length of its bulk argument, which may be before earlier requests have
+//! ended. The request runs when all of it is there, as any other. If that never happens the memory is given back with the connection.
+
+use std::io;
+use std::mem;
+use std::time::{Duration, Instant};
+
+use bytes::Bytes;
+use zorb_cdr::{DecodeError, Format, Memory, Octets, Run};
+use zorb_giop::code_sets::ServerCodeSets;
+use zorb_giop::{Message, ProtocolError};
+
+use super::{Connection, Reading};
+use crate::deposit::Deposit;
+use crate::landing::{Coming, HEADS_WORTH, Landing, look, receive_run};
+use crate::rt::arriving::{Arriving, Found};
+use crate::server::dispatch::Engine;
+use crate::transport::Received;
+use crate::transport::lent::receive_lent;
+
+/// CDR's largest alignment.
+const ALIGNMENT: usize = 8;
+
+/// What a connection knows of its bulk arguments.
+#[derive(Default)]
+pub(in crate::server) struct Arrival {
+    /// Where one goes that is on its way.
+    place: Option<Place>,
+    run: Option<Box<Run>>,
+    /// The next receive is to bring little: bulk is expected, or has begun to come and is not found yet.
+    reads_little: bool,
+    /// Octets of the last bulk argument that has come, and of the one that has come or is coming: so much the connection has earned, to be made to
+    /// hold by an announcement.
+    earned: usize,
+    announced: usize,
+}
+
+/// Memory for one bulk argument.
+enum Place {
+    Offered(Deposit),
+    /// Memory for messages, of which the argument takes a part.
+    Own { memory: Memory, at: usize, octets: usize },
+}
+
+impl Place {
+    fn memory(&mut self) -> &mut [u8] {
+        match self {
+            Place::Offered(deposit) => deposit.octets_mut(),
+            Place::Own { memory, at, octets } => {
+                memory.get_mut().and_then(|memory| memory.get_mut(*at..*at + *octets)).unwrap_or_default()
+            }
+        }
+    }
+
+    fn freeze(self) -> Bytes {
+        match self {
+            Place::Offered(deposit) => deposit.freeze(),
+            Place::Own { memory, at, octets } => Bytes::from_owner::<Octets>(memory.octets(at, octets)),
+        }
+    }
+}
+
+/// Asks the servants of an engine.
+struct Asking<'a> {
+    engine: &'a Engine,
+    code_sets: &'a ServerCodeSets,
+    arrival: &'a mut Arrival,
+}
+
+impl Landing for Asking<'_> {
+    fn begin(&mut self, message: &Message) -> Result<Option<Run>, DecodeError> {
+        let (Message::Request(request), Some(orb)) = (message, self.engine.orb()) else { return Ok(None) };
+        let Some(key) = request.target.object_key() else { return Ok(None) };
+        let format = Format { version: request.version, code_sets: self.code_sets.in_force() };
+        let mut arriving = Arriving::new(request, format, &orb);
+        self.engine.ask(&orb, &key, &mut arriving);
+        let (run, element, memory) = match arriving.found() {
+            Found::Nothing => return Ok(None),
+            Found::Unclear(error) => return Err(error),
+            Found::Bulk { run, element, memory } => (run, element, memory),
+        };
+        self.arrival.earned = mem::replace(&mut self.arrival.announced, run.size());
+        self.arrival.place = match memory {
+            Some(deposit) => Some(Place::Offered(deposit)),
+            None if element.may_be_out_of_phase() => self.own(run.size()),
+            None => None,
+        };
+        Ok(self.arrival.place.is_some().then_some(run))
+    }
+
+    fn memory(&mut self) -> &mut [u8] {
+        self.arrival.place.as_mut().map(Place::memory).unwrap_or_default()
+    }
+}
+
+impl Asking<'_> {
+    /// Memory for messages, if the sender has earned so much.
+    fn own(&self, octets: usize) -> Option<Place> {
+        let limits = &self.engine.settings.message_limits;
+        if octets > limits.first_grant.max(self.arrival.earned) || octets > limits.max_message {
+            return None;
+        }
+        let whole = octets + ALIGNMENT;
+        let memory = match &self.engine.settings.storage {
+            Some(storage) => zorb_giop::Storage::take(&**storage, whole)?,
+            None => Memory::from(vec![0; whole]),
+        };
+        let at = memory.as_ptr().align_offset(ALIGNMENT);
+        (at + octets <= memory.len()).then_some(Place::Own { memory, at, octets })
+    }
+}
+
+/// What [`Connection::receive_apart`] did.
+pub(in crate::server) enum Apart {
+    /// Nothing: what comes next is received as ever.
+    Not,
+    /// So many octets came.
+    Octets(usize),
+    Other(io::Result<Received>),
+}
+
+impl Connection {
+    /// As [`Inbound::next`](zorb_giop::Inbound::next), when that has nothing more to give: goes on with bulk that is received elsewhere, or sees it begin.
+    #[cold]
+    #[inline(never)]
+    pub(super) fn next_of_bulk(&self, reading: &mut Reading) -> Result<Option<Message>, ProtocolError> {
+        let Reading { inbound, code_sets, arrival, .. } = reading;
+        loop {
+            if arrival.run.is_some() {
+                if !inbound.is_diverted() {
+                    // It was cancelled: the memory is given back.
+                    (arrival.place, arrival.run) = (None, None);
+                } else if let Some(received) = inbound.has_all_of_run() {
+                    let whole = arrival.finish(received);
+                    arrival.reads_little = true;
+                    inbound.expect_apart();
+                    if let Some(message) = inbound.undivert(Some(whole))? {
+                        return Ok(Some(message));
+                    }
+                } else {
+                    let memory = arrival.place.as_mut().map(Place::memory).unwrap_or_default();
+                    if !inbound.received_apart(0, memory)? {
+                        return Ok(None);
+                    }
+                }
+            } else {
+                match look(inbound, &mut Asking { engine: &self.engine, code_sets, arrival })? {
+                    Coming::Run(run) => arrival.run = Some(run),
+                    Coming::Perhaps => {
+                        arrival.reads_little = true;
+                        inbound.expect_apart();
+                        return Ok(None);
+                    }
+                    Coming::Anything => {
+                        arrival.place = None;
+                        if !inbound.has_buffered() {
+                            // Where it was declined, there is to be room for all of it.
+                            return inbound.next();
+                        }
+                    }
+                }
+            }
+            if let Some(message) = inbound.next()? {
+                return Ok(Some(message));
+            }
+        }
+    }
+
+    /// Receives what does not go where all goes. Waits for `patience`, or not at all.
+    #[cold]
+    #[inline(never)]
+    pub(in crate::server) fn receive_apart(
+        &self,
+        reading: &mut Reading,
+        patience: Option<Duration>,
+    ) -> Apart {
+        let channel = self.channel();
+        let Reading { inbound, arrival, .. } = reading;
+        if arrival.run.is_some() && inbound.is_diverted() {
+            let memory = arrival.place.as_mut().map(Place::memory).unwrap_or_default();
+            let received = receive_run(inbound, memory, |into| match patience {
+                Some(patience) => channel.receive_slices(into, Instant::now() + patience),
+                None => channel.receive_slices_now(into),
+            });
+            if let Ok(Received::Octets(count)) = received {
+                // An error is told by whoever asks for the next message.
+                let _ = inbound.received_apart(count, memory);
+                return Apart::Octets(count);
+            }
+            return Apart::Other(received);
+        }
+        if mem::take(&mut arrival.reads_little) {
+            let space = inbound.space();
+            let most = space.len().min(HEADS_WORTH);
+            let received = match patience {
+                Some(patience) => channel.receive_within(&mut space[..most], patience),
+                None => channel.receive_now(&mut space[..most]),
+            };
+            if let Ok(Received::Octets(count)) = received {
+                inbound.received(count);
+                return Apart::Octets(count);
+            }
+            // It is expected still.
+            arrival.reads_little = true;
+            inbound.expect_apart();
+            return Apart::Other(received);
+        }
+        match receive_lent(channel, inbound) {
+            Ok(0) => Apart::Not,
+            Ok(count) => Apart::Octets(count),
+            Err(error) => Apart::Other(Err(error)),
+        }
+    }
+}
+
+impl Arrival {
+    /// The elements that have come: fewer than were announced if the message has ended before.
+    fn finish(&mut self, received: usize) -> zorb_cdr::Piece {
+        let (Some(mut place), Some(run)) = (self.place.take(), self.run.take()) else {
+            return Run::piece(Bytes::new());
+        };
+        let whole = run.settle(place.memory(), received).unwrap_or_default();
+        let octets = run.size() / run.count().max(1) * whole;
+        let elements = place.freeze();
+        let octets = octets.min(elements.len());
+        Run::piece(elements.slice(..octets))
+    }
+}
