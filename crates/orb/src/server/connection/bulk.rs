@@ -30,8 +30,10 @@ pub(in crate::server) struct Arrival {
     /// Where one goes that is on its way.
     place: Option<Place>,
     run: Option<Box<Run>>,
-    /// The next receive is to bring little: bulk is expected, or has begun to come and is not found yet.
+    /// Bulk has begun to come and is not found yet: the next receive is to bring little.
     reads_little: bool,
+    /// The last bulk had a place of its own, or would have had: of the next message a head's worth is received first.
+    expects_bulk: bool,
     /// Octets of the last bulk argument that has come, and of the one that has come or is coming: so much the connection has earned, to be made to
     /// hold by an announcement.
     earned: usize,
@@ -88,6 +90,7 @@ impl Landing for Asking<'_> {
             None if element.may_be_out_of_phase() => self.own(run.size()),
             None => None,
         };
+        self.arrival.expects_bulk = self.arrival.place.is_some() || element.may_be_out_of_phase();
         Ok(self.arrival.place.is_some().then_some(run))
     }
 
@@ -135,7 +138,6 @@ impl Connection {
                     (arrival.place, arrival.run) = (None, None);
                 } else if let Some(received) = inbound.has_all_of_run() {
                     let whole = arrival.finish(received);
-                    arrival.reads_little = true;
                     inbound.expect_apart();
                     if let Some(message) = inbound.undivert(Some(whole))? {
                         return Ok(Some(message));
@@ -192,7 +194,8 @@ impl Connection {
             }
             return Apart::Other(received);
         }
-        if mem::take(&mut arrival.reads_little) {
+        let expects_bulk = arrival.expects_bulk && !inbound.is_incomplete();
+        if arrival.reads_little || expects_bulk {
             let space = inbound.space();
             let most = space.len().min(HEADS_WORTH);
             let received = match patience {
@@ -201,14 +204,16 @@ impl Connection {
             };
             if let Ok(Received::Octets(count)) = received {
                 inbound.received(count);
+                (arrival.reads_little, arrival.expects_bulk) = (false, false);
                 return Apart::Octets(count);
             }
-            // It is expected still.
-            arrival.reads_little = true;
-            inbound.expect_apart();
             return Apart::Other(received);
         }
-        match receive_lent(channel, inbound) {
+        let lent = receive_lent(channel, inbound);
+        if arrival.expects_bulk {
+            inbound.expect_apart();
+        }
+        match lent {
             Ok(0) => Apart::Not,
             Ok(count) => Apart::Octets(count),
             Err(error) => Apart::Other(Err(error)),
