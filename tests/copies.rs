@@ -91,7 +91,12 @@ fn of_an_argument_nothing_but_what_the_first_read_brings() {
             assert!(there.get("a").unwrap() == data);
             assert_eq!(room.in_place.load(Ordering::SeqCst), 6);
             let heads = HEADS + fragments.map_or(0, |size| 64 * (MUCH / size));
-            assert_at_most(&counts, FIRST_READ + heads, heads, &format!("an argument by {road}, {fragments:?}"));
+            assert_at_most(
+                &counts,
+                FIRST_READ + heads,
+                heads,
+                &format!("an argument by {road}, {fragments:?}"),
+            );
         }
     }
 }

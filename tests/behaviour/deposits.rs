@@ -182,7 +182,10 @@ fn a_result_beyond_the_slice_names_both_lengths(place: Place) {
     for size in [1000, 1 << 20] {
         there.put("a", &octets(size), "a").unwrap();
         let refused = there.get_into("a", &mut vec![0; size - 1]).unwrap_err().to_string();
-        assert!(refused.contains(&size.to_string()) && refused.contains(&(size - 1).to_string()), "{refused}");
+        assert!(
+            refused.contains(&size.to_string()) && refused.contains(&(size - 1).to_string()),
+            "{refused}"
+        );
         let refused = there.paint_into_(200, &mut [0.0; 100]).unwrap_err();
         assert_eq!((refused.kind, refused.completed), (Kind::BadParam, Completion::Yes));
         // The connection is as good as before.

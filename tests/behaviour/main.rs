@@ -51,6 +51,7 @@ mod contexts;
 mod datagrams;
 mod deadlines;
 mod deferred;
+mod deposit_peers;
 mod deposits;
 mod dynamic;
 mod fixture;

@@ -114,11 +114,7 @@ impl Run {
     ///
     /// # Errors
     /// [`DecodeErrorKind::Truncated`]: more has to come before it can be said. [`DecodeErrorKind::LengthBeyondEnd`]: no memory is so large.
-    pub fn begin(
-        element: ElementType,
-        count: usize,
-        from: &mut Decoder<'_>,
-    ) -> Result<Self, DecodeError> {
+    pub fn begin(element: ElementType, count: usize, from: &mut Decoder<'_>) -> Result<Self, DecodeError> {
         let total = count.checked_mul(element.size).filter(|total| isize::try_from(*total).is_ok());
         if total.is_none() {
             let kind = DecodeErrorKind::LengthBeyondEnd { length: u32::MAX, left: from.remaining() };
@@ -265,7 +261,11 @@ mod tests {
     }
 
     /// Receives the run in the octets of a body as a connection would, after `known` octets of it; and what comes of the body then.
-    fn deposited<T: Element>(body: &[u8], known: usize, order: ByteOrder) -> Result<crate::Body, DecodeError> {
+    fn deposited<T: Element>(
+        body: &[u8],
+        known: usize,
+        order: ByteOrder,
+    ) -> Result<crate::Body, DecodeError> {
         let prefix = Bytes::copy_from_slice(&body[..known]);
         let mut from = Decoder::new(&prefix, order, Format::default());
         from.read_string()?;
@@ -353,7 +353,13 @@ mod tests {
         let body = to.to_bytes();
         for known in 0..32 {
             let early = deposited::<Bin>(&body, known, ByteOrder::NATIVE);
-            assert!(matches!(early.unwrap_err().kind, DecodeErrorKind::Truncated | DecodeErrorKind::LengthBeyondEnd { .. }), "{known}");
+            assert!(
+                matches!(
+                    early.unwrap_err().kind,
+                    DecodeErrorKind::Truncated | DecodeErrorKind::LengthBeyondEnd { .. }
+                ),
+                "{known}"
+            );
         }
         assert!(deposited::<Bin>(&body, 32, ByteOrder::NATIVE).is_ok());
     }

@@ -34,7 +34,7 @@ mod storage;
 mod usual;
 
 pub use buffer::ReceiveBuffer;
-pub use diversion::{Begun, BeginsToCome};
+pub use diversion::{BeginsToCome, Begun};
 pub(crate) use giop::GiopParser;
 pub use storage::Storage;
 
@@ -340,9 +340,7 @@ impl Inbound {
             Reading::Giop(parser) => parser.has_part_of_reply(id),
             Reading::Other(parser) => parser.has_part_of_reply(id),
             Reading::Pieces(pieces) => pieces.is_reply_to(id) || pieces.parser.has_part_of_reply(id),
-            Reading::Diverted(diverted) => {
-                diverted.is_reply_to(id) || diverted.parser.has_part_of_reply(id)
-            }
+            Reading::Diverted(diverted) => diverted.is_reply_to(id) || diverted.parser.has_part_of_reply(id),
             Reading::Lite | Reading::Undecided(_) | Reading::Failed(_) => false,
         }
     }

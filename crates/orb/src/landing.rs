@@ -12,7 +12,7 @@
 use std::io::IoSliceMut;
 
 use zorb_cdr::{DecodeError, Decoder, Run};
-use zorb_giop::{Begun, BeginsToCome, Inbound, Message, ProtocolError};
+use zorb_giop::{BeginsToCome, Begun, Inbound, Message, ProtocolError};
 
 /// Octets of a sequence from which on it is bulk. 16 KiB: what an ordinary receive buffer holds, in which smaller ones come whole with the first read.
 pub(crate) const BULK: usize = 16 << 10;

@@ -58,7 +58,8 @@ fn own(
     let first = together(values_before.iter().map(|value| quote!(#value)).collect());
     let last = together(values_after.iter().map(|value| quote!(#value)).collect());
     let sequence = &values[at];
-    let counts = (0..types.len()).map(|index| if index == at { usize.clone() } else { scope.ty(types[index]) });
+    let counts =
+        (0..types.len()).map(|index| if index == at { usize.clone() } else { scope.ty(types[index]) });
     let counts = together(counts.collect());
     let (read_before, read_after) = (reader(scope, before), reader(scope, after));
     let Passed { operation, direct, lent, .. } = passed(scope, call);

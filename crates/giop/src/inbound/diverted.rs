@@ -100,7 +100,19 @@ impl Diverted {
         let (size, more) = (header.total(), header.more_fragments);
         let frame = Frame { size, left: size - before, more, padding: 0 };
         let octets = size;
-        Self { header, id, head, before, run, filled: 0, frame, behind: Vec::new(), octets, charged: 0, parser }
+        Self {
+            header,
+            id,
+            head,
+            before,
+            run,
+            filled: 0,
+            frame,
+            behind: Vec::new(),
+            octets,
+            charged: 0,
+            parser,
+        }
     }
 
     /// Octets of the run that have not come yet.
@@ -235,13 +247,11 @@ impl Diverted {
     }
 
     /// Goes on in the next fragment, if it lies in the buffer.
-    fn next_fragment(
-        &mut self,
-        buffer: &mut ReceiveBuffer,
-        limits: &Limits,
-    ) -> Result<bool, ProtocolError> {
+    fn next_fragment(&mut self, buffer: &mut ReceiveBuffer, limits: &Limits) -> Result<bool, ProtocolError> {
         let octets = buffer.unparsed();
-        let (Some(true), Some(first)) = (self.belongs(octets), octets.first_chunk()) else { return Ok(false) };
+        let (Some(true), Some(first)) = (self.belongs(octets), octets.first_chunk()) else {
+            return Ok(false);
+        };
         let header = Header::parse(first)?;
         let is_1_1 = header.version < Version::V1_2;
         let head = if is_1_1 { HEADER_SIZE } else { HEADER_SIZE + 4 };
@@ -259,7 +269,9 @@ impl Diverted {
         buffer.take(head);
         let scalar = self.run.scalar().filter(|scalar| is_1_1 && self.filled.is_multiple_of(*scalar));
         let padding = match scalar {
-            Some(scalar) if self.missing() > 0 && data > 0 => HEADER_SIZE.next_multiple_of(scalar) - HEADER_SIZE,
+            Some(scalar) if self.missing() > 0 && data > 0 => {
+                HEADER_SIZE.next_multiple_of(scalar) - HEADER_SIZE
+            }
             _ => 0,
         };
         self.frame = Frame { size: header.total(), left: data, more: header.more_fragments, padding };
@@ -277,7 +289,9 @@ impl Diverted {
         let all = self.octets.saturating_add(self.charged);
         let (limit, found, allowed) = match self.octets > limits.max_message {
             true => ("max_message", self.octets, limits.max_message),
-            false if all > limits.max_reassembly_bytes => ("max_reassembly_bytes", all, limits.max_reassembly_bytes),
+            false if all > limits.max_reassembly_bytes => {
+                ("max_reassembly_bytes", all, limits.max_reassembly_bytes)
+            }
             false => return Ok(()),
         };
         Err(ProtocolError::LimitExceeded { limit, found, allowed, version })
@@ -292,7 +306,10 @@ impl Diverted {
         while self.frame.left == 0 && self.frame.more && self.belongs(buffer.unparsed()) == Some(false) {
             let Some(header) = complete(buffer, limits)? else { break };
             let begins_anew = header.more_fragments && header.message == self.header.message;
-            if begins_anew && header.version >= Version::V1_2 && id_of(&header, buffer.unparsed()) == Some(self.id) {
+            if begins_anew
+                && header.version >= Version::V1_2
+                && id_of(&header, buffer.unparsed()) == Some(self.id)
+            {
                 return Err(ProtocolError::AlreadyFragmented { id: Some(self.id) });
             }
             if let Some(message) = self.parser.one(header, buffer, limits)? {
@@ -310,7 +327,8 @@ impl Diverted {
         if self.is_over() || self.frame.left > 0 {
             return self.is_over() || !octets.is_empty();
         }
-        let size = octets.first_chunk().and_then(|first| Header::parse(first).ok()).map(|header| header.total());
+        let size =
+            octets.first_chunk().and_then(|first| Header::parse(first).ok()).map(|header| header.total());
         match self.belongs(octets) {
             Some(true) => true,
             Some(false) => size.is_none_or(|size| octets.len() >= size),

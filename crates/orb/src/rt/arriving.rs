@@ -80,12 +80,14 @@ impl<'r> Arriving<'r> {
             tracing::error!(operation, parameter, "a servant panicked when it was asked for memory");
             None
         });
-        let fits = |memory: &Deposit| {
-            memory.octets().get(..octets).is_some_and(|octets| element.fits(octets))
-        };
+        let fits =
+            |memory: &Deposit| memory.octets().get(..octets).is_some_and(|octets| element.fits(octets));
         if memory.as_ref().is_some_and(|memory| !fits(memory)) {
             tracing::warn!(
-                operation, parameter, octets, alignment = align_of::<T>(),
+                operation,
+                parameter,
+                octets,
+                alignment = align_of::<T>(),
                 "the memory that a servant offers is too small, or not aligned: the argument is received elsewhere"
             );
         }

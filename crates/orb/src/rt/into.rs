@@ -21,7 +21,17 @@ pub fn parts<B, A>(
 
 /// A two-way call whose bulk result goes into `into`: what stands before it, how many elements it has, what stands behind it. Of a servant in this
 /// process it is copied; `apart` takes that result to pieces.
-pub fn invoke_into<I: Served, M, G: Arguments<I::Servant, M, P, R, E>, P, R, T: Element, B, A, E: OperationError>(
+pub fn invoke_into<
+    I: Served,
+    M,
+    G: Arguments<I::Servant, M, P, R, E>,
+    P,
+    R,
+    T: Element,
+    B,
+    A,
+    E: OperationError,
+>(
     object: &I,
     operation: &'static Operation,
     method: M,

@@ -131,9 +131,10 @@ impl Receiver {
             let BeginsToCome::Message(begun) = self.inbound.begins_to_come() else { return Ok(()) };
             let Message::Request(request) = &begun.message else { panic!("{begun:?}") };
             let mut from = Decoder::over(&request.body, format(request.version));
-            let run = from.read_string().and_then(|_| from.read_u32()).and_then(|count| {
-                Run::begin(element, count as usize, &mut from)
-            });
+            let run = from
+                .read_string()
+                .and_then(|_| from.read_u32())
+                .and_then(|count| Run::begin(element, count as usize, &mut from));
             match run {
                 Ok(run) => {
                     self.memory = vec![0; run.size().div_ceil(8)];
@@ -148,7 +149,12 @@ impl Receiver {
         }
     }
 
-    fn all(&mut self, mut octets: &[u8], at_a_time: usize, element: ElementType) -> Result<(), ProtocolError> {
+    fn all(
+        &mut self,
+        mut octets: &[u8],
+        at_a_time: usize,
+        element: ElementType,
+    ) -> Result<(), ProtocolError> {
         while !octets.is_empty() {
             let n = self.receive(&octets[..octets.len().min(at_a_time)], element)?;
             octets = &octets[n..];

@@ -44,7 +44,11 @@ pub(in crate::server) struct Arrival {
 enum Place {
     Offered(Deposit),
     /// Memory for messages, of which the argument takes a part.
-    Own { memory: Memory, at: usize, octets: usize },
+    Own {
+        memory: Memory,
+        at: usize,
+        octets: usize,
+    },
 }
 
 impl Place {

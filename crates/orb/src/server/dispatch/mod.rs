@@ -34,8 +34,8 @@ use super::settings::{Settings, ThreadModel};
 use super::turn::Turn;
 use crate::exception::{Minor, SystemException};
 use crate::orb::{Core, Orb};
-use crate::rt::Arriving;
 use crate::poa::{Adapters, Located};
+use crate::rt::Arriving;
 use crate::transport::{Acceptor, Armed};
 use queue::{Queue, Task};
 
