@@ -50,6 +50,11 @@ impl ElementType {
         self.size
     }
 
+    /// What memory of them has to be aligned to.
+    pub fn alignment(&self) -> usize {
+        self.align
+    }
+
     /// Whether the first of a sequence may look otherwise than the others, or the last: such sequences are views only if they were received with that
     /// in mind.
     pub fn may_be_out_of_phase(&self) -> bool {

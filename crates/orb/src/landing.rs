@@ -11,8 +11,11 @@
 
 use std::io::IoSliceMut;
 
-use zorb_cdr::{DecodeError, Decoder, Run};
+use bytes::Bytes;
+use zorb_cdr::{DecodeError, Decoder, Memory, Piece, Run};
 use zorb_giop::{BeginsToCome, Begun, Inbound, Message, ProtocolError};
+
+use crate::deposit::Deposit;
 
 /// Octets of a sequence from which on it is bulk. 16 KiB: what an ordinary receive buffer holds, in which smaller ones come whole with the first read.
 pub(crate) const BULK: usize = 16 << 10;
@@ -24,16 +27,59 @@ pub(crate) const HEADS_WORTH: usize = 512;
 /// Octets of a message that are read before its bulk has been found, at most. Those of the bulk among them are copied.
 pub(crate) const MOST_BEFORE: usize = 16 << 10;
 
+/// CDR's largest alignment.
+const ALIGNMENT: usize = 8;
+
 /// Where a message's bulk goes.
 pub(crate) trait Landing {
     /// Reads what has come of the message up to a sequence's length; `None`: it is received as ever.
     ///
     /// # Errors
     /// Not enough has come yet, or what has come makes no sense.
-    fn begin(&mut self, message: &Message) -> Result<Option<Run>, DecodeError>;
+    fn begin(&mut self, message: &Message, inbound: &Inbound) -> Result<Option<Run>, DecodeError>;
 
     /// The memory for the run that was given last.
     fn memory(&mut self) -> &mut [u8];
+}
+
+/// Memory for one run that becomes a part of its message.
+pub(crate) enum Place {
+    /// A servant's.
+    Offered(Deposit),
+    /// Memory for messages, of which the run takes a part.
+    Own { memory: Memory, at: usize, octets: usize },
+}
+
+impl Place {
+    /// Memory for messages, if the peer may have so much.
+    pub(crate) fn own(inbound: &Inbound, octets: usize, earned: usize) -> Option<Place> {
+        let memory =
+            inbound.memory_for_run(octets.checked_add(ALIGNMENT)?, earned.saturating_add(ALIGNMENT))?;
+        let at = memory.as_ptr().align_offset(ALIGNMENT);
+        let fits = at <= ALIGNMENT && at + octets <= memory.len() && !memory.is_shared();
+        fits.then_some(Place::Own { memory, at, octets })
+    }
+
+    pub(crate) fn memory(&mut self) -> &mut [u8] {
+        match self {
+            Place::Offered(deposit) => deposit.octets_mut(),
+            Place::Own { memory, at, octets } => {
+                memory.get_mut().and_then(|memory| memory.get_mut(*at..*at + *octets)).unwrap_or_default()
+            }
+        }
+    }
+
+    /// So many octets of the run have come, and no more will: the elements, as a part of the message's body.
+    pub(crate) fn end(mut self, run: &Run, received: usize) -> Piece {
+        let whole = run.settle(self.memory(), received).unwrap_or_default();
+        let octets = run.size() / run.count().max(1) * whole;
+        let elements = match self {
+            Place::Offered(deposit) => deposit.freeze(),
+            Place::Own { memory, at, octets } => Bytes::from_owner(memory.octets(at, octets)),
+        };
+        let octets = octets.min(elements.len());
+        Run::piece(elements.slice(..octets))
+    }
 }
 
 /// What the message is that a connection is about to receive.
@@ -53,7 +99,7 @@ pub(crate) fn look(inbound: &mut Inbound, landing: &mut dyn Landing) -> Result<C
         BeginsToCome::Early => return Ok(Coming::Perhaps),
         BeginsToCome::Message(begun) => begun,
     };
-    match landing.begin(&begun.message) {
+    match landing.begin(&begun.message, inbound) {
         Ok(Some(run)) => divert(inbound, *begun, run, landing),
         Err(_) if !begun.is_last_chance(MOST_BEFORE) => Ok(Coming::Perhaps),
         Ok(None) | Err(_) => {

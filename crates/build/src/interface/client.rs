@@ -111,6 +111,7 @@ fn own(scope: &Scope<'_>, call: &Call<'_>, method: &str, twin: &str) -> TokenStr
     let (method, twin) = (ident(method), ident(twin));
     let Passed { operation, direct, lent, kept } = passed(scope, call);
     let decode = scope.tuple_codec(&call.received_types()).map(|codec| quote!(#rt::decode_as::<#codec, _>));
+    let in_phase = into::in_phase(scope, call);
     let (body, twin_body) = match (call.oneway, decode) {
         (true, _) => (
             quote!(#rt::send(self, #operation, #direct, #lent)),
@@ -124,6 +125,12 @@ fn own(scope: &Scope<'_>, call: &Call<'_>, method: &str, twin: &str) -> TokenStr
             quote!(#rt::invoke_by(self, #operation, #direct, #lent, #decode)),
             quote!(#rt::invoke_async_by(self, #operation, #kept, #decode)),
         ),
+    };
+    let body = match in_phase {
+        Some((decode, what)) => {
+            quote!(#rt::invoke_in_phase(self, #operation, #direct, #lent, #decode, #what))
+        }
+        None => body,
     };
     quote! {
         #doc

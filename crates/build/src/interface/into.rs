@@ -5,7 +5,7 @@
 
 use proc_macro2::{Ident, Span, TokenStream};
 use quote::quote;
-use zorb_idl::model::{DefinitionId, Type};
+use zorb_idl::model::{DefinitionId, DefinitionKind, Type};
 
 use super::client::{Passed, passed};
 use super::server::bound_of;
@@ -66,38 +66,59 @@ fn own(
     let names: Vec<_> = call.sent().map(|it| &it.name).collect();
     let borrowed = call.sent().map(|it| it.stub_type(scope));
     let error = call.error(scope);
-    let whole = quote!(.map(|(#first, #sequence, #last)| #all));
-    // Attributes and most operations give nothing else.
-    let whole = if types.len() == 1 { quote!(.map(|(_, _count, _)| _count)) } else { whole };
     let object = if call.owner == interface {
         quote!(self)
     } else {
         let base = scope.item(call.owner);
         quote!(&#rt::upcast::<_, #base>(self))
     };
-    let of_what = match types.len() {
-        1 => "whose result is".to_owned(),
-        _ => format!("whose `{spelt}` is"),
+    let received = match (types.len(), &bound) {
+        (1, None) => quote!(#rt::receive_into(#object, #operation, #direct, #lent, #into)),
+        _ => {
+            let bound = bound.map_or_else(|| quote!(#rt::wire::UNBOUNDED), |bound| quote!(#bound));
+            quote! {
+                #rt::invoke_into(
+                    #object,
+                    #operation,
+                    #direct,
+                    #lent,
+                    #into,
+                    &#rt::parts(#read_before, #read_after, #bound),
+                    |#all: #output| (#first, #sequence, #last),
+                ).map(|(#first, #sequence, #last)| #all)
+            }
+        }
     };
-    let docs = format!(
-        " [`{method}`](Self::{method}), {of_what} received into `{into}`, where possible without a copy: how many elements there are stands in its place."
-    );
+    let of_what = if types.len() == 1 { String::new() } else { format!("`{spelt}` ") };
+    let docs = format!(" [`{method}`](Self::{method}), {of_what}received into `{into}`: how many elements.");
     Some(quote! {
         #[doc = #docs]
-        ///
-        /// More elements than the slice has room for are a BAD_PARAM; after an error it may hold a part of them.
-        pub fn #name(&self #(, #names: #borrowed)*, #into: &mut [#element]) -> #result<#counts, #error> {
-            #rt::invoke_into(
-                #object,
-                #operation,
-                #direct,
-                #lent,
-                #into,
-                &#rt::parts(#read_before, #read_after, #bound),
-                |#all: #output| (#first, #sequence, #last),
-            )#whole
-        }
+        pub fn #name(&self #(, #names: #borrowed)*, #into: &mut [#element]) -> #result<#counts, #error> { #received }
     })
+}
+
+/// How a result is read that has structs among it which tile, and where they are: the first bulk of it is a sequence of structs.
+pub(super) fn in_phase(scope: &Scope<'_>, call: &Call<'_>) -> Option<(TokenStream, TokenStream)> {
+    let (rt, types) = (scope.rt(), call.received_types());
+    let at = types.iter().position(|ty| passing(scope, ty) == Passing::Run)?;
+    let model = scope.plan.model;
+    let Type::Sequence { element, .. } = model.resolve_alias(types[at]) else { return None };
+    let Type::Named(id) = model.resolve_alias(element) else { return None };
+    if !matches!(model.definition(*id).kind, DefinitionKind::Struct(_)) || types.len() > WIDEST_TUPLE {
+        return None;
+    }
+    let (element, before) = (scope.ty(element), pass(scope, &types[..at]));
+    Some((reader(scope, &types), quote!(#rt::in_phase::<#element>(#before))))
+}
+
+/// What reads values of these types for what stands behind them.
+fn pass(scope: &Scope<'_>, types: &[&Type]) -> TokenStream {
+    let rt = scope.rt();
+    let held = together(types.iter().map(|ty| scope.ty(ty)).collect());
+    match scope.tuple_codec(types) {
+        None => quote!(#rt::pass::<#held>),
+        Some(codec) => quote!(#rt::pass_as::<#codec, #held>),
+    }
 }
 
 /// What reads values of these types.

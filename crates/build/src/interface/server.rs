@@ -40,11 +40,7 @@ pub(super) fn servant(scope: &Scope<'_>, of: &Definition, calls: &[Call<'_>]) ->
     let memory_for = has_bulk(scope, calls).then(|| {
         let (option, none, method) = (scope.std("Option"), scope.std("None"), memory_for(calls));
         quote! {
-            /// Memory for a bulk argument that begins to come, which is then received straight into it and becomes the argument. `None`, as by default:
-            /// it is received into memory of the ORB's.
-            ///
-            /// Called by the thread that receives, so it must be quick, and make no calls; earlier requests may still be under way. Not called for
-            /// arguments from this process.
+            /// Memory that a bulk argument is to be received into; `None`: the ORB's.
             fn #method(&self, _bulk: &#rt::Bulk<'_>) -> #option<#rt::Deposit> { #none }
         }
     });
@@ -82,47 +78,43 @@ fn bulk(
     if !has_bulk(scope, calls) && bases.is_empty() {
         return None;
     }
-    let arms = calls.iter().filter(|call| call.sent().any(|it| is_bulk(scope, it))).map(|call| {
+    let asked = calls.first().map(|call| {
         let servant = scope.beside(call.owner, &scope.plan.interface(call.owner).servant);
-        let (wire, method) = (&call.wire, memory_for(calls));
-        let sent: Vec<&Argument<'_>> = call.sent().collect();
-        let asked = sent.iter().enumerate().filter(|(_, it)| is_bulk(scope, it)).map(|(at, it)| {
-            let (element, spelt, bound) = (element_type(scope, it.ty), it.spelt, bound_of(scope, it.ty));
-            let before = &sent[..at];
-            let read = match before {
-                [] => quote!(|_| ::core::result::Result::Ok(())),
-                before => {
-                    let types = together(before.iter().map(|it| it.owned_type(scope)).collect());
-                    let read = match scope.together_codec(before.iter().map(|it| it.codec(scope)).collect()) {
-                        None => quote!(#rt::decode::<#types>(_from)),
-                        Some(codec) => quote!(#rt::decode_as::<#codec, #types>(_from)),
-                    };
-                    quote!(|_from| #read.map(|_| ()))
-                }
-            };
-            quote!(_arriving.argument::<#element>(#spelt, #bound, #read, |_bulk| #servant::#method(_servant, _bulk)))
-        });
-        quote!(#wire => { let _ = #(#asked)||*; })
+        let (method, arguments) =
+            (memory_for(calls), calls.iter().flat_map(|call| bulk_arguments(scope, call)));
+        quote!(_arriving.find(&[#(#arguments),*], |_bulk| #servant::#method(_servant, _bulk));)
     });
+    let asked = asked.filter(|_| has_bulk(scope, calls));
     Some(quote! {
         fn bulk(_servant: &Self::Servant, _arriving: &mut #rt::Arriving<'_>) {
-            match _arriving.operation() {
-                #(#arms)*
-                _ => { #(<#bases as #rt::Served>::bulk(_servant, _arriving);)* }
-            }
+            #asked
+            #(<#bases as #rt::Served>::bulk(_servant, _arriving);)*
         }
     })
 }
 
+/// The arguments of a call that may be bulk, with what is read before each.
+fn bulk_arguments(scope: &Scope<'_>, call: &Call<'_>) -> Vec<TokenStream> {
+    let (rt, wire) = (scope.rt(), &call.wire);
+    let sent: Vec<&Argument<'_>> = call.sent().collect();
+    let bulk = sent.iter().enumerate().filter(|(_, it)| is_bulk(scope, it)).map(|(at, it)| {
+        let (element, spelt, before) = (element_type(scope, it.ty), it.spelt, &sent[..at]);
+        let types = together(before.iter().map(|it| it.owned_type(scope)).collect());
+        let pass = match scope.together_codec(before.iter().map(|it| it.codec(scope)).collect()) {
+            None => quote!(#rt::pass::<#types>),
+            Some(codec) => quote!(#rt::pass_as::<#codec, #types>),
+        };
+        let bounded = bound_of(scope, it.ty).map(|bound| quote!(.bounded(#bound)));
+        quote!(#rt::bulk::<#element>(#wire, #spelt, #pass) #bounded)
+    });
+    bulk.collect()
+}
+
 /// The bound of a sequence.
-pub(super) fn bound_of(scope: &Scope<'_>, sequence: &Type) -> TokenStream {
-    let rt = scope.rt();
+pub(super) fn bound_of(scope: &Scope<'_>, sequence: &Type) -> Option<Literal> {
     match scope.plan.model.resolve_alias(sequence) {
-        Type::Sequence { bound: Some(bound), .. } => {
-            let bound = Literal::u32_unsuffixed(*bound);
-            quote!(#bound)
-        }
-        _ => quote!(#rt::wire::UNBOUNDED),
+        Type::Sequence { bound, .. } => bound.map(Literal::u32_unsuffixed),
+        _ => None,
     }
 }
 

@@ -10,9 +10,10 @@
 //! ```
 
 use alloc::boxed::Box;
+use alloc::vec;
 use core::mem;
 
-use zorb_cdr::{Piece, Run};
+use zorb_cdr::{Memory, Piece, Run};
 
 use super::cursor::Cursor;
 use super::diverted::Diverted;
@@ -132,6 +133,19 @@ impl Inbound {
                 self.decline();
                 Ok(false)
             }
+        }
+    }
+
+    /// Memory for a run of so many octets, where the memory of large messages is from, and what the limits allow: no more than
+    /// [`Limits::first_grant`](crate::Limits::first_grant), or what the peer has `earned` by having sent as much before. `None`: there is none.
+    #[must_use]
+    pub fn memory_for_run(&self, octets: usize, earned: usize) -> Option<Memory> {
+        if octets > self.limits.first_grant.max(earned) || octets > self.limits.max_message {
+            return None;
+        }
+        match self.buffer.storage() {
+            Some(storage) => storage.take(octets),
+            None => Some(Memory::from(vec![0; octets])),
         }
     }
 

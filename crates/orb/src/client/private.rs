@@ -37,6 +37,8 @@ pub(crate) struct Private {
     buffer: MessageBuffer,
     /// What the call brought. It lies in `inbound`'s memory, which is free for the next message when it is dropped.
     answer: Option<(Reply, Format)>,
+    /// Octets of the last bulk result of structs: so much the server may make us hold by announcing it.
+    earned: usize,
     /// When the last call began: a clock that has been read anyway.
     last_used: Instant,
     _seat: Seat,
@@ -55,6 +57,7 @@ impl Private {
             terms: Terms::default(),
             buffer: MessageBuffer::default(),
             answer: None,
+            earned: 0,
             last_used: Instant::now(),
             _seat: seat,
         }

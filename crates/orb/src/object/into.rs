@@ -12,9 +12,9 @@
 use std::cell::RefCell;
 
 use zorb_cdr::{
-    DecodeError, DecodeErrorKind, Decoder, Element, ElementType, EncodeError, Encoder, Format, Run,
+    DecodeError, DecodeErrorKind, Decoder, Element, ElementType, EncodeError, Encoder, Format, Piece, Run,
 };
-use zorb_giop::{Message, Reply, ReplyStatus, ResponseFlags};
+use zorb_giop::{Inbound, Message, Reply, ReplyStatus, ResponseFlags};
 
 use super::ObjectRef;
 use super::invoke::{no_reply, result, travel_by};
@@ -48,7 +48,7 @@ struct Caller<'s, T, B> {
 }
 
 impl<T: Element, B> Landing for Caller<'_, T, B> {
-    fn begin(&mut self, message: &Message) -> Result<Option<Run>, DecodeError> {
+    fn begin(&mut self, message: &Message, _: &Inbound) -> Result<Option<Run>, DecodeError> {
         let Message::Reply(reply) = message else { return Ok(None) };
         let (ReplyStatus::NO_EXCEPTION, Some(element)) = (reply.status, ElementType::of::<T>()) else {
             return Ok(None);
@@ -68,12 +68,13 @@ impl<T: Element, B> Landing for Caller<'_, T, B> {
 }
 
 impl<T: Element, B> ResultLanding for Caller<'_, T, B> {
-    fn await_reply(&mut self, format: Format) {
+    fn await_reply(&mut self, format: Format, _: usize) {
         (self.format, self.received) = (format, None);
     }
 
-    fn end(&mut self, run: &Run, received: usize) {
+    fn end(&mut self, run: &Run, received: usize) -> Option<Piece> {
         self.received = run.settle(self.memory(), received).map(|whole| (whole, run.count()));
+        None
     }
 }
 
@@ -136,7 +137,7 @@ pub fn call_into<'a, T: Element, B, A, E: OperationError>(
     }
 }
 
-fn travel_into<'a, 'l>(
+pub(super) fn travel_into<'a, 'l>(
     target: &ObjectRef,
     operation: &'static Operation,
     arguments: &mut crate::client::message::WriteArguments<'_, 'a>,

@@ -128,7 +128,7 @@ pub(super) fn travel_by<'a, 'l, L: Lands<'l>>(
         Some(journey) => journey,
         None => Journey::new(target, operation, response)?,
     };
-    let mut may_join = landing.landing().is_none();
+    let mut may_join = landing.landing().is_none_or(|landing| landing.borrow().may_join());
     let ended = loop {
         let next = match attempt(target, &mut journey, &mut outgoing, read, &mut may_join, landing) {
             Ok(next) => next,

@@ -8,6 +8,7 @@ mod any;
 pub mod asynchronous;
 pub mod considered;
 pub mod here;
+pub mod in_phase;
 mod intercepted;
 pub mod into;
 pub mod invoke;

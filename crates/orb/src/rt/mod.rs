@@ -41,8 +41,8 @@ pub use crate::raised::{ExceptionType, OperationError, Raised, Raises, exception
 pub use crate::server::deferred::{DeferredReply, deferred_here};
 pub use crate::server::request::{Call, ServerRequest};
 pub use crate::skeleton::{Interface, InterfaceInfo, IntoServant, Operation, Servant, Skeleton};
-pub use arriving::Arriving;
-pub use into::{ResultParts, invoke_into, parts};
+pub use arriving::{Arriving, BulkArgument, bulk, pass, pass_as};
+pub use into::{InPhase, ResultParts, in_phase, invoke_in_phase, invoke_into, parts, receive_into};
 pub use operations::Operations;
 pub use served::{Served, ServedBy, offer};
 

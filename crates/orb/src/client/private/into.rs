@@ -3,7 +3,7 @@
 use std::cell::RefCell;
 use std::time::Instant;
 
-use zorb_cdr::{Format, Run};
+use zorb_cdr::{Format, Piece, Run};
 use zorb_giop::{Message, Reply};
 
 use super::{Private, lost, no_answer, overdue};
@@ -17,11 +17,21 @@ use crate::upcall;
 
 /// Where the bulk of a reply goes.
 pub(crate) trait ResultLanding: Landing {
-    /// A request has left, whose reply has this form.
-    fn await_reply(&mut self, format: Format);
+    /// A request has left, whose reply has this form, to a server that has earned that it may make us hold so much.
+    fn await_reply(&mut self, format: Format, earned: usize);
 
-    /// So many octets of the run have come, and no more will.
-    fn end(&mut self, run: &Run, received: usize);
+    /// So many octets of the run have come, and no more will. What is to be a part of the reply's body; `None`: it has a gap there.
+    fn end(&mut self, run: &Run, received: usize) -> Option<Piece>;
+
+    /// Whether the call may share a connection with others, as short ones do.
+    fn may_join(&self) -> bool {
+        false
+    }
+
+    /// Octets of the last result that was, or would have been, received so: 0, if that was none.
+    fn announced(&self) -> usize {
+        0
+    }
 }
 
 /// Whether a call has such a place: decided when the program is compiled, so that others pay nothing for it.
@@ -65,9 +75,9 @@ impl Private {
         course: &Course<'_>,
         landing: &mut dyn ResultLanding,
     ) -> Result<(), Box<Failure>> {
-        landing.await_reply(form.format);
+        landing.await_reply(form.format, self.earned);
         // A head's worth is asked for first, and little until the bulk has been found.
-        let expects_bulk = landing.memory().len() >= BULK;
+        let expects_bulk = landing.memory().len() >= BULK || self.earned >= BULK;
         let mut reads_little = expects_bulk;
         let mut run = None;
         loop {
@@ -77,6 +87,7 @@ impl Private {
             if let Some(reply) = self.next_reply(form, course, landing, &mut run, &mut reads_little)? {
                 let format = Format { version: reply.version, code_sets: form.format.code_sets };
                 self.answer = Some((reply, format));
+                self.earned = landing.announced();
                 passed(Point::Parsed);
                 return Ok(());
             }
@@ -151,9 +162,9 @@ impl Private {
                 && let Some(received) = self.inbound.has_all_of_run()
                 && let Some(run) = run.take()
             {
-                landing.end(&run, received);
                 *reads_little = false;
-                next = self.inbound.undivert(None).map_err(protocol)?;
+                let elements = landing.end(&run, received);
+                next = self.inbound.undivert(elements).map_err(protocol)?;
             }
             match next {
                 Some(Message::Reply(reply)) if reply.id == form.id => return Ok(Some(reply)),

@@ -9,20 +9,16 @@ use std::mem;
 use std::time::{Duration, Instant};
 
 use bytes::Bytes;
-use zorb_cdr::{DecodeError, Format, Memory, Octets, Run};
+use zorb_cdr::{DecodeError, Format, Piece, Run};
 use zorb_giop::code_sets::ServerCodeSets;
-use zorb_giop::{Message, ProtocolError};
+use zorb_giop::{Inbound, Message, ProtocolError};
 
 use super::{Connection, Reading};
-use crate::deposit::Deposit;
-use crate::landing::{Coming, HEADS_WORTH, Landing, look, receive_run};
+use crate::landing::{Coming, HEADS_WORTH, Landing, Place, look, receive_run};
 use crate::rt::arriving::{Arriving, Found};
 use crate::server::dispatch::Engine;
 use crate::transport::Received;
 use crate::transport::lent::receive_lent;
-
-/// CDR's largest alignment.
-const ALIGNMENT: usize = 8;
 
 /// What a connection knows of its bulk arguments.
 #[derive(Default)]
@@ -40,35 +36,6 @@ pub(in crate::server) struct Arrival {
     announced: usize,
 }
 
-/// Memory for one bulk argument.
-enum Place {
-    Offered(Deposit),
-    /// Memory for messages, of which the argument takes a part.
-    Own {
-        memory: Memory,
-        at: usize,
-        octets: usize,
-    },
-}
-
-impl Place {
-    fn memory(&mut self) -> &mut [u8] {
-        match self {
-            Place::Offered(deposit) => deposit.octets_mut(),
-            Place::Own { memory, at, octets } => {
-                memory.get_mut().and_then(|memory| memory.get_mut(*at..*at + *octets)).unwrap_or_default()
-            }
-        }
-    }
-
-    fn freeze(self) -> Bytes {
-        match self {
-            Place::Offered(deposit) => deposit.freeze(),
-            Place::Own { memory, at, octets } => Bytes::from_owner::<Octets>(memory.octets(at, octets)),
-        }
-    }
-}
-
 /// Asks the servants of an engine.
 struct Asking<'a> {
     engine: &'a Engine,
@@ -77,7 +44,7 @@ struct Asking<'a> {
 }
 
 impl Landing for Asking<'_> {
-    fn begin(&mut self, message: &Message) -> Result<Option<Run>, DecodeError> {
+    fn begin(&mut self, message: &Message, inbound: &Inbound) -> Result<Option<Run>, DecodeError> {
         let (Message::Request(request), Some(orb)) = (message, self.engine.orb()) else { return Ok(None) };
         let Some(key) = request.target.object_key() else { return Ok(None) };
         let format = Format { version: request.version, code_sets: self.code_sets.in_force() };
@@ -91,7 +58,7 @@ impl Landing for Asking<'_> {
         self.arrival.earned = mem::replace(&mut self.arrival.announced, run.size());
         self.arrival.place = match memory {
             Some(deposit) => Some(Place::Offered(deposit)),
-            None if element.may_be_out_of_phase() => self.own(run.size()),
+            None if element.may_be_out_of_phase() => Place::own(inbound, run.size(), self.arrival.earned),
             None => None,
         };
         self.arrival.expects_bulk = self.arrival.place.is_some() || element.may_be_out_of_phase();
@@ -100,23 +67,6 @@ impl Landing for Asking<'_> {
 
     fn memory(&mut self) -> &mut [u8] {
         self.arrival.place.as_mut().map(Place::memory).unwrap_or_default()
-    }
-}
-
-impl Asking<'_> {
-    /// Memory for messages, if the sender has earned so much.
-    fn own(&self, octets: usize) -> Option<Place> {
-        let limits = &self.engine.settings.message_limits;
-        if octets > limits.first_grant.max(self.arrival.earned) || octets > limits.max_message {
-            return None;
-        }
-        let whole = octets + ALIGNMENT;
-        let memory = match &self.engine.settings.storage {
-            Some(storage) => zorb_giop::Storage::take(&**storage, whole)?,
-            None => Memory::from(vec![0; whole]),
-        };
-        let at = memory.as_ptr().align_offset(ALIGNMENT);
-        (at + octets <= memory.len()).then_some(Place::Own { memory, at, octets })
     }
 }
 
@@ -227,14 +177,10 @@ impl Connection {
 
 impl Arrival {
     /// The elements that have come: fewer than were announced if the message has ended before.
-    fn finish(&mut self, received: usize) -> zorb_cdr::Piece {
-        let (Some(mut place), Some(run)) = (self.place.take(), self.run.take()) else {
-            return Run::piece(Bytes::new());
-        };
-        let whole = run.settle(place.memory(), received).unwrap_or_default();
-        let octets = run.size() / run.count().max(1) * whole;
-        let elements = place.freeze();
-        let octets = octets.min(elements.len());
-        Run::piece(elements.slice(..octets))
+    fn finish(&mut self, received: usize) -> Piece {
+        match (self.place.take(), self.run.take()) {
+            (Some(place), Some(run)) => place.end(&run, received),
+            _ => Run::piece(Bytes::new()),
+        }
     }
 }
