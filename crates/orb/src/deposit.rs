@@ -14,6 +14,8 @@ use std::sync::{Arc, Mutex, PoisonError};
 use bytes::Bytes;
 use zorb_cdr::Element;
 
+use crate::loan::{Lendable, Loan};
+
 /// The bulk argument that begins to come.
 #[derive(Clone, Copy, Debug)]
 pub struct Bulk<'b> {
@@ -73,23 +75,41 @@ impl<M: AsRef<[u8]> + AsMut<[u8]> + Send + Sync + 'static> DepositMemory for M {
 /// assert_eq!((samples.len(), image.len(), octets.len()), (8_000_000, 16 << 20, 100));
 /// ```
 pub struct Deposit {
-    memory: Box<dyn DepositMemory>,
+    memory: Held,
     /// Where in the memory it begins, and ends.
     at: usize,
     length: usize,
+}
+
+enum Held {
+    Any(Box<dyn DepositMemory>),
+    /// A transport's, which recognises what is sent of it again.
+    Lent(Box<dyn Lendable>),
 }
 
 impl Deposit {
     /// This memory, all of it.
     pub fn new(memory: impl DepositMemory) -> Self {
         let length = memory.as_ref().len();
-        Deposit { memory: Box::new(memory), at: 0, length }
+        Deposit { memory: Held::Any(Box::new(memory)), at: 0, length }
     }
 
     /// The memory of these elements; `None` where not any bits are such an element, as of booleans and enums.
     pub fn of_elements<T: Element>(mut elements: Vec<T>) -> Option<Self> {
         T::octets_mut(&mut elements)?;
         Some(Self::new(Elements(elements)))
+    }
+
+    /// Memory that was lent for what is sent by shared memory ([`Orb::loan`](crate::Orb::loan)): what is received into it by any transport is sent on from there without
+    /// a copy. `None` where not any bits are such an element.
+    pub fn of_loan<T: Element>(loan: Loan<T>) -> Option<Self> {
+        match loan.into_lent() {
+            Ok(memory) => {
+                let length = (*memory).as_ref().len();
+                Some(Deposit { memory: Held::Lent(memory), at: 0, length })
+            }
+            Err(elements) => Self::of_elements(elements),
+        }
     }
 
     /// Zeroed memory of so many octets that begins at a multiple of `alignment`, a power of two such as the size of a page.
@@ -100,7 +120,7 @@ impl Deposit {
         assert!(alignment.is_power_of_two(), "{alignment} is no alignment");
         let memory = vec![0u8; octets + alignment - 1];
         let at = memory.as_ptr().align_offset(alignment);
-        Deposit { at, length: octets, memory: Box::new(memory) }
+        Deposit { at, length: octets, memory: Held::Any(Box::new(memory)) }
     }
 
     /// How many octets it has.
@@ -114,16 +134,27 @@ impl Deposit {
     }
 
     pub(crate) fn octets(&self) -> &[u8] {
-        (*self.memory).as_ref().get(self.at..self.at + self.length).unwrap_or_default()
+        let all = match &self.memory {
+            Held::Any(memory) => (**memory).as_ref(),
+            Held::Lent(memory) => (**memory).as_ref(),
+        };
+        all.get(self.at..self.at + self.length).unwrap_or_default()
     }
 
     pub(crate) fn octets_mut(&mut self) -> &mut [u8] {
-        (*self.memory).as_mut().get_mut(self.at..self.at + self.length).unwrap_or_default()
+        let all = match &mut self.memory {
+            Held::Any(memory) => (**memory).as_mut(),
+            Held::Lent(memory) => (**memory).as_mut(),
+        };
+        all.get_mut(self.at..self.at + self.length).unwrap_or_default()
     }
 
     /// Nothing more is written.
     pub(crate) fn freeze(self) -> Bytes {
-        Bytes::from_owner(Frozen(self))
+        match self.memory {
+            Held::Lent(memory) => memory.freeze(),
+            Held::Any(_) => Bytes::from_owner(Frozen(self)),
+        }
     }
 }
 
@@ -199,7 +230,7 @@ impl Frames {
         let memory = self.0.free.lock().unwrap_or_else(PoisonError::into_inner).pop()?;
         let at = memory.as_ptr().align_offset(self.0.alignment);
         let frame = Frame { memory, ring: self.0.clone() };
-        Some(Deposit { memory: Box::new(frame), at, length: self.0.octets })
+        Some(Deposit { memory: Held::Any(Box::new(frame)), at, length: self.0.octets })
     }
 
     /// How many are free.
