@@ -1,14 +1,16 @@
 //! Bulk is received where it is to stay: results in the caller's slice, arguments in memory that the servant offers.
 
-use std::sync::Arc;
 use std::sync::atomic::Ordering;
+use std::sync::{Arc, Mutex};
 use std::time::{Duration, Instant};
 
+use zorb::deposit::{Bulk, Deposit};
 use zorb::server::ThreadModel;
-use zorb::{Completion, Interface, Kind, Orb, OrbBuilder};
+use zorb::{Call, Completion, Interface, Kind, Orb, OrbBuilder, Sequence, SystemException};
 use zorb_tests::darkroom::{Archive, Store};
 use zorb_tests::darkroom_servant::{FRAME, Room, bins, image};
 use zorb_tests::servant::PATIENCE;
+use zorb_tests::testing::{Screen, ScreenServant};
 
 use crate::fixture::{Place, models};
 
@@ -225,7 +227,7 @@ fn fragments_go_there_too(place: Place) {
 fn every_threading_model_receives_them() {
     for model in models().into_iter().chain([ThreadModel::pool(1)]) {
         let room = Arc::new(Room::with_frames(2));
-        let server = Place::TCP.server().server_threads(model.clone());
+        let server = Place::TCP.server().server_threads(model);
         let (_server, client, there) = meet(server, Place::TCP.client(), &room);
         let data = octets(1 << 20);
         std::thread::scope(|scope| {
@@ -244,6 +246,50 @@ fn every_threading_model_receives_them() {
         assert!(room.in_place.load(Ordering::SeqCst) > 0, "{model:?}");
         drop(client);
     }
+}
+
+/// What comes by TCP is received into memory that is lent, and sent on from there.
+#[test]
+fn memory_that_is_lent_can_be_offered() {
+    struct Relay(Orb, Mutex<Sequence<u8>>);
+    impl Relay {
+        fn lends(&self, octets: usize) -> Option<Deposit> {
+            Deposit::of_loan(self.0.loan::<u8>(octets).ok()?)
+        }
+    }
+    impl ScreenServant for Relay {
+        fn show(&self, _: &Call, data: Sequence<u8>) -> Result<(), SystemException> {
+            // At a page's beginning, as memory that is mapped for it.
+            assert_eq!(data.as_ptr().align_offset(4096), 0);
+            *self.1.lock().unwrap() = data;
+            Ok(())
+        }
+        fn shown(&self, _: &Call) -> Result<i32, SystemException> {
+            Ok(i32::try_from(self.1.lock().unwrap().len()).unwrap())
+        }
+        fn memory_for(&self, bulk: &Bulk<'_>) -> Option<Deposit> {
+            self.lends(bulk.octets())
+        }
+    }
+    let server = Place::TCP.server().transport(Place::SHM.transport()).build();
+    let poa = server.root_poa().unwrap();
+    let relay = Arc::new(Relay(server.clone(), Mutex::default()));
+    let screen = poa.activate::<Screen>(relay.clone()).unwrap();
+    poa.manager().activate().unwrap();
+    let text = server.object_to_string(Some(screen.as_object()));
+    let client = Place::TCP.client().build();
+    let there = Screen::from_object(client.string_to_object(&text).unwrap().unwrap());
+    let data = octets(300_000);
+    for _ in 0..3 {
+        there.show(&data).unwrap();
+        let latest = Instant::now() + PATIENCE;
+        while there.shown().unwrap() != 300_000 {
+            assert!(Instant::now() < latest, "it is not shown");
+        }
+        assert!(*relay.1.lock().unwrap() == data);
+        *relay.1.lock().unwrap() = Sequence::new();
+    }
+    assert!(Deposit::of_loan(server.loan::<bool>(100).unwrap()).is_none());
 }
 
 #[test]

@@ -225,20 +225,16 @@ impl Inbound {
         let Reading::Diverted(diverted) = mem::replace(&mut self.reading, Reading::Lite) else {
             return Ok(None);
         };
-        match diverted.go_on(elements) {
-            Ok(pieces) => {
-                self.reading = Reading::Pieces(Box::new(pieces));
-                self.next()
-            }
-            Err((diverted, elements)) => {
-                let (parser, message) = diverted.finish(elements, &self.limits);
-                self.reading = match message {
-                    Err(error) => Reading::Failed(error),
-                    Ok(_) => Reading::Giop(parser),
-                };
-                message
-            }
+        if diverted.is_in_one_piece() {
+            self.reading = Reading::Pieces(Box::new(diverted.go_on(elements)));
+            return self.next();
         }
+        let (parser, message) = diverted.finish(elements, &self.limits);
+        self.reading = match message {
+            Err(error) => Reading::Failed(error),
+            Ok(_) => Reading::Giop(parser),
+        };
+        message
     }
 
     /// A message between two fragments of one that is received elsewhere. If it cancels that one, this is over.

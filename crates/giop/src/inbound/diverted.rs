@@ -204,9 +204,7 @@ impl Diverted {
                     return Ok(());
                 }
                 self.keep(available, buffer);
-            } else if self.frame.left > 0 || !self.frame.more {
-                return Ok(());
-            } else if !self.next_fragment(buffer, limits)? {
+            } else if self.frame.left > 0 || !self.frame.more || !self.next_fragment(buffer, limits)? {
                 return Ok(());
             }
         }
@@ -336,14 +334,16 @@ impl Diverted {
         }
     }
 
+    /// Whether the message comes in one piece, which [`go_on`](Self::go_on) then goes on with.
+    pub(super) fn is_in_one_piece(&self) -> bool {
+        !self.header.more_fragments
+    }
+
     /// What reads the rest of a message in one piece, when the run [is over](Self::is_over): `elements`, where they are to be a part of its body.
-    pub(super) fn go_on(self, elements: Option<Piece>) -> Result<Pieces, (Self, Option<Piece>)> {
-        if self.header.more_fragments {
-            return Err((self, elements));
-        }
+    pub(super) fn go_on(self, elements: Option<Piece>) -> Pieces {
         let come = self.before + self.run.octets();
         let segments = self.segments(elements);
-        Ok(Pieces::go_on(self.header, segments, come, self.parser))
+        Pieces::go_on(self.header, segments, come, self.parser)
     }
 
     fn segments(&self, elements: Option<Piece>) -> Vec<Segment<Piece>> {

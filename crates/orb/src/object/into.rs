@@ -81,6 +81,9 @@ impl<T: Element, B> ResultLanding for Caller<'_, T, B> {
 /// More elements than there is room for.
 struct TooMany(usize);
 
+/// What stands before the bulk, how much there is of that, and what stands behind it.
+type Parts<B, A> = Result<(B, usize, A), TooMany>;
+
 impl<T: Element, B> Caller<'_, T, B> {
     /// Reads the sequence, most of which may be in place already.
     fn read(&mut self, from: &mut Decoder<'_>) -> Result<Result<usize, TooMany>, DecodeError> {
@@ -116,7 +119,7 @@ pub fn call_into<'a, T: Element, B, A, E: OperationError>(
     let ResultParts { before, after, bound } = *parts;
     let caller = Caller { orb: target.orb(), into, before, bound, format: Format::default(), received: None };
     let caller = RefCell::new(caller);
-    let mut outcome: Option<Result<Result<(B, usize, A), TooMany>, E>> = None;
+    let mut outcome: Option<Result<Parts<B, A>, E>> = None;
     let mut read = |journey: &Journey, reply: &Reply, format: Format| {
         outcome = Some(result(journey, target, reply, format, |from| {
             let before = before(from)?;
