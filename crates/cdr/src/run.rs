@@ -151,6 +151,11 @@ impl Run {
         self.count * self.element.size
     }
 
+    /// Whether the elements stand in the message as they do in memory.
+    pub fn is_in_phase(&self) -> bool {
+        self.first.is_empty() && self.element.tail == 0
+    }
+
     /// Octets of the body up to the sequence's length, and with it.
     pub fn head(&self) -> usize {
         self.head

@@ -45,7 +45,7 @@ use bytes::Bytes;
 use diverted::Diverted;
 use giop::Offering;
 use pieces::Pieces;
-use zorb_cdr::Version;
+use zorb_cdr::{Memory, Version};
 
 use crate::header::Header;
 use crate::lite;
@@ -61,6 +61,8 @@ pub struct Inbound {
     reading: Reading,
     protocol: Option<Protocol>,
     offering: Offering,
+    /// Memory that a run was received into, for the next one.
+    spare: Memory,
 }
 
 /// What reads the connection. Those known by name are any other's equals, but their usual messages are read where the caller
@@ -113,7 +115,15 @@ impl Inbound {
 
     fn with(reading: Reading, protocol: Option<Protocol>, limits: Limits) -> Self {
         let buffer = ReceiveBuffer::new(limits.receive_buffer, limits.first_grant);
-        Self { limits, usual: limits, buffer, reading, protocol, offering: Offering::default() }
+        Self {
+            limits,
+            usual: limits,
+            buffer,
+            reading,
+            protocol,
+            offering: Offering::default(),
+            spare: Memory::new(),
+        }
     }
 
     /// The same, with the memory of large messages from there.
@@ -348,6 +358,7 @@ impl Inbound {
     /// Gives the receive buffer back, for a connection that waits for its peer. Of an incomplete message only what has
     /// arrived is kept, so that one which never goes on holds little. The next [`space`](Self::space) allocates again.
     pub fn release_memory(&mut self) {
+        self.spare = Memory::new();
         self.buffer.release();
     }
 }

@@ -13,7 +13,7 @@ use std::io::IoSliceMut;
 
 use bytes::Bytes;
 use zorb_cdr::{DecodeError, Decoder, Memory, Piece, Run};
-use zorb_giop::{BeginsToCome, Begun, Inbound, Message, ProtocolError};
+use zorb_giop::{BeginsToCome, Begun, Inbound, ProtocolError};
 
 use crate::deposit::Deposit;
 
@@ -36,7 +36,7 @@ pub(crate) trait Landing {
     ///
     /// # Errors
     /// Not enough has come yet, or what has come makes no sense.
-    fn begin(&mut self, message: &Message, inbound: &Inbound) -> Result<Option<Run>, DecodeError>;
+    fn begin(&mut self, begun: &Begun, inbound: &mut Inbound) -> Result<Option<Run>, DecodeError>;
 
     /// The memory for the run that was given last.
     fn memory(&mut self) -> &mut [u8];
@@ -52,7 +52,7 @@ pub(crate) enum Place {
 
 impl Place {
     /// Memory for messages, if the peer may have so much.
-    pub(crate) fn own(inbound: &Inbound, octets: usize, earned: usize) -> Option<Place> {
+    pub(crate) fn own(inbound: &mut Inbound, octets: usize, earned: usize) -> Option<Place> {
         let memory =
             inbound.memory_for_run(octets.checked_add(ALIGNMENT)?, earned.saturating_add(ALIGNMENT))?;
         let at = memory.as_ptr().align_offset(ALIGNMENT);
@@ -70,12 +70,16 @@ impl Place {
     }
 
     /// So many octets of the run have come, and no more will: the elements, as a part of the message's body.
-    pub(crate) fn end(mut self, run: &Run, received: usize) -> Piece {
+    pub(crate) fn end(mut self, run: &Run, received: usize, inbound: &mut Inbound) -> Piece {
         let whole = run.settle(self.memory(), received).unwrap_or_default();
         let octets = run.size() / run.count().max(1) * whole;
         let elements = match self {
             Place::Offered(deposit) => deposit.freeze(),
-            Place::Own { memory, at, octets } => Bytes::from_owner(memory.octets(at, octets)),
+            Place::Own { memory, at, octets } => {
+                let elements = Bytes::from_owner(memory.octets(at, octets));
+                inbound.keep_for_runs(memory);
+                elements
+            }
         };
         let octets = octets.min(elements.len());
         Run::piece(elements.slice(..octets))
@@ -99,7 +103,7 @@ pub(crate) fn look(inbound: &mut Inbound, landing: &mut dyn Landing) -> Result<C
         BeginsToCome::Early => return Ok(Coming::Perhaps),
         BeginsToCome::Message(begun) => begun,
     };
-    match landing.begin(&begun.message, inbound) {
+    match landing.begin(&begun, inbound) {
         Ok(Some(run)) => divert(inbound, *begun, run, landing),
         Err(_) if !begun.is_last_chance(MOST_BEFORE) => Ok(Coming::Perhaps),
         Ok(None) | Err(_) => {

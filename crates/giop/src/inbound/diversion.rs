@@ -17,9 +17,13 @@ use zorb_cdr::{Memory, Piece, Run};
 
 use super::cursor::Cursor;
 use super::diverted::Diverted;
+use super::giop::Offering;
 use super::{Inbound, Reading, heads};
 use crate::header::Header;
-use crate::{Message, MessageType, ProtocolError};
+use crate::{Message, ProtocolError};
+
+/// How many times as large as a run the memory may be that is used again for it. 4: a mix of sizes shares one, and a small one does not keep a large.
+const MOST_TOO_LARGE: usize = 4;
 
 /// What is known of the message that begins to come.
 #[derive(Debug)]
@@ -44,6 +48,12 @@ pub struct Begun {
 }
 
 impl Begun {
+    /// Whether it comes in fragments.
+    #[must_use]
+    pub fn is_in_fragments(&self) -> bool {
+        self.header.more_fragments
+    }
+
     /// Whether it will not be told any more where the sequence is than now: the first of several fragments is there, or as much of the message as
     /// may be copied.
     pub fn is_last_chance(&self, most: usize) -> bool {
@@ -74,8 +84,7 @@ impl Inbound {
         let header = octets.first_chunk().and_then(|first| Header::parse(first).ok());
         let Some(header) = header else { return BeginsToCome::Nothing };
         let is_bulk = header.more_fragments || header.total() > self.limits.receive_buffer;
-        let may_be = matches!(header.message, MessageType::REQUEST | MessageType::REPLY)
-            && header.total() <= self.limits.max_message;
+        let may_be = Offering::concerns(&header) && header.total() <= self.limits.max_message;
         if !is_bulk || !may_be || (!header.more_fragments && octets.len() >= header.total()) {
             return BeginsToCome::Nothing;
         }
@@ -139,13 +148,23 @@ impl Inbound {
     /// Memory for a run of so many octets, where the memory of large messages is from, and what the limits allow: no more than
     /// [`Limits::first_grant`](crate::Limits::first_grant), or what the peer has `earned` by having sent as much before. `None`: there is none.
     #[must_use]
-    pub fn memory_for_run(&self, octets: usize, earned: usize) -> Option<Memory> {
+    pub fn memory_for_run(&mut self, octets: usize, earned: usize) -> Option<Memory> {
         if octets > self.limits.first_grant.max(earned) || octets > self.limits.max_message {
             return None;
         }
-        match self.buffer.storage() {
-            Some(storage) => storage.take(octets),
-            None => Some(Memory::from(vec![0; octets])),
+        if let Some(storage) = self.buffer.storage() {
+            return storage.take(octets);
+        }
+        let spare = mem::take(&mut self.spare);
+        let fits = octets <= spare.len() && spare.len() / MOST_TOO_LARGE <= octets && !spare.is_shared();
+        Some(if fits { spare } else { Memory::from(vec![0; octets]) })
+    }
+
+    /// Keeps such memory, into which a run was received, for the next one: it is used again if nobody has a handle on it then. What others share is
+    /// not kept.
+    pub fn keep_for_runs(&mut self, memory: Memory) {
+        if self.buffer.storage().is_none() {
+            self.spare = memory;
         }
     }
 

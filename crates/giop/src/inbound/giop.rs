@@ -45,7 +45,7 @@ impl GiopParser {
         offering: &mut Offering,
     ) -> Result<Option<Message>, ProtocolError> {
         while let Some(header) = complete(from, limits)? {
-            if header.more_fragments && header.message != MessageType::FRAGMENT && offering.is_due() {
+            if header.more_fragments && Offering::concerns(&header) && offering.is_due() {
                 break;
             }
             offering.is_declined = false;
@@ -89,6 +89,11 @@ pub(super) struct Offering {
 }
 
 impl Offering {
+    /// Whether a message of this kind may have bulk in it.
+    pub(super) fn concerns(header: &Header) -> bool {
+        matches!(header.message, MessageType::REQUEST | MessageType::REPLY)
+    }
+
     pub(super) fn is_due(&self) -> bool {
         self.is_on && !self.is_declined
     }

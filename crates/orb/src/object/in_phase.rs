@@ -7,7 +7,7 @@
 use std::cell::RefCell;
 
 use zorb_cdr::{DecodeError, Decoder, ElementType, EncodeError, Encoder, Format, Piece, Run};
-use zorb_giop::{Inbound, Message, Reply, ReplyStatus};
+use zorb_giop::{Begun, Inbound, Message, Reply, ReplyStatus};
 
 use super::ObjectRef;
 use super::into::travel_into;
@@ -38,8 +38,8 @@ struct Structs<'o> {
 }
 
 impl Landing for Structs<'_> {
-    fn begin(&mut self, message: &Message, inbound: &Inbound) -> Result<Option<Run>, DecodeError> {
-        let Message::Reply(reply) = message else { return Ok(None) };
+    fn begin(&mut self, begun: &Begun, inbound: &mut Inbound) -> Result<Option<Run>, DecodeError> {
+        let Message::Reply(reply) = &begun.message else { return Ok(None) };
         let (ReplyStatus::NO_EXCEPTION, Some(element)) = (reply.status, (self.what.element)()) else {
             return Ok(None);
         };
@@ -65,8 +65,8 @@ impl ResultLanding for Structs<'_> {
         (self.format, self.earned, self.announced, self.place) = (format, earned, 0, None);
     }
 
-    fn end(&mut self, run: &Run, received: usize) -> Option<Piece> {
-        Some(self.place.take()?.end(run, received))
+    fn end(&mut self, run: &Run, received: usize, inbound: &mut Inbound) -> Option<Piece> {
+        Some(self.place.take()?.end(run, received, inbound))
     }
 
     fn may_join(&self) -> bool {

@@ -14,7 +14,7 @@ use std::cell::RefCell;
 use zorb_cdr::{
     DecodeError, DecodeErrorKind, Decoder, Element, ElementType, EncodeError, Encoder, Format, Piece, Run,
 };
-use zorb_giop::{Inbound, Message, Reply, ReplyStatus, ResponseFlags};
+use zorb_giop::{Begun, Inbound, Message, Reply, ReplyStatus, ResponseFlags};
 
 use super::ObjectRef;
 use super::invoke::{no_reply, result, travel_by};
@@ -48,8 +48,8 @@ struct Caller<'s, T, B> {
 }
 
 impl<T: Element, B> Landing for Caller<'_, T, B> {
-    fn begin(&mut self, message: &Message, _: &Inbound) -> Result<Option<Run>, DecodeError> {
-        let Message::Reply(reply) = message else { return Ok(None) };
+    fn begin(&mut self, begun: &Begun, _: &mut Inbound) -> Result<Option<Run>, DecodeError> {
+        let Message::Reply(reply) = &begun.message else { return Ok(None) };
         let (ReplyStatus::NO_EXCEPTION, Some(element)) = (reply.status, ElementType::of::<T>()) else {
             return Ok(None);
         };
@@ -72,7 +72,7 @@ impl<T: Element, B> ResultLanding for Caller<'_, T, B> {
         (self.format, self.received) = (format, None);
     }
 
-    fn end(&mut self, run: &Run, received: usize) -> Option<Piece> {
+    fn end(&mut self, run: &Run, received: usize, _: &mut Inbound) -> Option<Piece> {
         self.received = run.settle(self.memory(), received).map(|whole| (whole, run.count()));
         None
     }

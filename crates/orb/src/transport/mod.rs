@@ -207,6 +207,10 @@ pub trait Channel: Send + Sync {
     fn receive_slices_now(&self, into: &mut [IoSliceMut<'_>]) -> io::Result<Received> {
         self.receive_now(first_of(into))
     }
+    /// Whether the peer may lend memory on it ([`receive_lent`](Self::receive_lent)).
+    fn lends(&self) -> bool {
+        false
+    }
     /// Octets that come next and lie in memory that the peer has lent, which keeps them as they are until these are dropped: at most
     /// `most`, and then they were received. `None`: what comes next, if anything, comes by the receives. Never blocks.
     fn receive_lent(&self, most: usize) -> io::Result<Option<Bytes>> {

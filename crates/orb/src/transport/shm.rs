@@ -326,6 +326,10 @@ impl Channel for ShmChannel {
         received(self.stream.receive_slices_now(into))
     }
 
+    fn lends(&self) -> bool {
+        true
+    }
+
     fn receive_lent(&self, most: usize) -> io::Result<Option<Bytes>> {
         Ok(self.stream.receive_lent(most)?.map(Bytes::from_owner))
     }

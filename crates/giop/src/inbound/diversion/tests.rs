@@ -457,3 +457,19 @@ fn a_gap_stays_where_the_elements_are_the_callers() {
         assert_eq!((from.read_f64().unwrap(), from.remaining()), (0.5, 0));
     }
 }
+
+/// Fragments of what has no bulk are put together as ever, also while others are shown.
+#[test]
+fn a_locate_request_in_fragments_is_not_held_back() {
+    let whole = request(Version::V1_2, 1, &[7u8; 10], None).concat();
+    let mut first = Vec::from(*b"GIOP\x01\x02\x00\x03\0\0\0\x0c\0\0\0\x05\0\0\0\0\0\0\0\x08");
+    first[6] |= 2;
+    let last = b"GIOP\x01\x02\x00\x07\0\0\0\x0c\0\0\0\x05a key ok";
+    for at_a_time in [1 << 20, 1] {
+        let mut receiver = Receiver::new(Limits::default(), 256);
+        receiver.all(&[&first[..], last, &whole].concat(), at_a_time, element::<u8>()).unwrap();
+        let Message::LocateRequest(locate) = &receiver.messages[0] else { panic!("{:?}", receiver.messages) };
+        assert_eq!((locate.id, locate.target.object_key().as_deref()), (5, Some(&b"a key ok"[..])));
+        check(&receiver.messages[1], 1, &[7u8; 10], false);
+    }
+}

@@ -4,7 +4,7 @@ use std::cell::RefCell;
 use std::time::Instant;
 
 use zorb_cdr::{Format, Piece, Run};
-use zorb_giop::{Message, Reply};
+use zorb_giop::{Inbound, Message, Reply};
 
 use super::{Private, lost, no_answer, overdue};
 use crate::client::failure::Failure;
@@ -21,7 +21,7 @@ pub(crate) trait ResultLanding: Landing {
     fn await_reply(&mut self, format: Format, earned: usize);
 
     /// So many octets of the run have come, and no more will. What is to be a part of the reply's body; `None`: it has a gap there.
-    fn end(&mut self, run: &Run, received: usize) -> Option<Piece>;
+    fn end(&mut self, run: &Run, received: usize, inbound: &mut Inbound) -> Option<Piece>;
 
     /// Whether the call may share a connection with others, as short ones do.
     fn may_join(&self) -> bool {
@@ -163,7 +163,7 @@ impl Private {
                 && let Some(run) = run.take()
             {
                 *reads_little = false;
-                let elements = landing.end(&run, received);
+                let elements = landing.end(&run, received, &mut self.inbound);
                 next = self.inbound.undivert(elements).map_err(protocol)?;
             }
             match next {
@@ -186,6 +186,8 @@ impl Private {
                         if !self.inbound.has_buffered() {
                             return Ok(None);
                         }
+                        // Whatever it is, it is taken now.
+                        self.inbound.decline();
                     }
                 },
             }

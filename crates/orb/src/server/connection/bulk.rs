@@ -1,5 +1,5 @@
-//! Bulk arguments that are received where they are to stay: in memory that the servant offers, or, for structs that would have to be copied out of a
-//! message, in memory where they are in phase.
+//! Bulk arguments that are received where they are to stay: in memory that the servant offers, or, for what would have to be put together of fragments, and for
+//! structs that would have to be copied out of a message, in memory of the connection's.
 //!
 //! The servant is asked as soon as the head of a request has come and the length of its bulk argument, which may be before earlier requests have
 //! ended. The request runs when all of it is there, as any other. If that never happens the memory is given back with the connection.
@@ -11,7 +11,7 @@ use std::time::{Duration, Instant};
 use bytes::Bytes;
 use zorb_cdr::{DecodeError, Format, Piece, Run};
 use zorb_giop::code_sets::ServerCodeSets;
-use zorb_giop::{Inbound, Message, ProtocolError};
+use zorb_giop::{Begun, Inbound, Message, ProtocolError};
 
 use super::{Connection, Reading};
 use crate::landing::{Coming, HEADS_WORTH, Landing, Place, look, receive_run};
@@ -41,11 +41,14 @@ struct Asking<'a> {
     engine: &'a Engine,
     code_sets: &'a ServerCodeSets,
     arrival: &'a mut Arrival,
+    may_be_lent: bool,
 }
 
 impl Landing for Asking<'_> {
-    fn begin(&mut self, message: &Message, inbound: &Inbound) -> Result<Option<Run>, DecodeError> {
-        let (Message::Request(request), Some(orb)) = (message, self.engine.orb()) else { return Ok(None) };
+    fn begin(&mut self, begun: &Begun, inbound: &mut Inbound) -> Result<Option<Run>, DecodeError> {
+        let (Message::Request(request), Some(orb)) = (&begun.message, self.engine.orb()) else {
+            return Ok(None);
+        };
         let Some(key) = request.target.object_key() else { return Ok(None) };
         let format = Format { version: request.version, code_sets: self.code_sets.in_force() };
         let mut arriving = Arriving::new(request, format, &orb);
@@ -56,12 +59,15 @@ impl Landing for Asking<'_> {
             Found::Bulk { run, element, memory } => (run, element, memory),
         };
         self.arrival.earned = mem::replace(&mut self.arrival.announced, run.size());
+        // What the peer may have lent is viewed where it lies, if it is in phase.
+        let wants_own = begun.is_in_fragments()
+            || element.may_be_out_of_phase() && !(run.is_in_phase() && self.may_be_lent);
         self.arrival.place = match memory {
             Some(deposit) => Some(Place::Offered(deposit)),
-            None if element.may_be_out_of_phase() => Place::own(inbound, run.size(), self.arrival.earned),
+            None if wants_own => Place::own(inbound, run.size(), self.arrival.earned),
             None => None,
         };
-        self.arrival.expects_bulk = self.arrival.place.is_some() || element.may_be_out_of_phase();
+        self.arrival.expects_bulk = self.arrival.place.is_some() || wants_own;
         Ok(self.arrival.place.is_some().then_some(run))
     }
 
@@ -91,7 +97,7 @@ impl Connection {
                     // It was cancelled: the memory is given back.
                     (arrival.place, arrival.run) = (None, None);
                 } else if let Some(received) = inbound.has_all_of_run() {
-                    let whole = arrival.finish(received);
+                    let whole = arrival.finish(received, inbound);
                     inbound.expect_apart();
                     if let Some(message) = inbound.undivert(Some(whole))? {
                         return Ok(Some(message));
@@ -103,7 +109,15 @@ impl Connection {
                     }
                 }
             } else {
-                match look(inbound, &mut Asking { engine: &self.engine, code_sets, arrival })? {
+                match look(
+                    inbound,
+                    &mut Asking {
+                        engine: &self.engine,
+                        code_sets,
+                        arrival,
+                        may_be_lent: self.channel().lends(),
+                    },
+                )? {
                     Coming::Run(run) => arrival.run = Some(run),
                     Coming::Perhaps => {
                         arrival.reads_little = true;
@@ -116,6 +130,8 @@ impl Connection {
                             // Where it was declined, there is to be room for all of it.
                             return inbound.next();
                         }
+                        // Whatever it is, it is taken now.
+                        inbound.decline();
                     }
                 }
             }
@@ -177,9 +193,9 @@ impl Connection {
 
 impl Arrival {
     /// The elements that have come: fewer than were announced if the message has ended before.
-    fn finish(&mut self, received: usize) -> Piece {
+    fn finish(&mut self, received: usize, inbound: &mut Inbound) -> Piece {
         match (self.place.take(), self.run.take()) {
-            (Some(place), Some(run)) => place.end(&run, received),
+            (Some(place), Some(run)) => place.end(&run, received, inbound),
             _ => Run::piece(Bytes::new()),
         }
     }
