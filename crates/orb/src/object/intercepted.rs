@@ -59,9 +59,9 @@ pub(super) fn travel_seen<'a, 'l, L: Lands<'l>>(
                 journey.continue_from(time);
                 journey.watch();
                 loop {
-                    match request(&mut passage, &target, journey, response, arguments, read, landing) {
-                        (Ended::Again, Some(again)) => journey = again,
-                        (ended, _) => break ended,
+                    match request(&mut passage, &target, &mut journey, response, arguments, read, landing) {
+                        Ended::Again => {}
+                        ended => break ended,
                     }
                 }
             }
@@ -78,14 +78,14 @@ pub(super) fn travel_seen<'a, 'l, L: Lands<'l>>(
 fn request<'a, 'l, L: Lands<'l>>(
     passage: &mut Passage,
     target: &ObjectRef,
-    journey: Journey,
+    journey: &mut Journey,
     response: ResponseFlags,
     arguments: &mut WriteArguments<'_, 'a>,
     read: &mut ReadReply<'_>,
     landing: L,
-) -> (Ended, Option<Journey>) {
+) -> Ended {
     if let Err(intervention) = passage.begin(target, journey.forwarded_to().cloned()) {
-        return (Ended::by(Some(intervention), Ended::Again), Some(journey));
+        return Ended::by(Some(intervention), Ended::Again);
     }
     let contexts = passage.contexts().clone();
     let operation = journey.operation();
@@ -98,21 +98,16 @@ fn request<'a, 'l, L: Lands<'l>>(
         }
         by_reply = Some(intervention);
     };
-    let mut seen = Seen { journey: Some(journey), contexts };
-    let ended = travel_by(target, operation, response, arguments, &mut see, Some(&mut seen), landing);
-    let Some(mut journey) = seen.journey else {
-        let text = "a call that interceptors see has lost its way";
-        return (Ended::Over(Err(SystemException::Internal(text))), None);
-    };
-    let ended = match (by_reply, ended) {
+    let seen = Some(Seen { journey: &mut *journey, contexts });
+    let ended = travel_by(target, operation, response, arguments, &mut see, seen, landing);
+    match (by_reply, ended) {
         (Some(intervention), _) => Ended::by(intervention, Ended::Over(Ok(()))),
-        (None, Err(exception)) => end_in(passage, &mut journey, exception),
-        (None, Ok(())) => match end_for_another(passage, target, &mut journey) {
+        (None, Err(exception)) => end_in(passage, journey, exception),
+        (None, Ok(())) => match end_for_another(passage, target, journey) {
             Some(ended) => ended,
             None => Ended::by(passage.end(Outcome::Sent), Ended::Over(Ok(()))),
         },
-    };
-    (ended, Some(journey))
+    }
 }
 
 /// The request ends in an exception, which a reply has brought or has been made here.

@@ -60,7 +60,7 @@ impl Private {
         course: &Course<'_>,
         outgoing: &mut Outgoing<'_, '_>,
         landing: &RefCell<dyn ResultLanding + '_>,
-    ) -> Result<(), Box<Failure>> {
+    ) -> Result<(Reply, Format), Box<Failure>> {
         self.call_by(course, outgoing, |connection, form, course| {
             connection.inbound.offer_bulk(true);
             let answered = connection.await_into(form, course, &mut *landing.borrow_mut());
@@ -74,7 +74,7 @@ impl Private {
         form: &Form<'_>,
         course: &Course<'_>,
         landing: &mut dyn ResultLanding,
-    ) -> Result<(), Box<Failure>> {
+    ) -> Result<(Reply, Format), Box<Failure>> {
         landing.await_reply(form.format, self.earned);
         // A head's worth is asked for first, and little until the bulk has been found.
         let expects_bulk = landing.memory().len() >= BULK || self.earned >= BULK;
@@ -86,10 +86,9 @@ impl Private {
             }
             if let Some(reply) = self.next_reply(form, course, landing, &mut run, &mut reads_little)? {
                 let format = Format { version: reply.version, code_sets: form.format.code_sets };
-                self.answer = Some((reply, format));
                 self.earned = landing.announced();
                 passed(Point::Parsed);
-                return Ok(());
+                return Ok((reply, format));
             }
             if Instant::now() >= course.deadline {
                 return Err(overdue(course));
