@@ -38,6 +38,18 @@ hello, world
 }
 
 #[test]
+fn deposit() {
+    let output = Process::start(env!("CARGO_BIN_EXE_deposit"), &[]).output();
+    let lines: Vec<&str> = output.lines().collect();
+    assert_eq!(lines[0], "meadow: 16777216 octets in a frame, 1 frames are free", "{output}");
+    assert_eq!(lines[1], "river: 16777216 octets in a frame, 0 frames are free", "{output}");
+    assert!(lines[2].starts_with("hill: 16777216 octets in memory of the ORB's"), "{output}");
+    assert_eq!(lines[3], "without the meadow 1 frames are free", "{output}");
+    assert_eq!(lines[4], "river: 16777216 octets into the slice, all of them 2", "{output}");
+    assert!(lines[5].contains("16777216 elements") && lines[5].contains("room for 1000"), "{output}");
+}
+
+#[test]
 fn frames() {
     let output = Process::start(env!("CARGO_BIN_EXE_frames"), &[]).output();
     let lines: Vec<_> = output.lines().collect();

@@ -52,6 +52,8 @@ mod contexts;
 mod datagrams;
 mod deadlines;
 mod deferred;
+mod deposit_peers;
+mod deposits;
 mod dynamic;
 mod fixture;
 mod foreign;

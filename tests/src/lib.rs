@@ -1,5 +1,6 @@
 //! What the tests across crates share.
 
+pub mod darkroom_servant;
 pub mod hearing;
 pub mod mutation;
 pub mod seeds;
@@ -32,6 +33,12 @@ mod cooked {
     zorb::include_idl!("kitchen");
 }
 pub use cooked::kitchen;
+
+#[allow(missing_docs)]
+mod deposited {
+    zorb::include_idl!("deposit");
+}
+pub use deposited::darkroom;
 
 /// The workspace's root.
 pub fn root() -> PathBuf {

@@ -12,6 +12,7 @@
 mod asynchronous;
 mod client;
 mod errors;
+mod into;
 mod local;
 mod server;
 

@@ -37,6 +37,9 @@ pub enum Piece {
     Octets(Octets),
     /// In memory that is somebody else's, such as a peer's, and only read.
     Lent(Bytes),
+    /// The elements of a sequence as they are in memory, in this machine's byte order whatever the body's and the last with its tail: put there by
+    /// who knew their type ([`Run`](crate::Run)). The segment is theirs alone, and in phase.
+    Elements(Bytes),
 }
 
 impl Piece {
@@ -48,6 +51,7 @@ impl Piece {
         match self {
             Piece::Octets(octets) => Piece::Octets(octets.slice(range)),
             Piece::Lent(octets) => Piece::Lent(octets.slice(range)),
+            Piece::Elements(octets) => Piece::Elements(octets.slice(range)),
         }
     }
 
@@ -55,7 +59,7 @@ impl Piece {
     pub fn to_bytes(&self) -> Bytes {
         match self {
             Piece::Octets(octets) => octets.to_bytes(),
-            Piece::Lent(octets) => octets.clone(),
+            Piece::Lent(octets) | Piece::Elements(octets) => octets.clone(),
         }
     }
 }
@@ -66,7 +70,7 @@ impl Deref for Piece {
     fn deref(&self) -> &[u8] {
         match self {
             Piece::Octets(octets) => octets,
-            Piece::Lent(octets) => octets,
+            Piece::Lent(octets) | Piece::Elements(octets) => octets,
         }
     }
 }

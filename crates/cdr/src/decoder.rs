@@ -103,6 +103,7 @@ enum Owner<'a> {
     None,
     Bytes(&'a Bytes),
     Octets(&'a Octets),
+    Elements(&'a Bytes),
 }
 
 impl<'a> Decoder<'a> {
@@ -206,6 +207,18 @@ impl<'a> Decoder<'a> {
     #[inline]
     pub fn order(&self) -> ByteOrder {
         self.order
+    }
+
+    /// Whether this segment is the elements of a sequence as they are in memory ([`Piece::Elements`]).
+    #[inline]
+    pub(crate) fn is_among_elements(&self) -> bool {
+        matches!(self.owner, Owner::Elements(_))
+    }
+
+    /// The byte order of a run of elements that begins here.
+    #[inline]
+    pub(crate) fn run_order(&self) -> ByteOrder {
+        if self.is_among_elements() { ByteOrder::NATIVE } else { self.order }
     }
 
     /// How values are written.
@@ -398,6 +411,7 @@ impl<'a> Decoder<'a> {
         self.owner = match &next.octets {
             Piece::Octets(octets) => Owner::Octets(octets),
             Piece::Lent(octets) => Owner::Bytes(octets),
+            Piece::Elements(octets) => Owner::Elements(octets),
         };
         self.at = 0;
         self.phase = next.phase & 7;
@@ -673,7 +687,7 @@ impl<'a> Decoder<'a> {
     pub(crate) fn share(&self, octets: &'a [u8]) -> Option<Bytes> {
         match self.owner {
             Owner::None => None,
-            Owner::Bytes(owner) => Some(owner.slice_ref(octets)),
+            Owner::Bytes(owner) | Owner::Elements(owner) => Some(owner.slice_ref(octets)),
             Owner::Octets(owner) => owner.view(octets, self.kept_memory()),
         }
     }

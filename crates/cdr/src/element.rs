@@ -54,6 +54,13 @@ pub trait Element: Encode + Decode + Copy + Send + Sync + 'static {
         None
     }
 
+    /// The octets of elements, to be written: only of types of which any bits are a value.
+    #[inline]
+    fn octets_mut(elements: &mut [Self]) -> Option<&mut [u8]> {
+        let _ = elements;
+        None
+    }
+
     /// Whether all padding is zero.
     #[inline]
     fn is_clean(&self) -> bool {
@@ -97,6 +104,13 @@ pub fn view<T: Element + Pod>(octets: &[u8]) -> Option<&[T]> {
 #[inline]
 pub fn view_mut<T: Element + Pod>(octets: &mut [u8]) -> Option<&mut [T]> {
     bytemuck::try_cast_slice_mut(octets).ok()
+}
+
+/// [`Element::octets_mut`] of a type of which any bits are a value.
+#[doc(hidden)]
+#[inline]
+pub fn octets_mut<T: Element + Pod>(elements: &mut [T]) -> Option<&mut [u8]> {
+    Some(bytemuck::must_cast_slice_mut(elements))
 }
 
 /// [`Element::load_all`] for a type of `N` octets, which lets the compiler vectorise the loop: one for each byte order.
@@ -287,9 +301,9 @@ impl Decoder<'_> {
             };
             let before = elements.len();
             match self.here(whole * size_of::<T>()) {
-                Some(octets) if whole > 0 && load_all(octets, self.order(), &mut elements) => {
+                Some(octets) if whole > 0 && load_all(octets, self.run_order(), &mut elements) => {
                     copied(octets.len());
-                    let tail = if whole == missing { T::TAIL } else { 0 };
+                    let tail = if whole == missing && !self.is_among_elements() { T::TAIL } else { 0 };
                     self.advance(octets.len() - tail);
                 }
                 _ => {
@@ -307,10 +321,14 @@ impl Decoder<'_> {
     /// padding before them.
     pub(crate) fn view_elements<T: Element>(&mut self, count: usize) -> Option<Bytes> {
         let length = count.checked_mul(size_of::<T>())?;
-        if length < crate::VIEW_FROM || T::TAIL != 0 || !is_native::<T>(self.order()) {
+        if length < crate::VIEW_FROM {
             return None;
         }
         self.align(T::FIRST).ok()?;
+        // Elements that were put where they are to stay are whole.
+        if (T::TAIL != 0 && !self.is_among_elements()) || !is_native::<T>(self.run_order()) {
+            return None;
+        }
         if !self.is_aligned(T::ALIGN) {
             return None;
         }
@@ -375,6 +393,11 @@ macro_rules! scalar_elements {
             #[inline]
             fn view_mut(octets: &mut [u8]) -> Option<&mut [Self]> {
                 view_mut(octets)
+            }
+
+            #[inline]
+            fn octets_mut(elements: &mut [Self]) -> Option<&mut [u8]> {
+                octets_mut(elements)
             }
 
             fn load_all(octets: &[u8], order: ByteOrder, into: &mut Vec<Self>) -> bool {
@@ -457,6 +480,11 @@ impl<T: Element, const N: usize> Element for [T; N] {
             (arrays, []) => Some(arrays),
             _ => None,
         }
+    }
+
+    #[inline]
+    fn octets_mut(elements: &mut [Self]) -> Option<&mut [u8]> {
+        T::octets_mut(elements.as_flattened_mut())
     }
 
     #[inline]

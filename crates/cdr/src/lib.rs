@@ -60,6 +60,7 @@ mod format;
 pub mod fuzz;
 mod kept;
 mod memory;
+mod run;
 mod scalar;
 mod sequence;
 mod text;
@@ -82,6 +83,7 @@ pub use fixed::{Fixed, FixedError};
 pub use format::{ByteOrder, CodeSet, CodeSets, Format, Version};
 pub use kept::{AtBound, KeptMemory};
 pub use memory::{Home, Memory, Octets};
+pub use run::{ElementType, Run};
 pub use scalar::{Char, LongDouble, WChar};
 pub use sequence::{Sequence, VIEW_FROM};
 pub use tiling::Padding;
@@ -94,7 +96,7 @@ pub use valuetype::{State, read_value, write_value};
 pub use text::{check_string_bound, check_wstring_bound};
 
 #[doc(hidden)]
-pub use element::{are_clean, load_sized, octets, view, view_mut};
+pub use element::{are_clean, load_sized, octets, octets_mut, view, view_mut};
 #[doc(hidden)]
 pub use tiling::Layout;
 

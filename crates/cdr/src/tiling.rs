@@ -109,6 +109,11 @@ macro_rules! tiling_struct {
         }
 
         #[inline]
+        fn octets_mut(_elements: &mut [Self]) -> ::core::option::Option<&mut [::core::primitive::u8]> {
+            $crate::octets_mut(_elements)
+        }
+
+        #[inline]
         fn are_clean(_elements: &[Self]) -> ::core::primitive::bool {
             $crate::are_clean::<Self, { 4 * ::core::mem::size_of::<$name>() }, { ::core::mem::size_of::<$name>() }>(_elements)
         }

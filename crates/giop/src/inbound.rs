@@ -24,6 +24,8 @@
 
 mod buffer;
 mod cursor;
+mod diversion;
+mod diverted;
 mod giop;
 mod heads;
 mod pieces;
@@ -33,6 +35,7 @@ mod storage;
 mod usual;
 
 pub use buffer::ReceiveBuffer;
+pub use diversion::{BeginsToCome, Begun};
 pub(crate) use giop::GiopParser;
 pub use repeated::KnownHead;
 pub use storage::Storage;
@@ -41,8 +44,10 @@ use alloc::boxed::Box;
 use alloc::sync::Arc;
 
 use bytes::Bytes;
+use diverted::Diverted;
+use giop::Offering;
 use pieces::Pieces;
-use zorb_cdr::{Body, Version};
+use zorb_cdr::{Body, Memory, Version};
 
 use crate::header::Header;
 use crate::lite;
@@ -57,6 +62,9 @@ pub struct Inbound {
     buffer: ReceiveBuffer,
     reading: Reading,
     protocol: Option<Protocol>,
+    offering: Offering,
+    /// Memory that a run was received into, for the next one.
+    spare: Memory,
 }
 
 /// What reads the connection. Those known by name are any other's equals, but their usual messages are read where the caller
@@ -69,6 +77,8 @@ enum Reading {
     Undecided(Arc<[Protocol]>),
     /// A message of GIOP's of which some is not in the buffer, and what reads the next one.
     Pieces(Box<Pieces>),
+    /// A message of GIOP's of which a part is received elsewhere.
+    Diverted(Box<Diverted>),
     /// Nothing any more.
     Failed(ProtocolError),
 }
@@ -107,7 +117,15 @@ impl Inbound {
 
     fn with(reading: Reading, protocol: Option<Protocol>, limits: Limits) -> Self {
         let buffer = ReceiveBuffer::new(limits.receive_buffer, limits.first_grant);
-        Self { limits, usual: limits, buffer, reading, protocol }
+        Self {
+            limits,
+            usual: limits,
+            buffer,
+            reading,
+            protocol,
+            offering: Offering::default(),
+            spare: Memory::new(),
+        }
     }
 
     /// The same, with the memory of large messages from there.
@@ -224,7 +242,9 @@ impl Inbound {
     #[inline(never)]
     fn next_anyway(&mut self) -> Result<Option<Message>, ProtocolError> {
         let message = match &mut self.reading {
-            Reading::Giop(parser) => parser.next(&mut self.buffer, &self.limits),
+            Reading::Giop(parser) => {
+                parser.next_generally(&mut self.buffer, &self.limits, &mut self.offering)
+            }
             Reading::Lite => lite::next(&mut self.buffer, &self.limits),
             Reading::Other(parser) => parser.next(&mut self.buffer, &self.limits),
             Reading::Pieces(pieces) => match pieces.finish(&mut self.buffer, &self.limits) {
@@ -234,6 +254,7 @@ impl Inbound {
                 }
                 other => other,
             },
+            Reading::Diverted(_) => self.next_between(),
             Reading::Undecided(_) => return self.decide(),
             Reading::Failed(error) => return Err(*error),
         };
@@ -312,22 +333,25 @@ impl Inbound {
     #[inline]
     #[must_use]
     pub fn has_buffered(&self) -> bool {
-        let has_some = !self.buffer.is_empty() || matches!(self.reading, Reading::Pieces(_));
+        let has_some =
+            !self.buffer.is_empty() || matches!(self.reading, Reading::Pieces(_) | Reading::Diverted(_));
         has_some && self.has_whole_buffered()
     }
 
     #[inline(never)]
     fn has_whole_buffered(&self) -> bool {
         let octets = self.buffer.unparsed();
-        if let Reading::Pieces(pieces) = &self.reading {
-            return octets.len() >= pieces.missing();
+        match &self.reading {
+            Reading::Pieces(pieces) => return octets.len() >= pieces.missing(),
+            Reading::Diverted(diverted) => return diverted.has_work(&self.buffer),
+            _ => {}
         }
         let size = match &self.reading {
             Reading::Giop(parser) => parser.size(octets),
             Reading::Lite => lite::size(octets),
             Reading::Other(parser) => parser.size(octets),
             Reading::Undecided(_) => Some(TELLING),
-            Reading::Pieces(..) | Reading::Failed(_) => None,
+            Reading::Pieces(..) | Reading::Diverted(..) | Reading::Failed(_) => None,
         };
         size.is_some_and(|size| octets.len() >= size)
     }
@@ -355,7 +379,7 @@ impl Inbound {
         match &self.reading {
             Reading::Giop(parser) => parser.is_incomplete(),
             Reading::Other(parser) => parser.is_incomplete(),
-            Reading::Pieces(..) => true,
+            Reading::Pieces(..) | Reading::Diverted(..) => true,
             Reading::Lite | Reading::Undecided(_) | Reading::Failed(_) => false,
         }
     }
@@ -368,6 +392,7 @@ impl Inbound {
             Reading::Giop(parser) => parser.has_part_of_reply(id),
             Reading::Other(parser) => parser.has_part_of_reply(id),
             Reading::Pieces(pieces) => pieces.is_reply_to(id) || pieces.parser.has_part_of_reply(id),
+            Reading::Diverted(diverted) => diverted.is_reply_to(id) || diverted.parser.has_part_of_reply(id),
             Reading::Lite | Reading::Undecided(_) | Reading::Failed(_) => false,
         }
     }
@@ -375,6 +400,7 @@ impl Inbound {
     /// Gives the receive buffer back, for a connection that waits for its peer. Of an incomplete message only what has
     /// arrived is kept, so that one which never goes on holds little. The next [`space`](Self::space) allocates again.
     pub fn release_memory(&mut self) {
+        self.spare = Memory::new();
         self.buffer.release();
     }
 }

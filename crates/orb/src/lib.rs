@@ -19,10 +19,12 @@
 #![forbid(unsafe_code)]
 
 pub mod ami;
+pub mod deposit;
 pub mod dynamic;
 pub mod exception;
 pub mod frames;
 pub mod interceptors;
+mod landing;
 pub mod loan;
 pub mod messaging;
 pub mod object;

@@ -70,6 +70,14 @@ impl<T: Element> Loan<T> {
         }
     }
 
+    /// The transport's memory, or what it is otherwise.
+    pub(crate) fn into_lent(self) -> Result<Box<dyn Lendable>, Vec<T>> {
+        match self.0 {
+            Place::Lent(memory) => Ok(memory),
+            Place::Own(elements) => Err(elements),
+        }
+    }
+
     /// Whether it is a transport's memory, which is sent without a copy to whoever this transport leads to.
     pub fn is_lent(&self) -> bool {
         matches!(self.0, Place::Lent(_))

@@ -11,6 +11,7 @@ use zorb_giop::operation_number;
 
 use crate::exception::SystemException;
 use crate::object::ObjectRef;
+use crate::rt::Arriving;
 use crate::server::request::ServerRequest;
 
 /// An interface's identity: its repository id and those of all it inherits from.
@@ -87,6 +88,12 @@ pub trait Skeleton: 'static {
 
     /// Finds the operation, reads its arguments, calls the method and answers through `request`, now or later.
     fn dispatch(&self, request: ServerRequest);
+
+    /// Says where the bulk argument goes of a request that begins to come; nothing is said by default, and it is received as ever. Asked by the thread
+    /// that receives.
+    fn bulk(&self, arriving: &mut Arriving<'_>) {
+        let _ = arriving;
+    }
 
     /// Whether the operations that every object has (`_is_a`, `_non_existent` and the like) come to
     /// [`dispatch`](Self::dispatch) too, as they do to who passes requests on. Otherwise they are answered by

@@ -153,9 +153,9 @@ fn rust(idl: &str) -> String {
 
 #[test]
 fn a_line_of_idl_becomes_so_many_of_rust() {
-    // A fifth of a line of each, at most, is the line in which every type describes itself.
+    // A fifth of a line of each, at most, is the line in which every type describes itself; four tenths of a dense one are where bulk goes.
     for (what, area, most) in
-        [("as written", as_written as fn(&mut String, usize), 13.75), ("densest", densest, 36.0)]
+        [("as written", as_written as fn(&mut String, usize), 13.75), ("densest", densest, 36.4)]
     {
         let idl = idl(1_000, area);
         let lines = rust(&idl).lines().count() as f64 / idl.lines().count() as f64;

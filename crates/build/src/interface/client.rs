@@ -7,7 +7,7 @@ use proc_macro2::{Literal, TokenStream};
 use quote::quote;
 use zorb_idl::model::{Definition, DefinitionId};
 
-use super::{Argument, Call, Passing, asynchronous, passing};
+use super::{Argument, Call, Passing, asynchronous, into, passing};
 use crate::docs::doc;
 use crate::items::of_kind;
 use crate::names::{Names, ident};
@@ -90,9 +90,11 @@ pub(super) fn methods(scope: &Scope<'_>, of: &Definition) -> TokenStream {
             further_base(scope, call, method, twin)
         }
     });
+    let methods: Vec<TokenStream> = methods.collect();
     let asynchronous = asynchronous::methods(scope, of.id, &calls, &names, &mut taken);
+    let into = into::methods(scope, of.id, &calls, &names, &mut taken);
     let name = ident(&plan.place_of(of.id).name);
-    quote!(impl #name { #(#methods)* #(#asynchronous)* })
+    quote!(impl #name { #(#methods)* #(#asynchronous)* #(#into)* })
 }
 
 /// The interfaces whose methods the first base has.
@@ -109,6 +111,7 @@ fn own(scope: &Scope<'_>, call: &Call<'_>, method: &str, twin: &str) -> TokenStr
     let (method, twin) = (ident(method), ident(twin));
     let Passed { operation, direct, lent, kept } = passed(scope, call);
     let decode = scope.tuple_codec(&call.received_types()).map(|codec| quote!(#rt::decode_as::<#codec, _>));
+    let in_phase = into::in_phase(scope, call);
     let (body, twin_body) = match (call.oneway, decode) {
         (true, _) => (
             quote!(#rt::send(self, #operation, #direct, #lent)),
@@ -123,6 +126,12 @@ fn own(scope: &Scope<'_>, call: &Call<'_>, method: &str, twin: &str) -> TokenStr
             quote!(#rt::invoke_async_by(self, #operation, #kept, #decode)),
         ),
     };
+    let body = match in_phase {
+        Some((decode, what)) => {
+            quote!(#rt::invoke_in_phase(self, #operation, #direct, #lent, #decode, #what))
+        }
+        None => body,
+    };
     quote! {
         #doc
         pub fn #method(&self #(, #names: #borrowed)*) -> #result<#output, #error> { #body }
@@ -133,15 +142,15 @@ fn own(scope: &Scope<'_>, call: &Call<'_>, method: &str, twin: &str) -> TokenStr
 }
 
 /// What a method and its twin pass on.
-struct Passed {
-    operation: TokenStream,
+pub(super) struct Passed {
+    pub(super) operation: TokenStream,
     /// The servant's method, for an object in this process.
-    direct: TokenStream,
-    lent: TokenStream,
+    pub(super) direct: TokenStream,
+    pub(super) lent: TokenStream,
     kept: TokenStream,
 }
 
-fn passed(scope: &Scope<'_>, call: &Call<'_>) -> Passed {
+pub(super) fn passed(scope: &Scope<'_>, call: &Call<'_>) -> Passed {
     let rt = scope.rt();
     let wire = &call.wire;
     let number = Literal::u64_unsuffixed(number(wire.as_bytes()));

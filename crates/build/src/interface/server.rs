@@ -1,12 +1,12 @@
 //! The server's side: the servant trait, and what finds the method that a request is for.
 
-use proc_macro2::{Literal, TokenStream};
+use proc_macro2::{Ident, Literal, TokenStream};
 use quote::{ToTokens, quote};
-use zorb_idl::model::Definition;
+use zorb_idl::model::{Definition, Type};
 
-use super::{Call, Passing, passing};
+use super::{Argument, Call, Passing, element_type, passing};
 use crate::docs::doc;
-use crate::names::ident;
+use crate::names::{Names, ident};
 use crate::operations::{Table, number};
 use crate::scope::{Scope, together};
 
@@ -37,9 +37,84 @@ pub(super) fn servant(scope: &Scope<'_>, of: &Definition, calls: &[Call<'_>]) ->
             fn #method(&self, context: &#rt::Call #(, #arguments: #types)*) -> #result<#output, #error>;
         }
     });
+    let memory_for = has_bulk(scope, calls).then(|| {
+        let (option, none, method) = (scope.std("Option"), scope.std("None"), memory_for(calls));
+        quote! {
+            /// Memory that a bulk argument is to be received into; `None`: the ORB's.
+            fn #method(&self, _bulk: &#rt::Bulk<'_>) -> #option<#rt::Deposit> { #none }
+        }
+    });
     quote! {
         #doc
-        pub trait #name: #(#bases +)* 'static { #(#methods)* }
+        pub trait #name: #(#bases +)* 'static { #(#methods)* #memory_for }
+    }
+}
+
+/// What the method is called that offers memory: it gives way to those of the IDL.
+fn memory_for(calls: &[Call<'_>]) -> Ident {
+    let mut names = Names::default();
+    calls.iter().for_each(|call| names.avoid(&call.names.method));
+    ident(&names.derive("memory_for".to_owned()))
+}
+
+/// Whether any argument is a sequence of elements.
+fn has_bulk(scope: &Scope<'_>, calls: &[Call<'_>]) -> bool {
+    calls.iter().any(|call| call.sent().any(|it| is_bulk(scope, it)))
+}
+
+fn is_bulk(scope: &Scope<'_>, it: &Argument<'_>) -> bool {
+    it.clause.is_none() && passing(scope, it.ty) == Passing::Run
+}
+
+/// How a request that begins to come leads to the servant's memory: by the operation's name, as few come to be asked.
+fn bulk(
+    scope: &Scope<'_>,
+    calls: &[Call<'_>],
+    inherited: &[Call<'_>],
+    bases: &[TokenStream],
+) -> Option<TokenStream> {
+    let rt = scope.rt();
+    let bases = if has_bulk(scope, inherited) { bases } else { &[] };
+    if !has_bulk(scope, calls) && bases.is_empty() {
+        return None;
+    }
+    let asked = calls.first().map(|call| {
+        let servant = scope.beside(call.owner, &scope.plan.interface(call.owner).servant);
+        let (method, arguments) =
+            (memory_for(calls), calls.iter().flat_map(|call| bulk_arguments(scope, call)));
+        quote!(_arriving.find(&[#(#arguments),*], |_bulk| #servant::#method(_servant, _bulk));)
+    });
+    let asked = asked.filter(|_| has_bulk(scope, calls));
+    Some(quote! {
+        fn bulk(_servant: &Self::Servant, _arriving: &mut #rt::Arriving<'_>) {
+            #asked
+            #(<#bases as #rt::Served>::bulk(_servant, _arriving);)*
+        }
+    })
+}
+
+/// The arguments of a call that may be bulk, with what is read before each.
+fn bulk_arguments(scope: &Scope<'_>, call: &Call<'_>) -> Vec<TokenStream> {
+    let (rt, wire) = (scope.rt(), &call.wire);
+    let sent: Vec<&Argument<'_>> = call.sent().collect();
+    let bulk = sent.iter().enumerate().filter(|(_, it)| is_bulk(scope, it)).map(|(at, it)| {
+        let (element, spelt, before) = (element_type(scope, it.ty), it.spelt, &sent[..at]);
+        let types = together(before.iter().map(|it| it.owned_type(scope)).collect());
+        let pass = match scope.together_codec(before.iter().map(|it| it.codec(scope)).collect()) {
+            None => quote!(#rt::pass::<#types>),
+            Some(codec) => quote!(#rt::pass_as::<#codec, #types>),
+        };
+        let bounded = bound_of(scope, it.ty).map(|bound| quote!(.bounded(#bound)));
+        quote!(#rt::bulk::<#element>(#wire, #spelt, #pass) #bounded)
+    });
+    bulk.collect()
+}
+
+/// The bound of a sequence.
+pub(super) fn bound_of(scope: &Scope<'_>, sequence: &Type) -> Option<Literal> {
+    match scope.plan.model.resolve_alias(sequence) {
+        Type::Sequence { bound, .. } => bound.map(Literal::u32_unsuffixed),
+        _ => None,
     }
 }
 
@@ -142,6 +217,8 @@ pub(super) fn dispatch(scope: &Scope<'_>, of: &Definition) -> TokenStream {
     // No IDL name begins with an underscore.
     let of_type = ident(if plan.is_taken(&scope.module, "S") { "_S" } else { "S" });
     let bases: Vec<TokenStream> = plan.model.bases(of.id).iter().map(|base| scope.item(*base)).collect();
+    let (own_calls, inherited) = calls.split_at(own.calls.len());
+    let bulk = bulk(scope, own_calls, inherited, &bases);
     let offer_to_bases = bases.split_last().map(|(last, others)| {
         quote! {
             fn offer_to_bases(
@@ -157,6 +234,8 @@ pub(super) fn dispatch(scope: &Scope<'_>, of: &Definition) -> TokenStream {
             type Servant = dyn #servant;
 
             #dispatch
+
+            #bulk
 
             #offer_to_bases
         }

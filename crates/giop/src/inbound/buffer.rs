@@ -145,6 +145,10 @@ impl ReceiveBuffer {
         self.misses
     }
 
+    pub(super) fn may_miss_something(&mut self) {
+        self.misses = true;
+    }
+
     pub(super) fn misses_nothing(&mut self) {
         self.misses = false;
     }

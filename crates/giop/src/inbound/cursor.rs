@@ -42,7 +42,7 @@ impl Holder<'_> {
     fn octets(self, range: Range<usize>) -> Octets {
         match self {
             Holder::Octets(octets) | Holder::Piece(Piece::Octets(octets)) => octets.slice(range),
-            Holder::Piece(Piece::Lent(octets)) => octets[range].into(),
+            Holder::Piece(Piece::Lent(octets) | Piece::Elements(octets)) => octets[range].into(),
         }
     }
 

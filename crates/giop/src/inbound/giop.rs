@@ -19,7 +19,7 @@ impl Parser for GiopParser {
         if let Some(message) = usual::take(from, limits) {
             return Ok(Some(message));
         }
-        self.next_generally(from, limits)
+        self.next_generally(from, limits, &mut Offering::default())
     }
 
     fn size(&self, octets: &[u8]) -> Option<usize> {
@@ -36,36 +36,71 @@ impl Parser for GiopParser {
 }
 
 impl GiopParser {
-    /// Whatever message it is.
+    /// Whatever message it is. A first one of several fragments is left lying while somebody is to be asked where the rest goes.
     #[inline(never)]
-    fn next_generally(
+    pub(super) fn next_generally(
         &mut self,
         from: &mut ReceiveBuffer,
         limits: &Limits,
+        offering: &mut Offering,
     ) -> Result<Option<Message>, ProtocolError> {
         while let Some(header) = complete(from, limits)? {
-            let message = from.part(0, header.total());
-            from.take(header.total());
-            if header.more_fragments || header.message == MessageType::FRAGMENT {
-                if let Some((header, whole)) =
-                    self.reassembly.add(header, &message, limits, from.storage())?
-                {
-                    return heads::decode(Cursor::over(&header, &whole), limits);
-                }
-                continue;
+            if header.more_fragments && Offering::concerns(&header) && offering.is_due() {
+                break;
             }
-            let message = heads::decode(Cursor::new(&header, &message), limits)?;
-            if let Some(Message::CancelRequest { id }) = message {
-                self.reassembly.cancel(id);
+            offering.is_declined = false;
+            if let Some(message) = self.one(header, from, limits)? {
+                return Ok(Some(message));
             }
-            return Ok(message);
         }
         Ok(None)
+    }
+
+    /// Takes the message with this header, all of which is there: `None`, if it is one of several fragments.
+    pub(super) fn one(
+        &mut self,
+        header: Header,
+        from: &mut ReceiveBuffer,
+        limits: &Limits,
+    ) -> Result<Option<Message>, ProtocolError> {
+        let message = from.part(0, header.total());
+        from.take(header.total());
+        if header.more_fragments || header.message == MessageType::FRAGMENT {
+            let whole = self.reassembly.add(header, &message, limits, from.storage())?;
+            return match whole {
+                Some((header, whole)) => heads::decode(Cursor::over(&header, &whole), limits),
+                None => Ok(None),
+            };
+        }
+        let message = heads::decode(Cursor::new(&header, &message), limits)?;
+        if let Some(Message::CancelRequest { id }) = message {
+            self.reassembly.cancel(id);
+        }
+        Ok(message)
+    }
+}
+
+/// Whether somebody is asked where a large message that begins to come goes on.
+#[derive(Default)]
+pub(super) struct Offering {
+    pub(super) is_on: bool,
+    /// Of the message that the buffer begins with nobody wants to have it.
+    pub(super) is_declined: bool,
+}
+
+impl Offering {
+    /// Whether a message of this kind may have bulk in it.
+    pub(super) fn concerns(header: &Header) -> bool {
+        matches!(header.message, MessageType::REQUEST | MessageType::REPLY)
+    }
+
+    pub(super) fn is_due(&self) -> bool {
+        self.is_on && !self.is_declined
     }
 }
 
 /// The header of the message that the buffer begins with, if all of that is there.
-fn complete(from: &mut ReceiveBuffer, limits: &Limits) -> Result<Option<Header>, ProtocolError> {
+pub(super) fn complete(from: &mut ReceiveBuffer, limits: &Limits) -> Result<Option<Header>, ProtocolError> {
     let octets = from.unparsed();
     let Some(first) = octets.first_chunk() else { return Ok(None) };
     let header = Header::parse(first)?;
@@ -126,7 +161,10 @@ mod tests {
 
     /// What a parser says of these octets, in the usual way where that can read them, and in the general way.
     fn both_ways(octets: &[u8], limits: Limits) -> [Result<Option<Message>, ProtocolError>; 2] {
-        [GiopParser::next, GiopParser::next_generally].map(|next| {
+        let generally = |parser: &mut GiopParser, from: &mut ReceiveBuffer, limits: &Limits| {
+            parser.next_generally(from, limits, &mut Offering::default())
+        };
+        [GiopParser::next, generally].map(|next| {
             let mut buffer = ReceiveBuffer::new(limits.receive_buffer, limits.first_grant);
             buffer.space()[..octets.len()].copy_from_slice(octets);
             buffer.received(octets.len());

@@ -54,6 +54,16 @@ impl Pieces {
         Some(pieces)
     }
 
+    /// With what has come of it elsewhere, `octets` of the message.
+    pub(super) fn go_on(
+        header: Header,
+        segments: Vec<Segment<Piece>>,
+        octets: usize,
+        parser: GiopParser,
+    ) -> Self {
+        Self { header, segments, octets, parser }
+    }
+
     /// How many octets are missing.
     pub(super) fn missing(&self) -> usize {
         self.header.total() - self.octets

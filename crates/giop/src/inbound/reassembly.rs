@@ -22,7 +22,7 @@ use crate::header::{HEADER_SIZE, Header};
 use crate::{Limits, MessageType, ProtocolError};
 
 /// What a fragment costs us beyond its octets: a segment and its allocation, rounded up to a cache line.
-const FRAGMENT_CHARGE: usize = 64;
+pub(super) const FRAGMENT_CHARGE: usize = 64;
 
 /// Octets of the header and the request id that a 1.2 fragment begins with.
 const HEADER_AND_ID: usize = HEADER_SIZE + 4;

@@ -18,7 +18,7 @@ mod joint;
 pub(crate) mod message;
 mod outbox;
 pub(crate) mod pool;
-mod private;
+pub(crate) mod private;
 pub(crate) mod reactor;
 pub(crate) mod shared;
 pub(crate) mod slot;

@@ -1,6 +1,10 @@
 //! A connection that one blocking call has to itself: it writes and reads on the caller's own thread, so
 //! there is no lock, no hand-off and no other thread to wake.
 
+mod into;
+
+pub(crate) use into::{Lands, ResultLanding};
+
 use std::io;
 use std::sync::Arc;
 use std::time::{Duration, Instant};
@@ -31,6 +35,8 @@ pub(crate) struct Private {
     terms: Terms,
     /// The last call's message, whose memory is used again.
     buffer: MessageBuffer,
+    /// Octets of the last bulk result of structs: so much the server may make us hold by announcing it.
+    earned: usize,
     /// When the last call began: a clock that has been read anyway.
     last_used: Instant,
     _seat: Seat,
@@ -48,6 +54,7 @@ impl Private {
             inbound: settings.inbound(messaging),
             terms: Terms::default(),
             buffer: MessageBuffer::default(),
+            earned: 0,
             last_used: Instant::now(),
             _seat: seat,
         }
@@ -89,6 +96,17 @@ impl Private {
         outgoing: &mut Outgoing<'_, '_>,
         read: impl FnOnce(&Reply, Format) -> T,
     ) -> Result<T, Box<Failure>> {
+        self.call_by(course, outgoing, |connection, form, course| connection.await_reply(form, course, read))
+    }
+
+    /// The same, where `await_reply` waits.
+    #[inline(always)]
+    fn call_by<T>(
+        &mut self,
+        course: &Course<'_>,
+        outgoing: &mut Outgoing<'_, '_>,
+        await_reply: impl FnOnce(&mut Self, &Form<'_>, &Course<'_>) -> Result<T, Box<Failure>>,
+    ) -> Result<T, Box<Failure>> {
         self.last_used = course.started;
         let form = self.terms.next(course.candidate);
         let channel = &*self.channel;
@@ -103,7 +121,7 @@ impl Private {
             Err(error) => return Err(unwritable(error)),
         }
         self.terms.sent(&form);
-        self.await_reply(&form, course, read).map_err(|failure| self.say_why(failure, *course))
+        await_reply(self, &form, course).map_err(|failure| self.say_why(failure, *course))
     }
 
     #[inline(always)]

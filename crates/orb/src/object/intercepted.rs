@@ -4,9 +4,10 @@ use zorb_cdr::Format;
 use zorb_giop::{Reply, ReplyStatus, ResponseFlags, ServiceContexts};
 
 use super::ObjectRef;
-use super::invoke::{ReadReply, Seen, travel};
+use super::invoke::{ReadReply, Seen, travel_by};
 use super::journey::Journey;
 use crate::client::message::WriteArguments;
+use crate::client::private::Lands;
 use crate::exception::SystemException;
 use crate::interceptors::{Intervention, Outcome, Passage};
 use crate::policy::Policies;
@@ -36,12 +37,13 @@ impl Ended {
 /// As [`travel`](super::invoke::travel), past interceptors.
 #[cold]
 #[inline(never)]
-pub(super) fn travel_seen<'a>(
+pub(super) fn travel_seen<'a, 'l, L: Lands<'l>>(
     target: &ObjectRef,
     operation: &'static Operation,
     response: ResponseFlags,
     arguments: &mut WriteArguments<'_, 'a>,
     read: &mut ReadReply<'_>,
+    landing: L,
 ) -> Result<(), SystemException> {
     let Some(mut passage) = Passage::of(target, || operation.name.into(), response, ServiceContexts::new)
     else {
@@ -57,7 +59,7 @@ pub(super) fn travel_seen<'a>(
                 journey.continue_from(time);
                 journey.watch();
                 loop {
-                    match request(&mut passage, &target, &mut journey, response, arguments, read) {
+                    match request(&mut passage, &target, &mut journey, response, arguments, read, landing) {
                         Ended::Again => {}
                         ended => break ended,
                     }
@@ -73,13 +75,14 @@ pub(super) fn travel_seen<'a>(
 }
 
 /// One request, in as many attempts as it takes to have it answered.
-fn request<'a>(
+fn request<'a, 'l, L: Lands<'l>>(
     passage: &mut Passage,
     target: &ObjectRef,
     journey: &mut Journey,
     response: ResponseFlags,
     arguments: &mut WriteArguments<'_, 'a>,
     read: &mut ReadReply<'_>,
+    landing: L,
 ) -> Ended {
     if let Err(intervention) = passage.begin(target, journey.forwarded_to().cloned()) {
         return Ended::by(Some(intervention), Ended::Again);
@@ -96,7 +99,7 @@ fn request<'a>(
         by_reply = Some(intervention);
     };
     let seen = Some(Seen { journey: &mut *journey, contexts });
-    let ended = travel(target, operation, response, arguments, &mut see, seen);
+    let ended = travel_by(target, operation, response, arguments, &mut see, seen, landing);
     match (by_reply, ended) {
         (Some(intervention), _) => Ended::by(intervention, Ended::Over(Ok(()))),
         (None, Err(exception)) => end_in(passage, journey, exception),

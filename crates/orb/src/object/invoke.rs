@@ -12,6 +12,7 @@ use super::intercepted::travel_seen;
 use super::journey::{Journey, Next, is_for_the_caller};
 use crate::client::failure::{Failure, Step};
 use crate::client::message::{Outgoing, WriteArguments};
+use crate::client::private::Lands;
 use crate::client::shared::Posted;
 use crate::client::slot::Outcome;
 use crate::client::unsettled;
@@ -77,7 +78,7 @@ pub(crate) fn oneway_response(target: &ObjectRef) -> ResponseFlags {
 }
 
 #[cold]
-fn no_reply(operation: &Operation) -> SystemException {
+pub(super) fn no_reply(operation: &Operation) -> SystemException {
     SystemException::Internal(format!("{}: a two-way call ended without a reply", operation.name))
 }
 
@@ -100,12 +101,26 @@ pub(crate) fn travel<'a>(
     read: &mut ReadReply<'_>,
     seen: Option<Seen<'_>>,
 ) -> Result<(), SystemException> {
+    travel_by(target, operation, response, arguments, read, seen, ())
+}
+
+/// The same, where the bulk of the result may have a place to go to.
+#[inline(always)]
+pub(super) fn travel_by<'a, 'l, L: Lands<'l>>(
+    target: &ObjectRef,
+    operation: &'static Operation,
+    response: ResponseFlags,
+    arguments: &mut WriteArguments<'_, 'a>,
+    read: &mut ReadReply<'_>,
+    seen: Option<Seen<'_>>,
+    landing: L,
+) -> Result<(), SystemException> {
     passed(Point::Begin);
     let mut own;
     let (journey, contexts) = match seen {
         Some(seen) => (seen.journey, seen.contexts),
         None if target.orb().interceptors().is_some() && is_seen(target) => {
-            return travel_seen(target, operation, response, arguments, read);
+            return travel_seen(target, operation, response, arguments, read, landing);
         }
         None => {
             own = Journey::new(target, operation, response)?;
@@ -113,9 +128,9 @@ pub(crate) fn travel<'a>(
         }
     };
     let mut outgoing = Outgoing { operation, response, arguments, contexts };
-    let mut may_join = true;
+    let mut may_join = landing.landing().is_none_or(|landing| landing.borrow().may_join());
     loop {
-        match attempt(target, journey, &mut outgoing, read, &mut may_join) {
+        match attempt(target, journey, &mut outgoing, read, &mut may_join, landing) {
             Ok(Next::Done(ended)) => return ended,
             Ok(Next::Again) => {}
             Err(failure) => journey.failed(target, *failure)?,
@@ -134,12 +149,13 @@ fn is_seen(target: &ObjectRef) -> bool {
 
 /// Sends once, and waits for what comes back. A failure leaves the journey to decide whether to try again.
 #[inline(always)]
-fn attempt<'a>(
+fn attempt<'a, 'l, L: Lands<'l>>(
     target: &ObjectRef,
     journey: &mut Journey,
     outgoing: &mut Outgoing<'_, 'a>,
     read: &mut ReadReply<'_>,
     may_join: &mut bool,
+    landing: L,
 ) -> Result<Next<Result<(), SystemException>>, Box<Failure>> {
     let course = journey.course();
     let pool = &course.candidate.pool;
@@ -157,7 +173,7 @@ fn attempt<'a>(
     if connection.is_new() {
         target.orb().client().opened();
     }
-    let answered = connection.call(&course, outgoing, |reply, format| {
+    let mut read_there = |reply: &Reply, format| {
         if !is_for_the_caller(reply.status) {
             return Some(Box::new((reply.clone(), format)));
         }
@@ -166,7 +182,14 @@ fn attempt<'a>(
         read(journey, reply, format);
         passed(Point::Decoded);
         None
-    });
+    };
+    let answered = match landing.landing() {
+        None => connection.call(&course, outgoing, &mut read_there),
+        Some(landing) => {
+            let answered = connection.call_into(&course, outgoing, landing);
+            answered.map(|(reply, format)| read_there(&reply, format))
+        }
+    };
     match answered {
         Ok(None) => {
             pool.give_back(connection);

@@ -32,6 +32,7 @@ use crate::exception::{Kind, Minor, SystemException};
 use crate::interceptors::Interceptors;
 use crate::orb::Orb;
 use crate::probes::{Point, passed};
+use crate::rt::Arriving;
 use crate::server::request::{Call, ServerRequest, invoke, run};
 use crate::skeleton::{Operation, Servant};
 use crate::upcall;
@@ -112,6 +113,16 @@ impl Adapters {
                 None
             }
             _ => None,
+        }
+    }
+
+    /// Asks the servant where the bulk argument goes of a request that begins to come: one that is active, where nothing stands in the way.
+    pub(crate) fn ask(&self, key: &[u8], arriving: &mut Arriving<'_>) {
+        let parsed = Key::parse(key);
+        if let Some((object, counted)) = self.quick(&parsed, &key[parsed.id_range(key.len())]) {
+            let servant = object.servant.clone();
+            let _active = Active::object(object, counted);
+            servant.bulk(arriving);
         }
     }
 

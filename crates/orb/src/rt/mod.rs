@@ -7,8 +7,10 @@
 //! code spells out, so that it stays short.
 
 pub mod arguments;
+pub(crate) mod arriving;
 mod corba;
 pub mod describe;
+mod into;
 pub mod operations;
 mod served;
 pub mod wire;
@@ -23,6 +25,7 @@ pub use zorb_cdr::{
 };
 
 pub use crate::ami::{ExceptionHolder, Poller, sendc};
+pub use crate::deposit::{Bulk, Deposit};
 pub use crate::described;
 pub use crate::exception::{
     Completion, Exception, IntoException, Kind, Minor, SystemException, UserException,
@@ -39,6 +42,8 @@ pub use crate::raised::{ExceptionType, OperationError, Raised, Raises, exception
 pub use crate::server::deferred::{DeferredReply, deferred_here};
 pub use crate::server::request::{Call, ServerRequest};
 pub use crate::skeleton::{Interface, InterfaceInfo, IntoServant, Operation, Servant, Skeleton};
+pub use arriving::{Arriving, BulkArgument, bulk, pass, pass_as};
+pub use into::{InPhase, ResultParts, in_phase, invoke_in_phase, invoke_into, parts, receive_into};
 pub use operations::Operations;
 pub use served::{Served, ServedBy, offer};
 

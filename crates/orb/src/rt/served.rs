@@ -14,6 +14,7 @@ use std::any::Any;
 use std::marker::PhantomData;
 use std::sync::Arc;
 
+use super::arriving::Arriving;
 use crate::object::ObjectRef;
 use crate::server::request::ServerRequest;
 use crate::skeleton::{Interface, InterfaceInfo, IntoServant, Servant, Skeleton};
@@ -25,6 +26,11 @@ pub trait Served: Interface {
 
     /// Finds the operation, reads its arguments, calls the method and answers through `request`, now or later.
     fn dispatch(servant: &Self::Servant, request: ServerRequest);
+
+    /// Says where the bulk argument goes of a request that begins to come.
+    fn bulk(servant: &Self::Servant, arriving: &mut Arriving<'_>) {
+        let _ = (servant, arriving);
+    }
 
     /// Offers the servant as one of each interface that this one inherits from, as [`offer`] does.
     fn offer_to_bases(servant: Arc<Self::Servant>, slot: &mut dyn Any) -> bool {
@@ -79,6 +85,10 @@ impl<I: ServedBy<S>, S: 'static> Skeleton for Serving<I, S> {
 
     fn dispatch(&self, request: ServerRequest) {
         I::dispatch(I::lend(&self.servant), request);
+    }
+
+    fn bulk(&self, arriving: &mut Arriving<'_>) {
+        I::bulk(I::lend(&self.servant), arriving);
     }
 
     // Skeletons are made for each activation; the implementation is the one that an id is unique for.

@@ -33,7 +33,7 @@ pub use reference::{InProfile, ProfileForm, Published, Ways};
 
 use std::any::Any;
 use std::fmt;
-use std::io::{self, IoSlice};
+use std::io::{self, IoSlice, IoSliceMut};
 use std::os::fd::BorrowedFd;
 use std::sync::Arc;
 use std::time::{Duration, Instant};
@@ -198,6 +198,19 @@ pub trait Channel: Send + Sync {
     }
     /// The same without blocking.
     fn receive_now(&self, into: &mut [u8]) -> io::Result<Received>;
+    /// As [`receive`](Self::receive), into several slices, which are filled one after the other; the first is not empty. Channels that know
+    /// nothing of it fill that one.
+    fn receive_slices(&self, into: &mut [IoSliceMut<'_>], deadline: Instant) -> io::Result<Received> {
+        self.receive(first_of(into), deadline)
+    }
+    /// The same without blocking.
+    fn receive_slices_now(&self, into: &mut [IoSliceMut<'_>]) -> io::Result<Received> {
+        self.receive_now(first_of(into))
+    }
+    /// Whether the peer may lend memory on it ([`receive_lent`](Self::receive_lent)).
+    fn lends(&self) -> bool {
+        false
+    }
     /// Octets that come next and lie in memory that the peer has lent, which keeps them as they are until these are dropped: at most
     /// `most`, and then they were received. `None`: what comes next, if anything, comes by the receives. Never blocks.
     fn receive_lent(&self, most: usize) -> io::Result<Option<Bytes>> {
@@ -244,6 +257,10 @@ pub trait Channel: Send + Sync {
         let _ = serve;
         false
     }
+}
+
+fn first_of<'s>(slices: &'s mut [IoSliceMut<'_>]) -> &'s mut [u8] {
+    slices.first_mut().map(|first| &mut **first).unwrap_or_default()
 }
 
 /// What an idle channel holds.

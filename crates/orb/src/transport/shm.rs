@@ -18,7 +18,7 @@
 //! too small through the ring in parts, as it is received. What the peer does to the memory harms nobody: `zorb_ipc`'s channel checks what it reads there and copies each octet out once ([`zorb_ipc::ShmStream`]
 //! says what a hostile peer can do: end its own connection).
 
-use std::io::{self, IoSlice};
+use std::io::{self, IoSlice, IoSliceMut};
 use std::os::fd::{AsFd, BorrowedFd};
 use std::sync::Arc;
 use std::time::Instant;
@@ -316,6 +316,18 @@ impl Channel for ShmChannel {
 
     fn receive_now(&self, into: &mut [u8]) -> io::Result<Received> {
         received(self.stream.receive_now(into))
+    }
+
+    fn receive_slices(&self, into: &mut [IoSliceMut<'_>], deadline: Instant) -> io::Result<Received> {
+        received(self.stream.receive_slices_by(into, deadline))
+    }
+
+    fn receive_slices_now(&self, into: &mut [IoSliceMut<'_>]) -> io::Result<Received> {
+        received(self.stream.receive_slices_now(into))
+    }
+
+    fn lends(&self) -> bool {
+        true
     }
 
     fn receive_lent(&self, most: usize) -> io::Result<Option<Bytes>> {

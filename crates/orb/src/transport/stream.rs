@@ -1,12 +1,12 @@
 //! Channels over stream sockets of any family: what TCP and Unix sockets have in common.
 
-use std::io::{self, IoSlice};
+use std::io::{self, IoSlice, IoSliceMut};
 use std::os::fd::{AsFd, BorrowedFd};
 use std::sync::OnceLock;
 use std::sync::atomic::{AtomicBool, AtomicU64, Ordering};
 use std::time::{Duration, Instant};
 
-use zorb_ipc::{Looked, Spinner, Spinners, Stream, StreamFamily};
+use zorb_ipc::{Error, Looked, Spinner, Spinners, Stream, StreamFamily};
 
 use super::{Armed, Channel, Endpoint, Idle, Received, Wanted};
 
@@ -115,6 +115,15 @@ impl<F: StreamFamily> OnBulk<F> {
     }
 }
 
+fn scattered(received: Result<usize, Error>) -> io::Result<Received> {
+    match received {
+        Ok(0) => Ok(Received::Closed),
+        Ok(count) => Ok(Received::Octets(count)),
+        Err(error) if error.is_timeout() || error.is_would_block() => Ok(Received::Empty),
+        Err(error) => Err(error.into()),
+    }
+}
+
 /// The largest power of two that is at most `milliseconds`; 1 to 2^20 (17 minutes).
 #[inline]
 fn power_below(milliseconds: u64) -> u64 {
@@ -148,6 +157,18 @@ impl<F: StreamFamily> Channel for StreamChannel<F> {
 
     fn receive_now(&self, into: &mut [u8]) -> io::Result<Received> {
         self.look(into).unwrap_or(Ok(Received::Empty))
+    }
+
+    fn receive_slices(&self, into: &mut [IoSliceMut<'_>], deadline: Instant) -> io::Result<Received> {
+        match into {
+            // The usual way looks before it sleeps.
+            [one] => self.receive(one, deadline),
+            _ => scattered(self.stream.receive_slices_by(into, deadline)),
+        }
+    }
+
+    fn receive_slices_now(&self, into: &mut [IoSliceMut<'_>]) -> io::Result<Received> {
+        scattered(self.stream.receive_slices_now(into))
     }
 
     #[inline]

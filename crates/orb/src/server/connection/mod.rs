@@ -12,6 +12,7 @@
 //! Closing this way loses nothing: what was read is answered first, what was not read was not executed, and the client,
 //! which knows that from the CloseConnection (CORBA 3.4 part 2 §9.4.7), sends it again elsewhere.
 
+pub(super) mod bulk;
 mod closing;
 mod reading;
 
@@ -33,6 +34,7 @@ use super::order::Order;
 use super::request::ServerRequest;
 use super::writing::{Sent, Writing};
 use crate::transport::{Armed, Channel, Endpoint, Wanted};
+use bulk::Arrival;
 pub(super) use closing::begin_round;
 
 const OPEN: u8 = 0;
@@ -98,6 +100,8 @@ pub(super) struct Reading {
     buffered: bool,
     /// A oneway went beyond a limit.
     saturated: bool,
+    /// Bulk that is received elsewhere.
+    arrival: Arrival,
 }
 
 /// How the keeper's set sees the connection.
@@ -141,6 +145,8 @@ impl Connection {
             Some(storage) => inbound.with_storage(storage.clone()),
             None => inbound,
         };
+        let mut inbound = inbound;
+        inbound.offer_bulk(!one_way);
         let reading = Reading {
             inbound,
             code_sets: ServerCodeSets::default(),
@@ -150,6 +156,7 @@ impl Connection {
             incomplete: false,
             buffered: false,
             saturated: false,
+            arrival: Arrival::default(),
         };
         Arc::new(Connection {
             engine,

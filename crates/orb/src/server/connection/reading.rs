@@ -55,7 +55,11 @@ impl Connection {
     #[inline(never)]
     fn next_unknown(self: &Arc<Self>, reading: &mut Reading) -> Next {
         loop {
-            match reading.inbound.next() {
+            let next = match reading.inbound.next() {
+                Ok(None) => self.next_of_bulk(reading),
+                next => next,
+            };
+            match next {
                 Ok(Some(Message::Request(request))) => {
                     let Some(orb) = self.engine.orb() else { return self.close_without_orb() };
                     // What has a number in its head's place has a short one.

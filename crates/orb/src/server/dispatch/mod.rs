@@ -36,6 +36,7 @@ use super::turn::Turn;
 use crate::exception::{Minor, SystemException};
 use crate::orb::{Core, Orb};
 use crate::poa::{Adapters, Located};
+use crate::rt::Arriving;
 use crate::transport::{Acceptor, Armed};
 use queue::{Queue, Task};
 
@@ -63,6 +64,10 @@ pub(super) trait Handler: Send + Sync {
     fn serve(&self, request: ServerRequest);
     /// Answers a LocateRequest.
     fn locate(&self, orb: &Orb, key: &[u8]) -> Located;
+    /// Asks the servant where the bulk argument goes of a request that begins to come.
+    fn ask(&self, orb: &Orb, key: &[u8], arriving: &mut Arriving<'_>) {
+        let _ = (orb, key, arriving);
+    }
 }
 
 /// The ORB's object adapters.
@@ -76,6 +81,10 @@ impl Handler for ToAdapters {
 
     fn locate(&self, orb: &Orb, key: &[u8]) -> Located {
         orb.adapters().locate(key)
+    }
+
+    fn ask(&self, orb: &Orb, key: &[u8], arriving: &mut Arriving<'_>) {
+        orb.adapters().ask(key, arriving);
     }
 }
 
@@ -183,6 +192,10 @@ impl Engine {
     #[inline]
     pub(super) fn orb(&self) -> Option<Orb> {
         self.orb.upgrade().map(Orb)
+    }
+
+    pub(super) fn ask(&self, orb: &Orb, key: &[u8], arriving: &mut Arriving<'_>) {
+        self.handler.ask(orb, key, arriving);
     }
 
     pub(super) fn locate(&self, key: &[u8]) -> Located {

@@ -9,6 +9,7 @@ use std::rc::Rc;
 use std::sync::Arc;
 use std::time::{Duration, Instant};
 
+use super::super::connection::bulk::Apart;
 use super::super::connection::{Connection, Farewell, Next, Reading};
 use super::super::turn::Turn;
 use super::queue::Task;
@@ -16,7 +17,6 @@ use super::waits::ThreadWait;
 use super::{Engine, no_thread};
 use crate::probes::{Point, passed};
 use crate::transport::Received;
-use crate::transport::lent::receive_lent;
 use crate::upcall::{self, Waiter};
 
 /// Messages looked at before the first of them is run. 64: enough that a burst is spread over all threads, few enough that
@@ -136,14 +136,20 @@ fn take_turn(engine: &Arc<Engine>, turn: &Turn, patience: Patience) {
             if drained && !lingers {
                 return connection.stop_reading(reading);
             }
-            match receive_lent(connection.channel(), &mut reading.inbound) {
-                Ok(0) => {}
-                Ok(count) => {
-                    connection.came(&reading, count);
-                    exhausted = false;
-                    continue;
+            if reading.inbound.comes_apart() {
+                match connection.receive_apart(&mut reading, lingers.then_some(linger)) {
+                    Apart::Not => {}
+                    Apart::Octets(count) => {
+                        connection.came(&reading, count);
+                        (drained, exhausted) = (false, false);
+                        continue;
+                    }
+                    Apart::Other(Ok(Received::Closed)) => {
+                        return connection.close(Farewell::Silence, "the client closed it");
+                    }
+                    Apart::Other(Ok(_)) => return connection.stop_reading(reading),
+                    Apart::Other(Err(error)) => return connection.end(&format!("receive: {error}")),
                 }
-                Err(error) => return connection.end(&format!("receive: {error}")),
             }
             let space = reading.inbound.space();
             let room = space.len();
