@@ -126,9 +126,7 @@ mod tests {
     #[test]
     fn reads_what_was_written_by_hand_and_refuses_its_prefixes() {
         // Big-endian, two points: "10.1.2.3" takes nine octets with its NUL, and a pad octet stands before the port.
-        let data = Bytes::from_static(
-            b"\0\0\0\0\0\0\0\x02\0\0\0\x0910.1.2.3\0\0\x0a\xf9\0\0\0\x02h\0\0\x05",
-        );
+        let data = Bytes::from_static(b"\0\0\0\0\0\0\0\x02\0\0\0\x0910.1.2.3\0\0\x0a\xf9\0\0\0\x02h\0\0\x05");
         let expected = vec![point("10.1.2.3", 2809), point("h", 5)];
         assert_eq!(decode_listen_points(&data), Ok(expected.clone()));
         assert_eq!(decode_listen_points(&encode_listen_points(&expected).unwrap()), Ok(expected));
@@ -141,7 +139,10 @@ mod tests {
     #[test]
     fn more_than_a_client_has_reason_to_say_is_refused() {
         let many = vec![point("h", 1); MOST_POINTS + 1];
-        assert_eq!(decode_listen_points(&encode_listen_points(&many[1..]).unwrap()).unwrap().len(), MOST_POINTS);
+        assert_eq!(
+            decode_listen_points(&encode_listen_points(&many[1..]).unwrap()).unwrap().len(),
+            MOST_POINTS
+        );
         let refused = decode_listen_points(&encode_listen_points(&many).unwrap());
         assert_eq!(refused, Err(ListenPointsError::TooMany { found: MOST_POINTS + 1 }));
         let long = "n".repeat(MOST_OCTETS);

@@ -26,7 +26,7 @@ impl RequestIds {
     /// Whether a request with this id on a bidirectional connection was made by the side that opened it.
     #[must_use]
     pub const fn is_of_opener(id: u32) -> bool {
-        id % 2 == 0
+        id.is_multiple_of(2)
     }
 
     /// The next id.

@@ -87,15 +87,24 @@ impl ServerRequest {
     /// Settles the code sets of the request and its reply: those in force, or those that it announces.
     #[inline]
     pub(super) fn settle(&mut self, in_force: &mut ServerCodeSets) -> Result<(), SystemException> {
-        let Some(remote) = self.remote_mut() else { return Ok(()) };
+        let Call { orb, origin: Origin::Remote(remote), .. } = self.call_mut() else { return Ok(()) };
         if !remote.request.contexts.is_empty() {
             if let Err(error) = in_force.for_request(&remote.request.contexts) {
                 return Err(SystemException::CodesetIncompatible(error.to_string()).minor(Minor::omg(1)));
             }
+            if let Some(data) = remote.request.contexts.find(ContextId::BI_DIR_IIOP) {
+                remote.connection.hear_offer(orb, data)?;
+            }
+            remote.connection.note_code_sets(in_force);
             remote.has_policies = remote.request.contexts.find(ContextId::INVOCATION_POLICIES).is_some();
         }
         remote.code_sets = in_force.in_force();
         Ok(())
+    }
+
+    /// Whether it came over a connection that this ORB opened.
+    pub(crate) fn is_on_opened_here(&self) -> bool {
+        self.remote().is_some_and(|remote| remote.connection.is_opened_here())
     }
 
     /// Whether the message names its object by a key, or by a profile that has one.
