@@ -565,7 +565,7 @@ impl OrbBuilder {
         self
     }
 
-    /// Whether servers may call back over connections that this ORB opens, and whether it does so itself: see [`bidirectional`](crate::bidirectional).
+    /// Whether servers may call back over connections that this ORB opens, and whether it does so itself: see [`bidirectional`].
     /// Default: neither.
     pub fn bidirectional(mut self, choice: Bidirectional) -> Self {
         self.bidirectional = choice;
