@@ -9,8 +9,8 @@ use std::num::NonZeroU64;
 
 use zorb::cdr::{Any, Encode, EncodeError, Encoder, Format, TypeCode, Version};
 use zorb::giop::{
-    Addressing, FRAME_HEAD, FlowNumbers, Frames, GiopLite, Messaging, ReplyHead, ReplyStatus, RequestHead,
-    ResponseFlags, ServiceContexts, operation_number,
+    Addressing, FRAME_HEAD, FlowNumbers, Frames, GiopLite, ListenPoint, Messaging, ReplyHead, ReplyStatus,
+    RequestHead, ResponseFlags, ServiceContexts, encode_listen_points, operation_number,
 };
 use zorb_tests::mutation::{Random, mutations, mutations_of_each};
 use zorb_tests::seeds;
@@ -149,6 +149,23 @@ fn references() {
 #[test]
 fn urls() {
     drive(&url_seeds(), CASES, zorb::giop::fuzz::urls);
+}
+
+/// By other ORBs' rules and by none: addresses, names, no point, a point too many.
+fn listen_point_seeds() -> Vec<Vec<u8>> {
+    let point = |host: &str, port| ListenPoint { host: host.into(), port };
+    let lists = [
+        vec![],
+        vec![point("10.1.2.3", 2809)],
+        vec![point("client.example", 40_000), point("fe80::1", 40_000), point("", 0)],
+        vec![point("h", 1); zorb::giop::most_listen_points() + 1],
+    ];
+    lists.iter().map(|list| encode_listen_points(list).expect("plain text").to_vec()).collect()
+}
+
+#[test]
+fn listen_points() {
+    drive(&listen_point_seeds(), CASES, zorb::giop::fuzz::listen_points);
 }
 
 #[test]
@@ -296,6 +313,7 @@ fn corpus() {
         ("messages", message_seeds()),
         ("references", reference_seeds()),
         ("urls", url_seeds()),
+        ("listen_points", listen_point_seeds()),
         ("datagrams", seeds::datagrams()),
         ("frames", frame_seeds()),
         ("values", value_seeds()),

@@ -3,6 +3,7 @@
 use std::sync::Arc;
 
 use callback::{Counter, CounterServant, Listener};
+use zorb::bidirectional::{Accept, Bidirectional};
 use zorb::{Call, Interface, Orb, SystemException};
 
 zorb::include_idl!("callback");
@@ -21,7 +22,10 @@ impl CounterServant for Patient {
 }
 
 fn main() -> Result<(), Box<dyn std::error::Error>> {
-    let orb = Orb::builder().listen("tcp:127.0.0.1:0").build();
+    let orb = Orb::builder()
+        .listen("tcp:127.0.0.1:0")
+        .bidirectional(Bidirectional::new().accept(Accept::PeerAddress)) // for clients that listen nowhere
+        .build();
     let poa = orb.root_poa()?;
     let counter = poa.activate::<Counter>(Arc::new(Patient))?;
     poa.manager().activate()?;

@@ -15,10 +15,16 @@ use process::{PATIENCE, Process, vsock};
 
 /// Runs a client against a server, and compares.
 fn pair(server: &str, client: &str, expected: &str) {
+    pair_with(server, client, &[], expected);
+}
+
+/// The same with more words for the client.
+fn pair_with(server: &str, client: &str, more: &[&str], expected: &str) {
     let mut server = Process::start(server, &[]);
     let reference = server.first_line();
     assert!(reference.starts_with("IOR:"), "{reference:?}");
-    assert_eq!(Process::start(client, &[&reference]).output(), expected);
+    let words: Vec<&str> = [&*reference].into_iter().chain(more.iter().copied()).collect();
+    assert_eq!(Process::start(client, &words).output(), expected);
 }
 
 #[test]
@@ -77,7 +83,9 @@ Alan: not a customer
 #[test]
 fn callback() {
     let expected = "tick 1\ntick 2\ntick 3\nheard 3 of 3\n";
-    pair(env!("CARGO_BIN_EXE_callback-server"), env!("CARGO_BIN_EXE_callback-client"), expected);
+    let (server, client) = (env!("CARGO_BIN_EXE_callback-server"), env!("CARGO_BIN_EXE_callback-client"));
+    pair(server, client, expected);
+    pair_with(server, client, &["nowhere"], expected);
 }
 
 #[test]

@@ -40,6 +40,7 @@ macro_rules! over {
 mod addressing;
 mod ahead;
 mod asynchronous;
+mod both_ways;
 mod bridge_messages;
 mod bridge_references;
 mod bridges;

@@ -3,6 +3,7 @@
 //! Each ends by a documented limit or deadline (docs/limits.md has them all), others are served meanwhile, and nothing
 //! panics. Times are waited for with generous deadlines; none is asserted to be short.
 
+mod both_ways;
 mod client_input;
 mod crowds;
 mod heard;

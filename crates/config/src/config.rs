@@ -215,8 +215,9 @@ impl Config {
     fn check_transports(&self, chosen: &Chosen) -> Result<(), ConfigError> {
         let known = || chosen.transports.iter().map(|transport| transport.name);
         let check = |origin: &Origin, name: &str| {
-            // The star: all that are not named.
-            if name == "*" || known().any(|known| known == name) {
+            let name = name.strip_prefix('!').unwrap_or(name);
+            // The star: all that are not named. The other is there once bidirectional GIOP is chosen.
+            if name == "*" || name == "bidir" || known().any(|known| known == name) {
                 return Ok(());
             }
             let all = known().collect::<Vec<_>>().join(", ");

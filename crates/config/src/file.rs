@@ -146,7 +146,7 @@ impl Reading<'_> {
                 number.as_str().replace('_', "")
             }
             (Kind::Choice(_), DeValue::Float(number)) => number.as_str().to_owned(),
-            (Kind::Endpoints | Kind::Transports | Kind::Users, DeValue::Array(list)) => {
+            (Kind::Endpoints | Kind::Transports | Kind::Users | Kind::Peers, DeValue::Array(list)) => {
                 return self.list(setting, list, value.span());
             }
             (Kind::Count { .. }, other) => {
@@ -157,7 +157,7 @@ impl Reading<'_> {
                 let wanted = match kind {
                     Kind::Octets { .. } => "a number of octets, or a text such as \"64KiB\"",
                     Kind::Time { .. } => "a text with a unit, such as \"500ms\"",
-                    Kind::Endpoints | Kind::Transports | Kind::Users => "a list, or a text",
+                    Kind::Endpoints | Kind::Transports | Kind::Users | Kind::Peers => "a list, or a text",
                     _ => "a text",
                 };
                 return Err(self.wrong(setting.key, value.span(), other, wanted));

@@ -86,6 +86,10 @@ pub(crate) fn by_option(option: &str) -> Option<(&'static Setting, Option<&'stat
 
 /// Others' options that zorb has no like of, and what to say instead.
 const ELSEWHERE: &[(&str, &str)] = &[
+    (
+        "serverTransportRule",
+        "say -ORBbidirectionalAccept for whom it calls back; others a firewall keeps away",
+    ),
     ("serverCallTimeOutPeriod", "say -ORBserverReceiveTime and -ORBserverSendTime"),
     ("traceLevel", "zorb reports by tracing; the program's subscriber chooses what is seen"),
     ("traceFile", "zorb reports by tracing; the program's subscriber chooses where it goes"),

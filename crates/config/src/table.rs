@@ -6,6 +6,7 @@ use std::sync::Arc;
 use std::time::Duration;
 
 use zorb_orb::OrbBuilder;
+use zorb_orb::bidirectional::{Accept, Bidirectional};
 use zorb_orb::messaging::{Frames, Giop, GiopLite, Messaging};
 use zorb_orb::orb::{AtBound, Chosen};
 use zorb_orb::policy::{Buffering, Policies, SyncScope};
@@ -69,23 +70,40 @@ mod as_others {
             .ok_or_else(|| format!("{text:?}: of what omniORB takes here zorb knows giop:tcp:HOST: alone"))
     }
 
-    /// `* unix,tcp`: a rule for every address.
+    /// `* unix,tcp`: a rule for every address. There `bidir` is no way among others but what is tried before all.
     pub(super) fn rule(text: &str) -> Result<String, String> {
         let names = text.trim().strip_prefix('*').map(str::trim).filter(|names| !names.is_empty());
-        names.map(str::to_owned).ok_or_else(|| {
+        let bidir_first = |names: &str| {
+            let (bidir, others): (Vec<_>, Vec<_>) =
+                names.split(',').map(str::trim).partition(|it| *it == "bidir");
+            bidir.into_iter().chain(others).collect::<Vec<_>>().join(",")
+        };
+        names.map(bidir_first).ok_or_else(|| {
             format!("{text:?}: of omniORB's rules zorb knows \"* transport,transport\" alone, one for every address")
         })
     }
 
-    pub(super) fn threads(text: &str) -> Result<String, String> {
+    fn switch(text: &str, off: &str, on: &str) -> Result<String, String> {
         match text.trim() {
-            "1" => Ok("per-connection".to_owned()),
-            "0" => Ok("pool".to_owned()),
+            "0" => Ok(off.to_owned()),
+            "1" => Ok(on.to_owned()),
             _ => Err(format!("{text:?} is neither 0 nor 1")),
         }
     }
+
+    pub(super) fn offers(text: &str) -> Result<String, String> {
+        switch(text, "no", "yes")
+    }
+
+    pub(super) fn accepts(text: &str) -> Result<String, String> {
+        switch(text, "nobody", "peer-address")
+    }
+
+    pub(super) fn threads(text: &str) -> Result<String, String> {
+        switch(text, "pool", "per-connection")
+    }
 }
-use as_others::{milliseconds, publish, rule, same, seconds, threads};
+use as_others::{accepts, milliseconds, offers, publish, rule, same, seconds, threads};
 
 const fn spelt(name: &'static str, note: &'static str, read: fn(&str) -> Result<String, String>) -> Spelling {
     Spelling { name, note, read }
@@ -195,6 +213,47 @@ pub static SETTINGS: &[Setting] = &[
         spellings: &[spelt("clientTransportRule", "omniORB; \"* unix,tcp\" alone", rule)],
         get: |chosen| chosen.prefer.clone().map(Value::List),
         set: |builder, value| builder.prefer(value.list()),
+    },
+    Setting {
+        key: "bidirectional.offer",
+        kind: Kind::Choice(&["no", "yes"]),
+        what: "Whether servers may call back over the connections that this ORB opens; without listen it then listens \
+               nowhere.",
+        spellings: &[spelt("offerBiDirectionalGIOP", "omniORB; 0 or 1", offers)],
+        get: |chosen| Some(Value::Text(if chosen.bidirectional.offers() { "yes" } else { "no" }.to_owned())),
+        set: |builder, value| {
+            let accept = builder.chosen().bidirectional.accepts().clone();
+            let choice = Bidirectional::new().accept(accept);
+            builder.bidirectional(if value.text() == "yes" { choice.offer() } else { choice })
+        },
+    },
+    Setting {
+        key: "bidirectional.accept",
+        kind: Kind::Peers,
+        what: "Which clients are called back over the connections that they opened, where they say that they are: none, \
+               those that name the address they come from, all, or the second and those from these networks.",
+        spellings: &[spelt("acceptBiDirectionalGIOP", "omniORB; 0 or 1, peer-address", accepts)],
+        get: |chosen| {
+            let words = match chosen.bidirectional.accepts() {
+                Accept::Nobody => vec!["nobody".to_owned()],
+                Accept::PeerAddress => vec!["peer-address".to_owned()],
+                Accept::Any => vec!["any".to_owned()],
+                Accept::Peers(networks) => networks.iter().map(ToString::to_string).collect(),
+                _ => return None,
+            };
+            Some(Value::List(words))
+        },
+        set: |builder, value| {
+            let accept = match value.list() {
+                [word] if word == "nobody" => Accept::Nobody,
+                [word] if word == "peer-address" => Accept::PeerAddress,
+                [word] if word == "any" => Accept::Any,
+                networks => Accept::Peers(networks.iter().filter_map(|it| it.parse().ok()).collect()),
+            };
+            let offers = builder.chosen().bidirectional.offers();
+            let choice = Bidirectional::new().accept(accept);
+            builder.bidirectional(if offers { choice.offer() } else { choice })
+        },
     },
     Setting {
         key: "messaging",

@@ -3,6 +3,7 @@
 use std::fmt;
 use std::time::Duration;
 
+use zorb_orb::bidirectional::Network;
 use zorb_orb::transport::Spinning;
 use zorb_orb::transport::shm::Shm;
 
@@ -75,9 +76,14 @@ pub enum Kind {
     Transports,
     /// `own`, `any`, or user numbers separated by commas or spaces.
     Users,
+    /// `nobody`, `peer-address`, `any`, or networks such as `10.0.0.0/8` separated by commas or spaces.
+    Peers,
     /// `Name=URL`, several separated by spaces; in a file a table.
     References,
 }
+
+/// Words for peers that are no networks.
+const PEERS: [&str; 3] = ["nobody", "peer-address", "any"];
 
 /// A thread that spins longer keeps a processor busy for nothing more often than not.
 const LONGEST_SPIN: Duration = Duration::from_secs(1);
@@ -148,7 +154,7 @@ impl Kind {
             Kind::Text | Kind::References if text.is_empty() => Err("the text is empty".to_owned()),
             Kind::Text | Kind::References => Ok(Value::Text(text.to_owned())),
             Kind::Endpoints => self.list(text.split([',', ';', ' ', '\t', '\n'])),
-            Kind::Transports | Kind::Users => self.list(text.split([',', ' ', '\t', '\n'])),
+            Kind::Transports | Kind::Users | Kind::Peers => self.list(text.split([',', ' ', '\t', '\n'])),
         }
     }
 
@@ -166,6 +172,9 @@ impl Kind {
         if *self == Kind::Users && words && list.len() > 1 {
             return Err("own and any stand alone".to_owned());
         }
+        if *self == Kind::Peers && list.len() > 1 && list.iter().any(|part| PEERS.contains(&&**part)) {
+            return Err("nobody, peer-address and any stand alone".to_owned());
+        }
         if list.is_empty() { Err("the list is empty".to_owned()) } else { Ok(Value::List(list)) }
     }
 
@@ -175,6 +184,10 @@ impl Kind {
             Kind::Users if part != "own" && part != "any" => match part.parse::<u32>() {
                 Ok(user) => Ok(user.to_string()),
                 Err(_) => Err(format!("{part:?} is neither own nor any nor a user's number")),
+            },
+            Kind::Peers if !PEERS.contains(&part) => match part.parse::<Network>() {
+                Ok(network) => Ok(network.to_string()),
+                Err(error) => Err(format!("{error}; there are nobody, peer-address and any, too")),
             },
             _ => Ok(part.to_owned()),
         }
@@ -203,6 +216,7 @@ impl Kind {
             Kind::Endpoints => "endpoints".to_owned(),
             Kind::Transports => "names of transports".to_owned(),
             Kind::Users => "own, any, or user numbers".to_owned(),
+            Kind::Peers => "nobody, peer-address, any, or networks".to_owned(),
             Kind::References => "Name=URL".to_owned(),
         }
     }

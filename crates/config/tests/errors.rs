@@ -92,6 +92,19 @@ fn options_that_mean_nothing() {
             "argument 1 (-ORBInitRef): \"corbaloc::x\" is not of the form Name=URL",
         ),
         (&["-ORBpublishedHost="], "argument 1 (-ORBpublishedHost): the text is empty"),
+        (
+            &["-ORBbidirectionalAccept", "any,10.0.0.0/8"],
+            "argument 1 (-ORBbidirectionalAccept): nobody, peer-address and any stand alone",
+        ),
+        (
+            &["-ORBbidirectionalAccept", "10.0.0.0/33"],
+            "argument 1 (-ORBbidirectionalAccept): \"10.0.0.0/33\" is no network: an address, or an address and a number of \
+             bits such as 10.0.0.0/8; there are nobody, peer-address and any, too",
+        ),
+        (
+            &["-ORBacceptBiDirectionalGIOP", "yes"],
+            "argument 1 (-ORBacceptBiDirectionalGIOP): \"yes\" is neither 0 nor 1",
+        ),
         (&["-ORBunixUsers", "own,7"], "argument 1 (-ORBunixUsers): own and any stand alone"),
         (
             &["-ORBunixUsers", "root"],

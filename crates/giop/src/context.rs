@@ -1,6 +1,7 @@
 //! Service contexts: what travels beside the arguments. CORBA 3.4 part 2, §7.7.
 //!
-//! zorb acts on [`ContextId::CODE_SETS`](crate::ContextId::CODE_SETS) (see [`code_sets`](crate::code_sets)) and on the time in
+//! zorb acts on [`ContextId::CODE_SETS`](crate::ContextId::CODE_SETS) (see [`code_sets`](crate::code_sets)), where it was told to on
+//! [`ContextId::BI_DIR_IIOP`](crate::ContextId::BI_DIR_IIOP) ([`decode_listen_points`](crate::decode_listen_points)), and on the time in
 //! [`ContextId::INVOCATION_POLICIES`](crate::ContextId::INVOCATION_POLICIES) (see [`request_end`](crate::request_end)); all others, known or not, pass through as the octets that came.
 
 use alloc::sync::Arc;

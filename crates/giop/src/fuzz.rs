@@ -11,6 +11,7 @@ use crate::miop::{MiopLimits, Packet, Reassembled, Reassembly};
 use crate::{
     Addressing, FrameReceiver, FrameRules, Frames, GiopLite, GroupComponent, IiopProfile, Inbound, Ior,
     Limits, Message, ObjectUrl, Oneway, Protocol, UiopProfile, UipmcProfile, UnixEndpoint,
+    decode_listen_points, encode_listen_points, most_listen_points,
 };
 
 /// Takes the octets as datagrams of frames, each behind its length (two octets, big-endian) and the milliseconds that pass
@@ -157,6 +158,21 @@ fn look_at_oneway(message: &[u8]) {
     // It is a oneway request again, and stays one.
     let again = Oneway::read(&redirected).expect("a oneway request");
     assert_eq!(again.redirected(b"key").as_ref(), Some(&redirected));
+}
+
+/// Reads the octets as the data of a context BI_DIR_IIOP, and writes what was understood.
+pub fn listen_points(octets: &[u8]) {
+    let data = bytes::Bytes::copy_from_slice(octets);
+    let points = match decode_listen_points(&data) {
+        Ok(points) => points,
+        Err(error) => {
+            let _ = error.to_string();
+            return;
+        }
+    };
+    assert!(points.len() <= most_listen_points());
+    let written = encode_listen_points(&points).expect("what was read is text that can be written");
+    assert_eq!(decode_listen_points(&written), Ok(points));
 }
 
 /// Reads the octets as a reference in text, and writes what was understood.

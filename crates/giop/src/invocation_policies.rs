@@ -18,6 +18,8 @@ pub struct PolicyType(pub u32);
 impl PolicyType {
     /// The request is not to be delivered after this time; a `TimeBase::UtcT`.
     pub const REQUEST_END_TIME: PolicyType = PolicyType(28);
+    /// Whether requests may go both ways on a connection; a `BiDirPolicy::BidirectionalPolicyValue`.
+    pub const BIDIRECTIONAL: PolicyType = PolicyType(37);
     /// The reply is not to be delivered after this time; a `TimeBase::UtcT`.
     pub const REPLY_END_TIME: PolicyType = PolicyType(30);
 }

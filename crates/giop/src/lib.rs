@@ -71,6 +71,7 @@
 
 extern crate alloc;
 
+mod bidirectional;
 pub mod code_sets;
 mod context;
 mod error;
@@ -93,6 +94,9 @@ mod reference;
 mod request_ids;
 mod system_exception;
 
+pub use bidirectional::{
+    ListenPoint, ListenPointsError, decode_listen_points, encode_listen_points, most_listen_points,
+};
 pub use context::{ServiceContext, ServiceContexts};
 pub use error::ProtocolError;
 pub use frames::{

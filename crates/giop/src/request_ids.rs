@@ -23,6 +23,12 @@ impl RequestIds {
         Self { next: AtomicU32::new(if opened_it { 0 } else { 1 }), step: 2 }
     }
 
+    /// Whether a request with this id on a bidirectional connection was made by the side that opened it.
+    #[must_use]
+    pub const fn is_of_opener(id: u32) -> bool {
+        id.is_multiple_of(2)
+    }
+
     /// The next id.
     #[inline]
     #[must_use]
@@ -47,5 +53,15 @@ mod tests {
     fn both_sides_of_a_bidirectional_connection_never_meet() {
         let (opener, other) = (RequestIds::bidirectional(true), RequestIds::bidirectional(false));
         assert_eq!([opener.next(), other.next(), opener.next(), other.next()], [0, 1, 2, 3]);
+        assert!(RequestIds::is_of_opener(opener.next()) && !RequestIds::is_of_opener(other.next()));
+    }
+
+    #[test]
+    fn nor_where_the_numbers_begin_again() {
+        for opened_it in [true, false] {
+            let ids = RequestIds::bidirectional(opened_it);
+            ids.next.store(u32::MAX - u32::from(opened_it), Ordering::Relaxed);
+            assert!([ids.next(), ids.next()].iter().all(|&id| RequestIds::is_of_opener(id) == opened_it));
+        }
     }
 }

@@ -28,6 +28,7 @@
 //! | [`Resolver`], [`resolve`], [`resolve_address`] | turn a host name into all of its addresses |
 //! | [`Epoll`], [`Wake`] | wait for many descriptors at once, and be woken by another thread |
 //! | [`Address`] | any of these addresses as text: `tcp:127.0.0.1:2809` |
+//! | [`ReservedPort`] | keep a TCP port that nobody is to reach |
 //! | [`host_name`], [`interfaces`], [`reachable_address`], [`is_own_address`] | what this machine calls itself to others |
 //! | [`allowed_cores`], [`pin_to_core`] | where the calling thread runs |
 //! | [`cycles`] | the processor's cycle counter |
@@ -215,6 +216,7 @@ mod pipe;
 mod portable;
 mod ready;
 mod refused;
+mod reserved;
 mod resolve;
 mod resolver;
 mod sent;
@@ -268,6 +270,7 @@ pub use pipe::{Fifo, PipeReader, PipeWriter, pipe};
 pub use pipe::{Pages, SpliceFile, SpliceStream};
 pub use ready::wait_readable;
 pub use refused::Refused;
+pub use reserved::ReservedPort;
 pub use resolve::{resolve, resolve_address};
 pub use resolver::{Resolver, ResolverOptions};
 pub use sent::Sent;

@@ -67,8 +67,7 @@ impl Calls for Tcp {
     type Held = ();
 
     fn open(address: &SocketAddr) -> Result<OwnedFd, Errno> {
-        let family = if address.is_ipv4() { AddressFamily::INET } else { AddressFamily::INET6 };
-        socket(family, SocketType::STREAM, Some(ipproto::TCP))
+        socket(socket_family(address), SocketType::STREAM, Some(ipproto::TCP))
     }
 
     fn prepare_listening(fd: BorrowedFd<'_>, at: &SocketAddr, own: &Listening) -> Result<(), Error> {
@@ -134,6 +133,11 @@ impl Calls for Tcp {
     fn peer(peer: &SocketAddr) -> Option<Address> {
         Some(Address::Tcp(*peer))
     }
+}
+
+/// IPv4's or IPv6's.
+pub(crate) fn socket_family(address: &SocketAddr) -> AddressFamily {
+    if address.is_ipv4() { AddressFamily::INET } else { AddressFamily::INET6 }
 }
 
 /// An IPv4 address that a dual-stack socket shows as `::ffff:a.b.c.d`, as what it is: equal peers compare

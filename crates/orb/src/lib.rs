@@ -19,6 +19,7 @@
 #![forbid(unsafe_code)]
 
 pub mod ami;
+pub mod bidirectional;
 pub mod deposit;
 pub mod dynamic;
 pub mod exception;

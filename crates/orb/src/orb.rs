@@ -18,6 +18,7 @@ use zorb_cdr::{Element, KeptMemory, Version};
 use zorb_giop::{Messaging, Protocol};
 
 use crate::ami::Deliveries;
+use crate::bidirectional::{self, Bidir, Bidirectional, BothWays};
 use crate::client::failure::{Failure, Step};
 use crate::client::reactor::Reactor;
 use crate::client::{self, Client};
@@ -66,6 +67,7 @@ pub(crate) struct Core {
     pub(crate) value_factories: ValueFactories,
     deliveries: Deliveries,
     interceptors: Option<Box<Interceptors>>,
+    both_ways: Option<Arc<BothWays>>,
     ended: AtomicBool,
 }
 
@@ -108,6 +110,7 @@ pub struct OrbBuilder {
     schemes: HashMap<String, UrlScheme>,
     interceptors: Given,
     initializers: Vec<Arc<dyn OrbInitializer>>,
+    bidirectional: Bidirectional,
 }
 
 impl Orb {
@@ -131,6 +134,7 @@ impl Orb {
             schemes: HashMap::new(),
             interceptors: Given::default(),
             initializers: Vec::new(),
+            bidirectional: Bidirectional::new(),
         }
     }
 
@@ -350,6 +354,11 @@ impl Orb {
         self.0.client.reactor().map_err(|cause| Failure::NotConnected { step: Step::StartReactor, cause })
     }
 
+    /// Its bidirectional connections, if it has such.
+    pub(crate) fn both_ways(&self) -> Option<&Arc<BothWays>> {
+        self.0.both_ways.as_ref()
+    }
+
     /// The slots by which this thread tells interceptors what they need to know (`PICurrent`).
     pub fn current(&self) -> Current {
         Current::new(self.clone())
@@ -454,7 +463,8 @@ impl OrbBuilder {
     }
 
     /// Listens at `endpoint`, `tcp:host:port` or what its transport says; may be given several times. Without any:
-    /// `tcp::0`, every interface and a port that the system picks.
+    /// `tcp::0`, every interface and a port that the system picks; where the ORB [offers to be called back](Self::bidirectional) over its
+    /// own connections, nowhere (`bidir:`).
     pub fn listen(mut self, endpoint: impl Into<String>) -> Self {
         self.server.endpoints.push(endpoint.into());
         self
@@ -590,6 +600,13 @@ impl OrbBuilder {
         self
     }
 
+    /// Whether servers may call back over connections that this ORB opens, and whether it does so itself: see [`bidirectional`].
+    /// Default: neither.
+    pub fn bidirectional(mut self, choice: Bidirectional) -> Self {
+        self.bidirectional = choice;
+        self
+    }
+
     /// Adds an interceptor of the requests that the ORB makes, behind those that are there. Its calls to its own objects go by message
     /// then.
     pub fn client_interceptor(mut self, interceptor: Arc<dyn ClientRequestInterceptor>) -> Self {
@@ -648,6 +665,7 @@ impl OrbBuilder {
             self.client.storage = Some(memory.clone());
             self.server.storage = Some(memory);
         }
+        let both_ways = self.both_ways();
         let interceptors = self.interceptors.build();
         if interceptors.as_deref().is_some_and(Interceptors::sees_requests) {
             self.server.messagings.keep_those_with_contexts();
@@ -655,10 +673,11 @@ impl OrbBuilder {
         let mut policies = self.policies;
         policies.protocols = policies.protocols.or(self.preferred.map(Protocols::only));
         policies.fragment_size = policies.fragment_size.or(self.server.fragment_size);
-        Orb(Arc::new(Core {
+        let bidir = both_ways.clone().map(|both_ways| Arc::new(Bidir(both_ways)) as Arc<dyn Transport>);
+        let orb = Orb(Arc::new(Core {
             policies,
             giop_version: self.giop_version,
-            transports: self.transports,
+            transports: bidir.into_iter().chain(self.transports).collect(),
             messagings: self.server.messagings.0.clone(),
             client: Client::new(self.client),
             server: Server::new(self.server),
@@ -671,8 +690,31 @@ impl OrbBuilder {
             value_factories: ValueFactories::default(),
             deliveries: Deliveries::default(),
             interceptors,
+            both_ways: both_ways.clone(),
             ended: AtomicBool::new(false),
-        }))
+        }));
+        if let Some(both_ways) = both_ways {
+            both_ways.belongs_to(&orb);
+        }
+        orb
+    }
+
+    /// What was chosen of bidirectional GIOP, where that can be done.
+    fn both_ways(&self) -> Option<Arc<BothWays>> {
+        if !self.bidirectional.is_on() {
+            return None;
+        }
+        let speaks_giop =
+            self.server.messagings.0.iter().any(|messaging| matches!(messaging, Protocol::Giop));
+        if self.giop_version < Version::V1_2
+            || self.server.threads == server::ThreadModel::Caller
+            || !speaks_giop
+        {
+            tracing::warn!("no bidirectional connections: they take GIOP 1.2, and a thread that reads them");
+            return None;
+        }
+        let fit = self.transports.iter().filter(|transport| bidirectional::is_fit(&***transport));
+        Some(BothWays::new(self.bidirectional.clone(), fit.cloned().collect()))
     }
 }
 

@@ -12,6 +12,7 @@ pub(crate) mod invocation;
 
 pub use invocation::Rebind;
 
+use crate::bidirectional::{self, BidirectionalPolicy};
 use crate::protocols::Protocols;
 use invocation::Special;
 
@@ -154,6 +155,10 @@ pub struct Policies {
     pub reply_end_time: Option<SystemTime>,
     /// Whether a reference may be bound anew (Messaging::RebindPolicy). Default: [`Rebind::Transparent`].
     pub rebind: Option<Rebind>,
+    /// Whether calls go over [bidirectional connections](crate::bidirectional) (BiDirPolicy::BidirectionalPolicy), in an ORB that offers or
+    /// accepts them. [`Normal`](BidirectionalPolicy::Normal) is the same as a list of protocols without `bidir`. Default:
+    /// [`Both`](BidirectionalPolicy::Both).
+    pub bidirectional: Option<BidirectionalPolicy>,
 }
 
 impl Policies {
@@ -176,6 +181,7 @@ impl Policies {
             request_end_time: None,
             reply_end_time: None,
             rebind: None,
+            bidirectional: None,
         }
     }
 
@@ -245,6 +251,23 @@ impl Policies {
         self
     }
 
+    /// The same with calls that go over bidirectional connections, or do not.
+    pub const fn bidirectional(mut self, policy: BidirectionalPolicy) -> Policies {
+        self.bidirectional = Some(policy);
+        self
+    }
+
+    /// The transports that calls may go by, where that is said.
+    fn allowed(&self) -> Option<Protocols> {
+        match self.bidirectional {
+            Some(BidirectionalPolicy::Normal) => {
+                let list = self.protocols.clone().unwrap_or_else(|| Protocols::first::<[&str; 0]>([]));
+                Some(list.without(bidirectional::NAME))
+            }
+            _ => self.protocols.clone(),
+        }
+    }
+
     /// How oneways are gathered, if they are.
     fn gathers(&self) -> Option<Buffering> {
         let buffering = self.buffering.filter(|buffering| buffering.messages > 1)?;
@@ -265,6 +288,7 @@ impl Policies {
             request_end_time: self.request_end_time.or(wider.request_end_time),
             reply_end_time: self.reply_end_time.or(wider.reply_end_time),
             rebind: self.rebind.or(wider.rebind),
+            bidirectional: self.bidirectional.or(wider.bidirectional),
         }
     }
 }
@@ -341,6 +365,8 @@ pub(crate) struct Standing {
     /// On threads that choose nothing.
     limits: CallLimits,
     buffering: Option<Buffering>,
+    /// Likewise.
+    protocols: Option<Protocols>,
     /// Whether a call has been answered, of those that may not be bound anew.
     bound: AtomicBool,
     /// Connections that are the reference's alone have this number.
@@ -353,7 +379,8 @@ impl Standing {
         let limits = CallLimits::of(&both);
         let owner = both.private_connection.unwrap_or_default().then(next_owner);
         let buffering = both.gathers();
-        Standing { reference, orb, limits, buffering, bound: AtomicBool::new(false), owner }
+        let protocols = both.allowed();
+        Standing { reference, orb, limits, buffering, protocols, bound: AtomicBool::new(false), owner }
     }
 
     /// The reference's own.
@@ -397,15 +424,19 @@ impl Standing {
 
     /// The protocols on threads that choose none.
     pub(crate) fn protocols(&self) -> Option<&Protocols> {
-        self.reference.protocols.as_ref().or(self.orb.protocols.as_ref())
+        self.protocols.as_ref()
     }
 
     /// What this thread puts in their place.
     pub(crate) fn protocols_of_thread(&self) -> Option<Protocols> {
-        if self.reference.protocols.is_some() {
+        let thread = of_thread();
+        let chooses_list = thread.protocols.is_some() && self.reference.protocols.is_none();
+        let chooses_both = thread.bidirectional.is_some() && self.reference.bidirectional.is_none();
+        if !chooses_list && !chooses_both {
             return None;
         }
-        of_thread().protocols
+        let all = || Protocols::first::<[&str; 0]>([]);
+        Some(self.reference.or(&thread).or(&self.orb).allowed().unwrap_or_else(all))
     }
 }
 
@@ -443,5 +474,24 @@ mod tests {
         assert_eq!(own.protocols(), Some(&Protocols::only(["shm"])));
         assert_eq!((none.protocols_of_thread(), none.protocols()), (None, Some(&Protocols::only(["tcp"]))));
         assert!(!thread_chooses());
+    }
+
+    #[test]
+    fn whether_calls_go_over_bidirectional_connections_is_a_choice_of_protocols() {
+        let normal = Policies::new().bidirectional(BidirectionalPolicy::Normal);
+        let both = Policies::new().bidirectional(BidirectionalPolicy::Both);
+        let goes = |standing: &Standing| {
+            let of_thread = standing.protocols_of_thread();
+            of_thread.as_ref().or(standing.protocols()).is_none_or(|list| list.allows("bidir"))
+        };
+        let plain = Standing::new(Policies::new(), Policies::new(), || 0);
+        let by_orb = Standing::new(Policies::new(), normal.clone(), || 0);
+        let by_reference = Standing::new(both.clone(), normal.clone(), || 0);
+        assert_eq!([&plain, &by_orb, &by_reference].map(goes), [true, false, true]);
+        with_thread_policies(both, || assert!(goes(&by_orb)));
+        with_thread_policies(normal, || assert_eq!([&plain, &by_reference].map(goes), [false, true]));
+        let list = Policies::new().protocols(Protocols::only(["bidir", "tcp"]));
+        let list = Standing::new(list, by_orb.orb.clone(), || 0);
+        assert!(!goes(&list) && list.protocols().is_some_and(|list| list.allows("tcp")));
     }
 }

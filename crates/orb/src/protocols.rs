@@ -31,13 +31,17 @@ pub use crate::object::considered::{Considered, Verdict};
 /// The place of all transports that are not named.
 const OTHERS: &str = "*";
 
-/// Transports by name, best first. The word `*` stands for all that are not named.
+/// Before the name of one that is not used.
+const NOT: char = '!';
+
+/// Transports by name, best first. The word `*` stands for all that are not named, and a name behind `!` is left out.
 ///
 /// | list | calls go by |
 /// |---|---|
 /// | `shm`, `unix` | shared memory, else a Unix socket, else not at all |
 /// | `shm`, `*` | shared memory where it can be reached, else as the reference and the registrations have it |
 /// | `*`, `tcp` | TCP last |
+/// | `*`, `!shm` | all but shared memory |
 ///
 /// An empty list forbids all. Cloning is a count.
 ///
@@ -86,8 +90,16 @@ impl Protocols {
         self.0.iter().any(|name| &**name == transport)
     }
 
+    /// The same without this transport.
+    pub(crate) fn without(&self, transport: &str) -> Protocols {
+        Protocols::only(self.names().map(str::to_owned).chain([format!("{NOT}{transport}")]))
+    }
+
     /// Its place in the order; `None`: not at all.
     pub(crate) fn rank(&self, transport: &str) -> Option<usize> {
+        if self.0.iter().any(|name| name.strip_prefix(NOT) == Some(transport)) {
+            return None;
+        }
         let place = |of: &str| self.0.iter().position(|name| &**name == of);
         place(transport).or_else(|| place(OTHERS))
     }
@@ -117,5 +129,7 @@ mod tests {
         assert_eq!(Protocols::first(["unix"]).to_string(), "unix, *");
         assert_eq!(Protocols::only(["unix"]).rank("tcp"), None);
         assert!(!Protocols::only(Vec::<String>::new()).allows("tcp"));
+        let without = Protocols::only(["shm", "*"]).without("shm");
+        assert!(!without.allows("shm") && without.allows("tcp"), "{without}");
     }
 }

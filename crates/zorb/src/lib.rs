@@ -10,6 +10,7 @@
 //! | here | the names that most programs need |
 //! | [`poa`] | object adapters |
 //! | [`ami`] | replies by closures, reply handlers and pollers |
+//! | [`bidirectional`] | calls back over the connection that the client opened |
 //! | [`dynamic`] | calls and servants of interfaces that are learnt at run time |
 //! | [`interceptors`] | hooks in the way of requests, service contexts, components of references |
 //! | [`policy`] | how long calls may take |
@@ -33,8 +34,8 @@ pub use zorb_giop as giop;
 pub use zorb_naming as naming;
 pub use zorb_orb::{
     Abstract, AbstractInterface, Call, Completion, Exception, Interface, IntoServant, Kind, Loan, Local,
-    Minor, ObjectRef, Orb, OrbBuilder, Properties, SystemException, UserException, ami, deposit, dynamic,
-    frames, interceptors, messaging, poa, policy, probes, protocols, rt, server, transport,
+    Minor, ObjectRef, Orb, OrbBuilder, Properties, SystemException, UserException, ami, bidirectional,
+    deposit, dynamic, frames, interceptors, messaging, poa, policy, probes, protocols, rt, server, transport,
 };
 
 // The text stands in `docs`, where people look for it; here its code is run.

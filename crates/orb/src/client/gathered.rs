@@ -73,7 +73,7 @@ impl Shared {
         conditions: Buffering,
         reactor: &Reactor,
     ) -> Result<bool, Failure> {
-        if course.candidate.pool.largest_oneway().is_some() || !self.is_understood() {
+        if course.candidate.pool.largest_oneway().is_some() || !self.is_understood() || self.has_to_offer() {
             return Ok(false);
         }
         let mut messages =

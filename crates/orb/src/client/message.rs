@@ -82,6 +82,16 @@ impl Terms {
         Form { id: self.last_id, format: Format { version, code_sets }, contexts }
     }
 
+    /// The code sets in force, if they were announced.
+    pub(crate) fn announced(&self) -> Option<CodeSets> {
+        self.announced
+    }
+
+    /// These hold, though this side did not announce them.
+    pub(crate) fn adopt(&mut self, code_sets: CodeSets) {
+        self.announced = Some(code_sets);
+    }
+
     /// The id of the request made last.
     pub(crate) fn last_id(&self) -> u32 {
         self.last_id

@@ -11,7 +11,7 @@
 //! seeing what came of it is [`unsettled`]: its next call to the same object goes there too, and so arrives behind. Oneways may be
 //! [`gathered`] there first, and leave together.
 
-mod end;
+pub(crate) mod end;
 pub(crate) mod failure;
 mod gathered;
 mod joint;
@@ -37,6 +37,7 @@ use crate::messages::MessageMemory;
 use crate::transport::{Endpoint, Spinners, Transport};
 use pool::Pool;
 use reactor::Reactor;
+use shared::Shared;
 
 /// What the client's side lets the builder choose.
 #[derive(Clone, Debug)]
@@ -167,6 +168,22 @@ impl Client {
                 Pool::new(endpoint, transport, messaging.clone(), self.settings.clone())
             })
             .clone()
+    }
+
+    /// Whether an ordinary connection by TCP to that address stands.
+    pub(crate) fn has_connection(&self, address: &str) -> bool {
+        let pools = self.pools.lock();
+        let mut there = pools.iter().filter(|((endpoint, ..), _)| {
+            &*endpoint.transport == "tcp" && endpoint.address.eq_ignore_ascii_case(address)
+        });
+        there.any(|(_, pool)| pool.is_open())
+    }
+
+    /// The sending half of a connection that a client has opened and offered.
+    pub(crate) fn offered(&self, peer: Endpoint, reactor: &Reactor) -> Arc<Shared> {
+        let shared = Shared::both_ways(peer, &self.settings, false);
+        reactor.enroll(&shared);
+        shared
     }
 
     /// The reactor, started when first needed.

@@ -1,8 +1,9 @@
 //! The connections to one endpoint that speak one protocol: the idle private ones, and the shared one.
 
+use std::any::Any;
 use std::sync::Arc;
 use std::sync::atomic::{AtomicUsize, Ordering};
-use std::time::{Instant, SystemTime};
+use std::time::{Duration, Instant, SystemTime};
 use std::{io, mem};
 
 use parking_lot::{Mutex, MutexGuard};
@@ -18,6 +19,7 @@ use super::private::{Private, TRUSTED_IDLE};
 use super::reactor::Reactor;
 use super::shared::{Posted, Reading, Shared, Ticket};
 use super::unsettled;
+use crate::bidirectional::{Bidir, BothWays};
 use crate::object::route::Candidate;
 use crate::object::undecoded::UndecodedRequest;
 use crate::policy::Buffering;
@@ -32,7 +34,7 @@ pub(crate) struct Pool {
     /// Least recently used first. Taken from the end, so that what is not needed grows old and is closed.
     idle: Mutex<IdleConnections>,
     /// Private connections, idle or lent: each has a [`Seat`].
-    open: Arc<AtomicUsize>,
+    open: Arc<Places>,
     /// The transport carries oneways alone, of at most so many octets.
     largest_oneway: Option<usize>,
     shared: Mutex<Option<Arc<Shared>>>,
@@ -43,6 +45,8 @@ pub(crate) struct Pool {
     joined: AtomicUsize,
     /// How the last connect ended, if not well: for people who ask.
     unreached: Mutex<Option<Unreached>>,
+    /// Its one connection carries requests both ways.
+    both: Option<Arc<BothWays>>,
 }
 
 /// What many callers have in common.
@@ -78,19 +82,37 @@ impl Drop for Joined {
     }
 }
 
+/// Private connections of one endpoint.
+#[derive(Default)]
+struct Places {
+    taken: AtomicUsize,
+    /// Of these, those whose connection stands.
+    standing: AtomicUsize,
+}
+
 /// A private connection's place among those that an endpoint may have; free again when dropped.
-pub(crate) struct Seat(Arc<AtomicUsize>);
+pub(crate) struct Seat {
+    places: Arc<Places>,
+    stands: bool,
+}
 
 impl Seat {
-    fn take(open: &Arc<AtomicUsize>, most: usize) -> Option<Seat> {
-        let seat = Seat(open.clone());
-        (open.fetch_add(1, Ordering::Relaxed) < most).then_some(seat)
+    fn take(places: &Arc<Places>, most: usize) -> Option<Seat> {
+        let seat = Seat { places: places.clone(), stands: false };
+        (places.taken.fetch_add(1, Ordering::Relaxed) < most).then_some(seat)
+    }
+
+    fn stands(mut self) -> Seat {
+        self.stands = true;
+        self.places.standing.fetch_add(1, Ordering::Relaxed);
+        self
     }
 }
 
 impl Drop for Seat {
     fn drop(&mut self) {
-        self.0.fetch_sub(1, Ordering::Relaxed);
+        self.places.taken.fetch_sub(1, Ordering::Relaxed);
+        self.places.standing.fetch_sub(usize::from(self.stands), Ordering::Relaxed);
     }
 }
 
@@ -105,8 +127,21 @@ impl Pool {
             Carries::Streams => None,
             Carries::Oneways { largest } => Some(messaging.by_datagrams().unwrap_or(largest)),
         };
+        let bidir = (&*transport as &dyn Any).downcast_ref::<Bidir>();
+        let both = bidir.map(|bidir| bidir.0.clone());
+        let settings = match &both {
+            // All calls share the one connection, which stays for those of the other side.
+            Some(_) => Arc::new(Settings {
+                private_connections: 0,
+                joint_beyond: usize::MAX,
+                idle: Duration::MAX,
+                ..(*settings).clone()
+            }),
+            None => settings,
+        };
         let now = Instant::now();
         Arc::new(Pool {
+            both,
             endpoint,
             transport,
             messaging,
@@ -180,7 +215,7 @@ impl Pool {
     /// Whether so many calls are under way that they should share a connection.
     #[inline]
     fn is_crowded(&self, idle: &IdleConnections) -> bool {
-        let under_way = self.open.load(Ordering::Relaxed) + self.joined.load(Ordering::Relaxed);
+        let under_way = self.open.taken.load(Ordering::Relaxed) + self.joined.load(Ordering::Relaxed);
         under_way >= self.settings.joint_beyond.saturating_add(idle.len())
     }
 
@@ -191,7 +226,7 @@ impl Pool {
         connect_by: Instant,
     ) -> Result<Option<Joined>, Box<Failure>> {
         // Without a look at those that are idle: where calls are alone none is, or this is not asked.
-        let under_way = self.open.load(Ordering::Relaxed) + self.joined.load(Ordering::Relaxed);
+        let under_way = self.open.taken.load(Ordering::Relaxed) + self.joined.load(Ordering::Relaxed);
         if under_way < self.settings.joint_beyond {
             return Ok(None);
         }
@@ -236,16 +271,27 @@ impl Pool {
         if let Some(spinners) = &self.settings.spinners {
             channel.spin(spinners);
         }
-        Ok(Some(Box::new(Private::new(channel, &self.messaging, &self.settings, seat))))
+        Ok(Some(Box::new(Private::new(channel, &self.messaging, &self.settings, seat.stands()))))
     }
 
     /// A channel to the endpoint. How it went is kept.
     fn connect(&self, by: Instant) -> io::Result<Arc<dyn Channel>> {
         let connected = self.transport.connect(&self.endpoint, by);
-        let failed = connected.as_ref().err();
+        self.note_connect(connected.as_ref().err());
+        connected
+    }
+
+    fn note_connect(&self, failed: Option<&io::Error>) {
         *self.unreached.lock() =
             failed.map(|cause| Unreached { at: SystemTime::now(), cause: cause.to_string() });
-        connected
+    }
+
+    /// Whether a connection stands.
+    pub(crate) fn is_open(&self) -> bool {
+        let stands = |shared: &Arc<Shared>| shared.channel().is_some() && !shared.has_ended();
+        let has_shared = || self.shared.lock().as_ref().is_some_and(stands);
+        let has_joint = || self.crowd.lock().connection.as_ref().is_some_and(|joint| !joint.has_ended());
+        self.open.standing.load(Ordering::Relaxed) > 0 || has_shared() || has_joint()
     }
 
     /// How the last connect ended, if not well.
@@ -267,7 +313,7 @@ impl Pool {
         connect_by: Instant,
         reactor: &Reactor,
     ) -> Result<Posted, Failure> {
-        let (shared, fresh) = self.shared(course.started, reactor);
+        let (shared, fresh) = self.shared(course.started, reactor)?;
         if fresh {
             reactor.enroll(&shared);
             self.connect_shared(&shared, connect_by, reactor);
@@ -290,7 +336,7 @@ impl Pool {
         connect_by: Instant,
         reactor: &Reactor,
     ) -> Result<bool, Failure> {
-        let (shared, fresh) = self.shared(course.started, reactor);
+        let (shared, fresh) = self.shared(course.started, reactor)?;
         if fresh {
             reactor.enroll(&shared);
             self.connect_shared(&shared, connect_by, reactor);
@@ -319,7 +365,7 @@ impl Pool {
         connect_by: Instant,
         reactor: &Reactor,
     ) -> Result<Ticket, Failure> {
-        let (shared, fresh) = self.shared(course.started, reactor);
+        let (shared, fresh) = self.shared(course.started, reactor)?;
         if fresh {
             reactor.enroll(&shared);
             let (pool, connecting, reactor) = (self.clone(), shared.clone(), reactor.clone());
@@ -338,7 +384,10 @@ impl Pool {
     }
 
     /// The shared connection, and whether it was made just now and has yet to be connected.
-    fn shared(&self, now: Instant, reactor: &Reactor) -> (Arc<Shared>, bool) {
+    fn shared(&self, now: Instant, reactor: &Reactor) -> Result<(Arc<Shared>, bool), Failure> {
+        if let Some(both) = &self.both {
+            return self.shared_both_ways(both);
+        }
         let mut current = self.shared.lock();
         if let Some(shared) = &*current {
             let is_usable = match shared.is_usable(now) {
@@ -353,18 +402,54 @@ impl Pool {
                 }
             };
             if let Some(shared) = current.as_ref().filter(|_| is_usable) {
-                return (shared.clone(), false);
+                return Ok((shared.clone(), false));
             }
         }
         let shared = Shared::connecting(self.endpoint.clone(), self.messaging.clone(), &self.settings);
         *current = Some(shared.clone());
-        (shared, true)
+        Ok((shared, true))
+    }
+
+    /// The same of a bidirectional connection: one that a client has offered, or one that is opened here.
+    fn shared_both_ways(&self, both: &BothWays) -> Result<(Arc<Shared>, bool), Failure> {
+        let mut current = self.shared.lock();
+        if let Some(point) = BothWays::listen_point(&self.endpoint) {
+            let Some(shared) = both.offered(point) else {
+                *current = None;
+                let text = "no client has offered it over a connection that stands, or none that is believed";
+                let cause = io::Error::new(io::ErrorKind::NotConnected, text);
+                *self.unreached.lock() = Some(Unreached { at: SystemTime::now(), cause: cause.to_string() });
+                return Err(Failure::NotConnected { step: Step::Connect, cause });
+            };
+            // By it a thread's calls know what they have to follow.
+            *current = Some(shared.clone());
+            *self.unreached.lock() = None;
+            return Ok((shared, false));
+        }
+        if let Some(shared) = &*current
+            && !shared.has_ended()
+        {
+            return Ok((shared.clone(), false));
+        }
+        let offer = both.offer().map_err(|cause| Failure::NotConnected { step: Step::Connect, cause })?;
+        let shared = Shared::both_ways(self.endpoint.clone(), &self.settings, true);
+        shared.offer(offer);
+        *current = Some(shared.clone());
+        Ok((shared, true))
     }
 
     fn connect_shared(&self, shared: &Arc<Shared>, connect_by: Instant, reactor: &Reactor) {
         let started = Instant::now();
-        match self.connect(connect_by) {
-            Ok(channel) => shared.connected(channel, reactor),
+        let connected = match &self.both {
+            None => self.connect(connect_by).map(|channel| shared.connected(channel, reactor)),
+            Some(both) => {
+                let opened = both.open(&self.endpoint, shared, connect_by, reactor);
+                self.note_connect(opened.as_ref().err());
+                opened
+            }
+        };
+        match connected {
+            Ok(()) => {}
             Err(error) => {
                 let (kind, text) = (error.kind(), error.to_string().into());
                 shared.end(End::NotConnected { kind, text, after: started.elapsed() });
@@ -396,7 +481,7 @@ impl Pool {
         if let Some(shared) = &*shared {
             shared.rest_if_unused(now);
         }
-        shared.is_some() || has_joint || self.open.load(Ordering::Relaxed) > 0
+        shared.is_some() || has_joint || self.open.taken.load(Ordering::Relaxed) > 0
     }
 
     /// Closes every connection that no call is using.

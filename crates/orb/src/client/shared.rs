@@ -1,5 +1,8 @@
 //! A connection that many calls share: any thread writes in its turn, the reactor reads and hands each reply to
 //! the call that waits for it.
+//!
+//! One that carries requests both ways ([`BothHalf`]) is read by the server's threads instead, which hand replies to it, and its channel is what that
+//! connection sends by.
 
 use std::collections::{BTreeSet, HashMap};
 use std::io;
@@ -9,8 +12,10 @@ use std::task::{Poll, Waker};
 use std::time::{Duration, Instant};
 
 use parking_lot::{Mutex, MutexGuard};
-use zorb_cdr::{Encoder, Format, Version};
-use zorb_giop::{Inbound, Message, Protocol, ProtocolError, ResponseFlags};
+use zorb_cdr::{CodeSets, Encoder, Format, Version};
+use zorb_giop::{
+    Inbound, Message, Protocol, ProtocolError, Reply, RequestIds, ResponseFlags, ServiceContexts,
+};
 
 use super::Settings;
 use super::end::End;
@@ -59,6 +64,18 @@ pub(crate) struct Shared {
     is_understood: AtomicBool,
     /// The transport took nothing, and the channel was asked to tell of room.
     wants_room: AtomicBool,
+    both: Option<BothHalf>,
+}
+
+/// What a connection has beside that carries requests both ways.
+struct BothHalf {
+    ids: RequestIds,
+    /// The context by which its opener lets the other side call. Not set by the other side.
+    offer: OnceLock<ServiceContexts>,
+    /// The offer may have left: requests may come.
+    offering: AtomicBool,
+    /// It has left: further requests go without.
+    offered: AtomicBool,
 }
 
 /// How a look at what has arrived ended.
@@ -120,6 +137,26 @@ pub(crate) enum Posted {
 impl Shared {
     /// A connection that is about to be opened; messages may be given to it at once.
     pub(crate) fn connecting(endpoint: Endpoint, messaging: Protocol, settings: &Settings) -> Arc<Shared> {
+        Self::made(endpoint, messaging, settings, None)
+    }
+
+    /// The sending half of a connection that carries requests both ways, by GIOP; `opened_here`: this side opens it.
+    pub(crate) fn both_ways(endpoint: Endpoint, settings: &Settings, opened_here: bool) -> Arc<Shared> {
+        let both = BothHalf {
+            ids: RequestIds::bidirectional(opened_here),
+            offer: OnceLock::new(),
+            offering: AtomicBool::new(false),
+            offered: AtomicBool::new(false),
+        };
+        Self::made(endpoint, Protocol::Giop, settings, Some(both))
+    }
+
+    fn made(
+        endpoint: Endpoint,
+        messaging: Protocol,
+        settings: &Settings,
+        both: Option<BothHalf>,
+    ) -> Arc<Shared> {
         Arc::new(Shared {
             endpoint,
             channel: OnceLock::new(),
@@ -139,6 +176,7 @@ impl Shared {
             messaging,
             token: AtomicU64::new(0),
             wants_room: AtomicBool::new(false),
+            both,
         })
     }
 
@@ -152,7 +190,9 @@ impl Shared {
             self.close();
             return reactor.look_again();
         }
-        if let Err(error) = reactor.watch(self) {
+        if self.both.is_none()
+            && let Err(error) = reactor.watch(self)
+        {
             self.end(End::Unusable { step: Step::Watch, kind: error.kind() });
             return;
         }
@@ -228,7 +268,9 @@ impl Shared {
         reactor: &Reactor,
     ) -> Result<Posted, Failure> {
         self.release_before(course, reactor)?;
+        let contexts = self.with_offer(outgoing.contexts);
         let outgoing = &mut self.confirmed(outgoing);
+        outgoing.contexts = contexts.as_ref().or(outgoing.contexts);
         let (form, ticket) = match outgoing.response.expects_reply() {
             true => self.enter(course, outgoing, None).map(|(form, ticket)| (form, Some(ticket)))?,
             false => (self.next_form(course)?, None),
@@ -236,6 +278,7 @@ impl Shared {
         match self.send_in_turn(&form, course, outgoing) {
             Ok(more) => {
                 self.note_sent(&form);
+                self.note_offered(contexts.is_some());
                 if more {
                     self.flush(reactor);
                 }
@@ -311,7 +354,9 @@ impl Shared {
         reactor: &Reactor,
     ) -> Result<Ticket, Failure> {
         self.release_now().map_err(|refused| self.refusal(refused, course))?;
+        let contexts = self.with_offer(outgoing.contexts);
         let outgoing = &mut self.confirmed(outgoing);
+        outgoing.contexts = contexts.as_ref().or(outgoing.contexts);
         let (form, ticket) = self.enter(course, outgoing, Some(course.deadline))?;
         let largest = course.candidate.pool.largest_oneway();
         // A fragment that is lost would cost the whole message, and nobody would know. What is undecoded was cut by its sender.
@@ -319,7 +364,7 @@ impl Shared {
         let course = &if is_whole { course.whole() } else { *course };
         let mut message = Encoder::new(form.format);
         let composed = match undecoded {
-            Some(undecoded) => undecoded.compose(&mut message, &form, course),
+            Some(undecoded) => undecoded.compose(&mut message, &form, course, contexts.as_ref()),
             None => compose(&mut message, &form, course, outgoing),
         };
         if let Err(error) = composed {
@@ -332,7 +377,7 @@ impl Shared {
             true => fragmented(&self.messaging, &message, course.fragment_size).unwrap_or(message),
             false => message,
         };
-        let announces = !form.contexts.is_empty();
+        let announces = !form.contexts.is_empty() || contexts.is_some();
         let notify = (!outgoing.response.expects_reply()).then(|| Sender {
             slot: ticket.slot.clone(),
             started: course.started,
@@ -342,6 +387,7 @@ impl Shared {
             Ok(()) => {
                 let mut calls = self.calls();
                 calls.terms.sent(&form);
+                self.note_offered(contexts.is_some());
                 let given_up = outgoing.response.expects_reply() && !calls.waiting.contains_key(&form.id);
                 drop(calls);
                 if given_up {
@@ -379,7 +425,16 @@ impl Shared {
             return Err(end.failure(false));
         }
         calls.last_used = course.started;
-        Ok(calls.terms.next(course.candidate))
+        Ok(self.next_of(&mut calls, course))
+    }
+
+    /// The form of the next message, whose id tells whose it is where both sides send requests.
+    fn next_of<'c>(&self, calls: &mut Calls, course: &Course<'c>) -> Form<'c> {
+        let mut form = calls.terms.next(course.candidate);
+        if let Some(both) = &self.both {
+            form.id = both.ids.next();
+        }
+        form
     }
 
     /// The message of that form leaves before any that follows.
@@ -402,7 +457,7 @@ impl Shared {
             return Err(end.failure(false));
         }
         calls.last_used = course.started;
-        let form = calls.terms.next(course.candidate);
+        let form = self.next_of(&mut calls, course);
         let id = form.id;
         if outgoing.response.expects_reply() {
             let (started, format) = (course.started, form.format);
@@ -505,12 +560,7 @@ impl Shared {
             match inbound.next() {
                 Ok(Some(Message::Reply(reply))) => {
                     self.is_understood.store(true, Ordering::Relaxed);
-                    let mut calls = self.calls();
-                    calls.last_used = Instant::now();
-                    let Some(waiting) = calls.remove(reply.id) else { continue };
-                    drop(calls);
-                    let format = Format { version: reply.version, code_sets: waiting.format.code_sets };
-                    outcomes.push((waiting.slot, Ok(Outcome::Reply(reply, format))));
+                    outcomes.extend(self.outcome_of(reply));
                 }
                 Ok(Some(Message::CloseConnection)) => {
                     self.lose_begun_replies(inbound, outcomes);
@@ -525,6 +575,16 @@ impl Shared {
                 Err(error) => return Some(self.say_why(error)),
             }
         }
+    }
+
+    /// What a reply is to the call that waits for it, if one does.
+    fn outcome_of(&self, reply: Reply) -> Option<(Arc<Slot>, Result<Outcome, Failure>)> {
+        let mut calls = self.calls();
+        calls.last_used = Instant::now();
+        let waiting = calls.remove(reply.id)?;
+        drop(calls);
+        let format = Format { version: reply.version, code_sets: waiting.format.code_sets };
+        Some((waiting.slot, Ok(Outcome::Reply(reply, format))))
     }
 
     /// Calls whose answer had begun when the server closed the connection were executed, unlike the others.
@@ -585,6 +645,69 @@ impl Shared {
         if let Some(channel) = self.channel.get() {
             channel.close();
         }
+    }
+}
+
+/// What the reader of a connection that carries requests both ways does with it.
+impl Shared {
+    /// The other side may call once this has left, with the first request.
+    pub(crate) fn offer(&self, contexts: ServiceContexts) {
+        if let Some(both) = self.both.as_ref().filter(|_| !contexts.is_empty()) {
+            let _ = both.offer.set(contexts);
+        }
+    }
+
+    /// These contexts and the offer, if that is still to be made.
+    fn with_offer(&self, contexts: Option<&ServiceContexts>) -> Option<ServiceContexts> {
+        let both = self.both.as_ref()?;
+        let offer = both.offer.get().filter(|_| !both.offered.load(Ordering::Acquire))?;
+        both.offering.store(true, Ordering::SeqCst);
+        Some(contexts.into_iter().flatten().chain(offer).cloned().collect())
+    }
+
+    fn note_offered(&self, it_was: bool) {
+        if it_was && let Some(both) = &self.both {
+            both.offered.store(true, Ordering::Release);
+        }
+    }
+
+    /// Whether an offer is still to be made.
+    pub(super) fn has_to_offer(&self) -> bool {
+        let left = |both: &BothHalf| both.offer.get().is_some() && !both.offered.load(Ordering::Acquire);
+        self.both.as_ref().is_some_and(left)
+    }
+
+    /// Whether the other side may have been told that it may call.
+    pub(crate) fn may_be_called(&self) -> bool {
+        self.both.as_ref().is_some_and(|both| both.offering.load(Ordering::SeqCst))
+    }
+
+    /// The code sets that this side announced on the connection.
+    pub(crate) fn announced(&self) -> Option<CodeSets> {
+        self.calls().terms.announced()
+    }
+
+    /// The code sets that the other side announced hold for the connection, in both directions.
+    pub(crate) fn adopt_code_sets(&self, code_sets: CodeSets) {
+        self.calls().terms.adopt(code_sets);
+    }
+
+    /// Whether calls wait for replies.
+    pub(crate) fn has_waiting(&self) -> bool {
+        !self.calls().waiting.is_empty()
+    }
+
+    /// A reply has come.
+    pub(crate) fn replied(&self, reply: Reply) {
+        fill(self.outcome_of(reply).into_iter().collect());
+    }
+
+    /// A CloseConnection has come.
+    pub(crate) fn closed_in_order(&self, inbound: &Inbound) {
+        let mut outcomes = Vec::new();
+        self.lose_begun_replies(inbound, &mut outcomes);
+        self.ended(End::InOrder, &mut outcomes);
+        fill(outcomes);
     }
 }
 

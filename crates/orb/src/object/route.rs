@@ -16,6 +16,7 @@ use zorb_giop::{
     TaggedComponent, TaggedProfile, Target,
 };
 
+use crate::bidirectional;
 use crate::client::pool::Pool;
 use crate::client::unsettled::Recipient;
 use crate::exception::{Minor, SystemException};
@@ -405,7 +406,9 @@ fn spoken<'o>(
     components: &[TaggedComponent],
 ) -> impl Iterator<Item = &'o Protocol> {
     let said = MessagingComponent::find(components);
-    let (streams, frames) = (transport.carries() == Carries::Streams, transport.carries_frames());
+    // What carries requests both ways is GIOP by its nature.
+    let streams = transport.carries() == Carries::Streams && transport.name() != bidirectional::NAME;
+    let frames = transport.carries_frames();
     orb.messagings().iter().filter(move |messaging| {
         let fits = if messaging.by_datagrams().is_some() { frames } else { streams };
         messaging.name() == Giop::NAME || fits && said.names(messaging.name())

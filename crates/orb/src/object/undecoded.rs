@@ -93,6 +93,7 @@ impl UndecodedRequest {
         message: &mut Encoder<'_>,
         form: &Form<'_>,
         course: &Course<'_>,
+        more: Option<&ServiceContexts>,
     ) -> Result<(), EncodeError> {
         if !matches!(course.candidate.pool.messaging(), Protocol::Giop) {
             let what = EncodeErrorKind::Invalid("bodies that nobody decodes travel by GIOP alone");
@@ -107,6 +108,9 @@ impl UndecodedRequest {
         } else if let Some(offer) = &course.candidate.code_sets {
             // With every request, as GIOP allows: a server that reads them once may have been sent one of 1.0 first.
             contexts = offer.contexts.iter().chain(&*without_code_sets(&contexts)).cloned().collect();
+        }
+        if let Some(more) = more {
+            contexts = contexts.iter().chain(more).cloned().collect();
         }
         let head = RequestHead {
             id: form.id,

@@ -6,6 +6,7 @@ use std::time::Duration;
 use zorb_cdr::{AtBound, Version};
 
 use super::{InitialSource, OrbBuilder};
+use crate::bidirectional::Bidirectional;
 use crate::policy::Policies;
 use crate::server::{ServerLimits, ThreadModel};
 use crate::transport::Spinning;
@@ -26,7 +27,7 @@ pub struct Chosen {
     pub prefer: Option<Vec<String>>,
     /// How waits look before they sleep.
     pub spinning: Spinning,
-    /// Where to listen; empty: `tcp::0`.
+    /// Where to listen; empty: `tcp::0`, or nowhere where [`bidirectional`](Self::bidirectional) offers.
     pub listen: Vec<String>,
     /// The host that references name.
     pub published_host: Option<String>,
@@ -54,6 +55,8 @@ pub struct Chosen {
     pub joint_beyond: usize,
     /// How long an unused outgoing connection stays open.
     pub client_idle: Duration,
+    /// What is done of bidirectional GIOP.
+    pub bidirectional: Bidirectional,
     /// Initial references, by name.
     pub initial_references: BTreeMap<String, String>,
     /// What other initial references begin with.
@@ -101,6 +104,7 @@ impl OrbBuilder {
             private_connections: self.client.private_connections,
             joint_beyond: self.client.joint_beyond,
             client_idle: self.client.idle,
+            bidirectional: self.bidirectional.clone(),
             initial_references: initial.collect(),
             default_initial_reference: self.default_initial.clone(),
         }

@@ -9,6 +9,7 @@
 //! | [`RequestProcessing`] | active object map only, default servant, servant manager |
 //! | [`ImplicitActivation`] | no, yes |
 //! | [`ThreadPolicy`] | ORB-controlled, single thread, main thread |
+//! | [`PoaPolicies::bidirectional`] (BiDirPolicy::BidirectionalPolicy) | no, yes |
 //! | [`Protocols`] (RTCORBA::ServerProtocolPolicy) | every endpoint of the ORB, or those of a list of transports |
 
 use std::fmt;
@@ -118,6 +119,8 @@ pub struct PoaPolicies {
     /// Which of the ORB's endpoints references name, by transport, best first; `None`: all. See
     /// [`protocols`](PoaPolicies::protocols).
     pub protocols: Option<Protocols>,
+    /// Whether requests are served that come over connections which this ORB opened.
+    pub bidirectional: bool,
 }
 
 impl PoaPolicies {
@@ -196,6 +199,13 @@ impl PoaPolicies {
     /// would have to change. Making a reference ends in `INV_POLICY` where the ORB listens by none of them.
     pub fn protocols(mut self, protocols: Protocols) -> Self {
         self.protocols = Some(protocols);
+        self
+    }
+
+    /// Serves requests, too, that come over [bidirectional connections](crate::bidirectional) which this ORB opened; without this they are
+    /// answered with `NO_PERMISSION`.
+    pub fn bidirectional(mut self) -> Self {
+        self.bidirectional = true;
         self
     }
 

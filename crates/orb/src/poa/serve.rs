@@ -33,6 +33,7 @@ use crate::interceptors::Interceptors;
 use crate::orb::Orb;
 use crate::probes::{Point, passed};
 use crate::rt::Arriving;
+use crate::server::connection::both_ways::not_both_ways;
 use crate::server::request::{Call, ServerRequest, invoke, run};
 use crate::skeleton::{Operation, Servant};
 use crate::upcall;
@@ -145,6 +146,9 @@ impl Adapters {
                 },
                 Err(exception) => return request.system_exception(exception),
             };
+            if request.is_on_opened_here() && !adapter.policies.bidirectional {
+                return request.system_exception(not_both_ways());
+            }
             // The adapter may have been destroyed and made again since the turn was got.
             token = token.filter(|token| Arc::ptr_eq(&token.adapter, &adapter));
             if let Some(turn) = &adapter.turn
@@ -258,6 +262,11 @@ impl Adapters {
             return Ok(None);
         }
         find_servant(&adapter, id, operation, admit(&adapter)?).map(Some)
+    }
+
+    /// Whether the key's adapter serves requests that come over connections which this ORB opened; `None`: it is not known yet.
+    pub(crate) fn serves_both_ways(&self, key: &[u8]) -> Option<bool> {
+        self.shared.with_adapter(&Key::parse(key), |adapter| adapter.policies.bidirectional)
     }
 
     /// Whether an object lives here, for a LocateRequest. Asks no servant manager: where there is one, it may.

@@ -280,6 +280,11 @@ impl Remote {
         if let Err(error) = in_force.for_request(contexts) {
             return Err(SystemException::CodesetIncompatible(error.to_string()).minor(Minor::omg(1)));
         }
+        let Source { orb, connection } = self.source();
+        if let Some(data) = contexts.find(ContextId::BI_DIR_IIOP) {
+            connection.hear_offer(orb, data)?;
+        }
+        connection.note_code_sets(in_force);
         self.has_policies = contexts.find(ContextId::INVOCATION_POLICIES).is_some();
         self.code_sets = in_force.in_force();
         Ok(())

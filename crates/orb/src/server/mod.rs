@@ -16,7 +16,7 @@
 
 mod call;
 mod cancel;
-mod connection;
+pub(crate) mod connection;
 pub(crate) mod deferred;
 mod dispatch;
 mod flight;
@@ -41,17 +41,23 @@ use std::time::{Duration, Instant};
 use parking_lot::Mutex;
 use zorb_cdr::Encoder;
 use zorb_giop::code_sets::CodeSetComponent;
-use zorb_giop::{ComponentTag, Giop, MessagingComponent, OrbType, TaggedComponent, TaggedProfile};
+use zorb_giop::{
+    ComponentTag, Giop, ListenPoint, MessagingComponent, OrbType, TaggedComponent, TaggedProfile,
+    most_listen_points,
+};
 
 pub use deferred::DeferredReply;
 pub(crate) use settings::{Messagings, Settings};
 pub use settings::{ServerLimits, ThreadModel};
 
+use crate::bidirectional;
+use crate::client::reactor::Reactor;
+use crate::client::shared::Shared;
 use crate::exception::{Kind, Minor, SystemException};
 use crate::orb::Orb;
 use crate::protocols::Protocols;
 use crate::transport::reference::Publication;
-use crate::transport::{Acceptor, Endpoint};
+use crate::transport::{Acceptor, Channel, Endpoint};
 use dispatch::{Engine, Handler, ToAdapters};
 
 /// All that an ORB serves with. It does nothing until [`Server::start`].
@@ -115,7 +121,29 @@ impl Server {
 
     /// How many connections clients have.
     pub(crate) fn connections(&self) -> usize {
-        self.listening.get().map_or(0, |listening| listening.engine.connections().len())
+        let Some(listening) = self.listening.get() else { return 0 };
+        let connections = listening.engine.connections();
+        connections.values().filter(|connection| !connection.is_opened_here()).count()
+    }
+
+    /// The addresses that references of this server name.
+    pub(crate) fn listen_points(&self) -> Vec<ListenPoint> {
+        let Some(listening) = self.listening.get() else { return Vec::new() };
+        let point = |(host, port): &(String, u16)| ListenPoint { host: host.clone(), port: *port };
+        listening.publication.addresses().map(point).take(most_listen_points()).collect()
+    }
+
+    /// Serves, too, a connection that this ORB opened, by which `shared` sends.
+    pub(crate) fn adopt_opened(
+        &self,
+        channel: Arc<dyn Channel>,
+        shared: &Arc<Shared>,
+        reactor: &Reactor,
+    ) -> std::io::Result<()> {
+        match self.listening.get() {
+            Some(listening) => listening.engine.adopt_opened(channel, shared, reactor),
+            None => Err(std::io::Error::new(std::io::ErrorKind::NotConnected, "this ORB serves nothing")),
+        }
     }
 
     /// Whether requests that come by message are served while nobody makes a blocking call.
@@ -241,7 +269,10 @@ impl Listening {
 
 /// Listens at every endpoint that was chosen; TCP on every interface if none was.
 fn acceptors(settings: &Settings, orb: &Orb) -> Result<Vec<Arc<dyn Acceptor>>, SystemException> {
-    let default = [String::from("tcp::0")];
+    let default = match orb.both_ways() {
+        Some(both_ways) if both_ways.settings().offers() => [format!("{}:", bidirectional::NAME)],
+        _ => [String::from("tcp::0")],
+    };
     let endpoints = if settings.endpoints.is_empty() { &default[..] } else { &settings.endpoints };
     let mut acceptors: Vec<Arc<dyn Acceptor>> = Vec::new();
     for endpoint in endpoints {

@@ -108,6 +108,11 @@ impl ServerRequest {
         Ok(())
     }
 
+    /// Whether it came over a connection that this ORB opened.
+    pub(crate) fn is_on_opened_here(&self) -> bool {
+        self.remote().is_some_and(|remote| remote.source().connection.is_opened_here())
+    }
+
     /// Whether the message names its object by a key, or by a profile that has one.
     #[inline]
     pub(super) fn names_its_object(&self) -> bool {

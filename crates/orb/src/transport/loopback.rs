@@ -43,7 +43,7 @@ impl Loopback {
     /// A channel over a connection that is told before it first carries much, if it is one of this machine's. Two system calls then.
     pub(super) fn channel(&self, stream: TcpStream, peer: Endpoint) -> StreamChannel<Tcp> {
         let is_within = matches!(self, Loopback::Instead(_)) && is_within(&stream);
-        let channel = StreamChannel::new(stream, peer);
+        let channel = StreamChannel::new(stream, peer).that_may_stay(super::tcp::ask_whether_it_is_there);
         match self {
             Loopback::Instead(_) if is_within => {
                 let loopback = self.clone();

@@ -239,6 +239,9 @@ pub trait Channel: Send + Sync {
     fn heard(&self) {}
     /// Nothing has come or gone for some time: what it holds to be quick may be given back. Anything may come after it.
     fn rest(&self) {}
+    /// It is to stay, though nothing may come or go for long: so that who is in between does not forget it, and a peer that has vanished is
+    /// found, it is asked from time to time whether it is there, where the transport can do so.
+    fn stay(&self) {}
     /// Says that no more will be sent; input can still be received.
     fn shutdown_send(&self);
     /// Ends both directions at once; a receive that blocks in another thread returns.

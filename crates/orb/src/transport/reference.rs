@@ -145,6 +145,11 @@ impl Publication {
         Ok((!groups.is_empty()).then_some(Publication { groups, components }))
     }
 
+    /// The hosts and ports that its references name.
+    pub(crate) fn addresses(&self) -> impl Iterator<Item = &(String, u16)> {
+        self.groups.iter().flat_map(Group::published).flat_map(|published| &published.addresses)
+    }
+
     /// Whether its references name that endpoint.
     pub(crate) fn names(&self, endpoint: &Endpoint) -> bool {
         let mut said = self.groups.iter().flat_map(Group::published);

@@ -20,7 +20,12 @@ pub(super) struct StreamChannel<F: StreamFamily> {
     spinner: OnceLock<Spinner>,
     /// What the socket is told before it carries much for the first time.
     bulk: Option<OnBulk<F>>,
+    /// What the socket is told if it is to stay.
+    stays: Option<ToldToStay<F>>,
 }
+
+/// Tells a socket that it is to stay.
+type ToldToStay<F> = fn(&Stream<F>) -> io::Result<()>;
 
 type Tell<F> = Box<dyn Fn(&Stream<F>) + Send + Sync>;
 
@@ -35,7 +40,13 @@ pub(super) const MUCH: usize = 64 << 10;
 
 impl<F: StreamFamily> StreamChannel<F> {
     pub(super) fn new(stream: Stream<F>, peer: Endpoint) -> Self {
-        StreamChannel { stream, peer, timeout: AtomicU64::new(0), spinner: OnceLock::new(), bulk: None }
+        let (timeout, spinner) = (AtomicU64::new(0), OnceLock::new());
+        StreamChannel { stream, peer, timeout, spinner, bulk: None, stays: None }
+    }
+
+    /// The same; the socket is told something if it is to [stay](Channel::stay).
+    pub(super) fn that_may_stay(self, tell: ToldToStay<F>) -> Self {
+        StreamChannel { stays: Some(tell), ..self }
     }
 
     /// The same; the socket is told something before it first carries much: 64 KiB at once.
@@ -202,6 +213,15 @@ impl<F: StreamFamily> Channel for StreamChannel<F> {
         match wanted {
             Wanted::Input => Armed::Readable,
             Wanted::Room => Armed::Writable,
+        }
+    }
+
+    fn stay(&self) {
+        if let Some(tell) = self.stays
+            && let Err(error) = tell(&self.stream)
+        {
+            // It works as it is.
+            tracing::debug!(%error, peer = %self.peer, "a peer is not asked whether it is there");
         }
     }
 

@@ -16,13 +16,20 @@ use std::sync::Arc;
 use std::time::{Duration, Instant};
 
 use zorb_giop::{IiopProfile, Ior, TaggedProfile};
-use zorb_ipc::{AcceptorOptions, QueueSizes, Resolver, ResolverOptions, TcpAcceptor, TcpConnector};
+use zorb_ipc::{
+    AcceptorOptions, KeepAlive, Probes, QueueSizes, Resolver, ResolverOptions, TcpAcceptor, TcpConnector,
+    TcpStream,
+};
 
 use super::loopback::Loopback;
 use super::tuning::Tuning;
 use super::{Acceptor, Channel, Endpoint, Published, Transport, Ways};
 
 const NAME: &str = "tcp";
+
+/// When the peer of a connection that is to stay is asked whether it is there: after a minute of silence, and then each 15 s. Address translations forget
+/// a connection after some minutes; one that does not answer for a minute is taken to be gone.
+const ASKED: Probes = Probes { idle: Duration::from_secs(60), interval: Duration::from_secs(15), count: 4 };
 
 /// How long the name of a host to listen on may take to be looked up: as long as a client's connect.
 const LISTEN_LOOKUP: Duration = Duration::from_secs(10);
@@ -238,7 +245,7 @@ impl<'a> Listen<'a> {
 }
 
 /// `host:port` and `[v6]:port` into their parts; `None` where there is no port.
-pub(super) fn split(address: &str) -> Option<(&str, &str)> {
+pub(crate) fn split(address: &str) -> Option<(&str, &str)> {
     if let Some(rest) = address.strip_prefix('[') {
         let (host, rest) = rest.split_once(']')?;
         return match rest {
@@ -256,8 +263,13 @@ fn named(transport: &Arc<str>, host: &str, port: u16) -> Endpoint {
     Endpoint { transport: transport.clone(), address: address.into() }
 }
 
-pub(super) fn malformed(address: &str, wanted: &str) -> io::Error {
+pub(crate) fn malformed(address: &str, wanted: &str) -> io::Error {
     io::Error::new(io::ErrorKind::InvalidInput, format!("{address:?} is not of the form {wanted}"))
+}
+
+/// What a socket is told that is to stay.
+pub(super) fn ask_whether_it_is_there(stream: &TcpStream) -> io::Result<()> {
+    Ok(stream.set(KeepAlive(Some(ASKED)))?)
 }
 
 struct TcpListening {
@@ -311,7 +323,7 @@ impl Acceptor for TcpListening {
 mod tests {
     use std::io::IoSlice;
 
-    use zorb_ipc::{CongestionControl, NoDelay, PeakRate, TcpStream};
+    use zorb_ipc::{CongestionControl, NoDelay, PeakRate};
 
     use super::super::Received;
     use super::*;
@@ -392,6 +404,19 @@ mod tests {
         let chosen = (PeakRate(Some(3_000_000)), NoDelay(false));
         assert_eq!((options(&client), options(&server)), (chosen, chosen));
         assert_eq!(options(&other), (PeakRate(None), NoDelay(true)), "as before");
+    }
+
+    #[test]
+    fn the_peer_of_a_connection_that_is_to_stay_is_asked() {
+        let tcp = Tcp::new();
+        let acceptor = tcp.listen("127.0.0.1:0").expect("loopback");
+        let client =
+            tcp.connect(&acceptor.local(), Instant::now() + Duration::from_secs(10)).expect("it listens");
+        let socket = client.descriptor().try_clone_to_owned().expect("a descriptor is free");
+        let socket = TcpStream::adopt(socket).expect("it is a connection");
+        assert_eq!(socket.option::<KeepAlive>(), Ok(KeepAlive(None)));
+        client.stay();
+        assert_eq!(socket.option::<KeepAlive>(), Ok(KeepAlive(Some(ASKED))));
     }
 
     #[test]

@@ -1,12 +1,14 @@
 //! The end of a connection: in order, by a deadline, or at once.
 
 use std::cell::Cell;
-use std::io::IoSlice;
+use std::io::{ErrorKind, IoSlice};
 use std::sync::Arc;
 use std::sync::atomic::Ordering;
 use std::time::{Duration, Instant};
 
+use super::both_ways::broken;
 use super::{CLOSING, Connection, DRAINING, ENDED, Farewell, OPEN, UNKNOWN};
+use crate::client::end::End;
 use crate::transport::{Armed, Received, Wanted};
 
 /// Octets thrown away at a time from a connection that is being closed.
@@ -37,6 +39,13 @@ impl Connection {
             return;
         }
         tracing::debug!(peer = %self.peer(), reason, "connection closing");
+        if self.is_both_ways() {
+            self.end_calls(if farewell == Farewell::Silence {
+                broken(ErrorKind::UnexpectedEof)
+            } else {
+                End::Closed
+            });
+        }
         if farewell == Farewell::Silence {
             self.cancelled.cancel_all();
         }
@@ -109,6 +118,9 @@ impl Connection {
         self.channel.close();
         self.engine.forget(self.token);
         self.cancelled.cancel_all();
+        if self.is_both_ways() {
+            self.end_calls(broken(ErrorKind::ConnectionAborted));
+        }
     }
 
     /// The keeper's look at the clock: ends what is overdue.
@@ -145,20 +157,22 @@ impl Connection {
                 tracing::warn!(peer = %self.peer(), octets, "closed: it does not complete a message");
                 self.end("a message was not completed in time");
             }
-        } else if passed(parked, limits.idle) {
+        } else if passed(parked, limits.idle) && !self.is_both_ways() {
             self.close_if_idle("idle");
         }
     }
 
     /// Since when it has been idle; `None`: it is not.
     pub(in crate::server) fn idle_since(&self) -> Option<u64> {
-        let idle = self.is_open() && self.flight.is_empty() && self.watch().free;
+        let is_needed = || self.is_opened_here() || self.has_waiting();
+        let idle = self.is_open() && self.flight.is_empty() && self.watch().free && !is_needed();
         idle.then(|| self.times.parked.load(Ordering::Relaxed))
     }
 
     /// Closes it in order if no request is under way and nobody reads it. True: it does.
     pub(in crate::server) fn close_if_idle(self: &Arc<Self>, reason: &str) -> bool {
-        let takes = self.flight.is_empty() && self.is_open() && self.take_turn();
+        let is_needed = || self.is_opened_here() || self.has_waiting();
+        let takes = self.flight.is_empty() && self.is_open() && !is_needed() && self.take_turn();
         if takes {
             self.close(Farewell::Close, reason);
         }
@@ -172,7 +186,7 @@ impl Connection {
 
     /// The ORB shuts down: closes it in order, now or when its requests are answered. Who has the turn looks by himself.
     pub(in crate::server) fn close_for_shutdown(self: &Arc<Self>) {
-        if self.take_turn() {
+        if !self.must_stay() && self.take_turn() {
             self.close(Farewell::Close, "shutdown");
         }
     }

@@ -12,19 +12,21 @@
 //! Closing this way loses nothing: what was read is answered first, what was not read was not executed, and the client,
 //! which knows that from the CloseConnection (CORBA 3.4 part 2 §9.4.7), sends it again elsewhere.
 
+pub(crate) mod both_ways;
 pub(super) mod bulk;
 mod closing;
 mod reading;
 
 use std::io::IoSlice;
-use std::sync::Arc;
 use std::sync::atomic::{AtomicBool, AtomicU8, AtomicU64, Ordering};
+use std::sync::{Arc, OnceLock};
 use std::time::Duration;
 
 use parking_lot::{Mutex, MutexGuard};
 use zorb_cdr::{Encoder, Version};
 use zorb_giop::code_sets::ServerCodeSets;
 use zorb_giop::{Inbound, Protocol};
+use zorb_ipc::Interest;
 
 use super::cancel::Cancelled;
 use super::dispatch::Engine;
@@ -35,6 +37,7 @@ use super::request::ServerRequest;
 use super::writing::{Sent, Writing};
 use crate::transport::{Armed, Channel, Endpoint, Wanted};
 use bulk::Arrival;
+use both_ways::{Both, Heard};
 pub(super) use closing::begin_round;
 
 const OPEN: u8 = 0;
@@ -48,7 +51,7 @@ const GIOP: u8 = 0;
 /// No GIOP version: nothing was received yet.
 const UNKNOWN: u8 = u8::MAX;
 
-/// A connection that a client opened.
+/// A connection that a client opened, or one [in both directions](both_ways) that this ORB did.
 pub(crate) struct Connection {
     engine: Arc<Engine>,
     token: u64,
@@ -70,6 +73,10 @@ pub(crate) struct Connection {
     /// The GIOP version 1.x of the last message, in which the closing one is sent; [`UNKNOWN`] before the first.
     minor: AtomicU8,
     times: Times,
+    opened_here: bool,
+    /// Requests of ours go by it, too.
+    both: OnceLock<Both>,
+    heard: Heard,
 }
 
 /// Moments, in the engine's milliseconds.
@@ -93,8 +100,8 @@ pub(super) struct Reading {
     heads: Heads,
     /// [`Connection::messaging`] says what the client speaks.
     is_told: bool,
-    /// Each message stands for itself.
-    one_way: bool,
+    /// Each message stands for itself, or this ORB opened the connection: requests are looked at once more.
+    is_special: bool,
     incomplete: bool,
     /// Complete messages may lie in `inbound`: what [`Connection::buffered`] says.
     buffered: bool,
@@ -141,18 +148,40 @@ impl Connection {
             true => Inbound::one_of(engine.settings.messagings.by_datagrams(), limits),
             false => Inbound::one_of(engine.settings.messagings.0.clone(), limits),
         };
+        let mut inbound = match &engine.settings.storage {
+            Some(storage) => inbound.with_storage(storage.clone()),
+            None => inbound,
+        };
+        inbound.offer_bulk(!one_way);
+        Self::made(engine, token, channel, inbound, one_way, false)
+    }
+
+    /// One that this ORB opened, to be served all the same.
+    pub(super) fn opened(engine: Arc<Engine>, token: u64, channel: Arc<dyn Channel>) -> Arc<Connection> {
+        let inbound = Inbound::of(Protocol::Giop, engine.settings.message_limits);
         let inbound = match &engine.settings.storage {
             Some(storage) => inbound.with_storage(storage.clone()),
             None => inbound,
         };
-        let mut inbound = inbound;
-        inbound.offer_bulk(!one_way);
+        Self::made(engine, token, channel, inbound, true, true)
+    }
+
+    fn made(
+        engine: Arc<Engine>,
+        token: u64,
+        channel: Arc<dyn Channel>,
+        inbound: Inbound,
+        is_special: bool,
+        opened_here: bool,
+    ) -> Arc<Connection> {
+        // What carries requests both ways is GIOP 1.2.
+        let minor = if opened_here { Version::V1_2.minor } else { UNKNOWN };
         let reading = Reading {
             inbound,
             code_sets: ServerCodeSets::default(),
             heads: Heads::default(),
-            is_told: false,
-            one_way,
+            is_told: opened_here,
+            is_special,
             incomplete: false,
             buffered: false,
             saturated: false,
@@ -172,8 +201,11 @@ impl Connection {
             stage: AtomicU8::new(OPEN),
             paused: AtomicBool::new(false),
             buffered: AtomicBool::new(false),
-            minor: AtomicU8::new(UNKNOWN),
+            minor: AtomicU8::new(minor),
             times: Times::default(),
+            opened_here,
+            both: OnceLock::new(),
+            heard: Heard::default(),
         })
     }
 
@@ -288,7 +320,7 @@ impl Connection {
             }
         }
         let receives = match self.stage() {
-            OPEN => watch.free && !sends && !self.is_paused(),
+            OPEN => watch.free && (!sends || self.is_both_ways()) && !self.is_paused(),
             DRAINING => !sends,
             _ => false,
         };
@@ -311,9 +343,13 @@ impl Connection {
             watch = self.watch();
         }
         let what = match (receives, sends) {
-            (true, _) => Some(Armed::Readable),
-            (false, true) => Some(self.channel.arm(Wanted::Room)),
-            (false, false) => None,
+            (true, true) => Interest::BOTH,
+            (true, false) => Interest::RECEIVE,
+            (false, true) if self.channel.arm(Wanted::Room) == Armed::Readable => Interest::RECEIVE,
+            (false, true) => Interest::SEND,
+            (false, false) if watch.added => return,
+            // So that it can be changed like any other.
+            (false, false) => Interest::SEND,
         };
         let armed = self.engine.arm(self.channel.descriptor(), self.token, watch.added, what);
         match armed {
@@ -344,11 +380,15 @@ impl Connection {
             self.flush();
         }
         match self.stage() {
-            OPEN if self.writing.is_blocked() => {}
+            OPEN if self.writing.is_blocked() && !self.is_both_ways() => {}
             OPEN => {
                 let mut watch = self.watch();
                 if !self.is_paused() {
-                    return std::mem::replace(&mut watch.free, false);
+                    let takes = std::mem::replace(&mut watch.free, false);
+                    if self.writing.is_blocked() {
+                        self.arm(watch);
+                    }
+                    return takes;
                 }
             }
             DRAINING => self.drain(),
@@ -363,8 +403,13 @@ impl Connection {
     /// Sends on what the transport did not take. False if it has ended by that.
     fn flush(&self) -> bool {
         match self.writing.flush(self.channel(), self.engine.now()) {
-            Ok(true) if self.stage() == DRAINING => self.channel.shutdown_send(),
-            Ok(_) => {}
+            Ok(true) => {
+                if self.stage() == DRAINING {
+                    self.channel.shutdown_send();
+                }
+                self.tell_of_room();
+            }
+            Ok(false) => {}
             Err(error) => {
                 self.end(&format!("send: {error}"));
                 return false;

@@ -5,9 +5,10 @@ use std::sync::atomic::Ordering;
 
 use zorb_cdr::{Encoder, Format, Version};
 use zorb_giop::code_sets::ServerCodeSets;
-use zorb_giop::{LocateRequest, LocateStatus, Message, Protocol};
+use zorb_giop::{Inbound, LocateRequest, LocateStatus, Message, MessageType, Protocol, ProtocolError};
 
 use super::{Connection, Farewell, GIOP, Next, Reading, ServerRequest, UNKNOWN};
+use crate::client::end::End;
 use crate::exception::{Minor, SystemException};
 use crate::poa::Located;
 
@@ -63,16 +64,19 @@ impl Connection {
                 Ok(Some(Message::Request(request))) => {
                     let Some(orb) = self.engine.orb() else { return self.close_without_orb() };
                     // What has a number in its head's place has a short one.
-                    if reading.is_told && !reading.one_way && request.number.is_none() {
+                    if reading.is_told && !reading.is_special && request.number.is_none() {
                         reading.heads.met(&request);
                     }
                     let request = ServerRequest::new(self.clone(), request, orb);
                     if let Some(request) = self.admit(reading, request) {
                         return Next::Request(request);
                     }
+                    if !self.is_open() {
+                        return Next::Closed;
+                    }
                 }
                 Ok(Some(message)) => {
-                    if !self.act_on(message) {
+                    if !self.act_on(message, &reading.inbound) {
                         return Next::Closed;
                     }
                 }
@@ -82,6 +86,7 @@ impl Connection {
                 }
                 Err(error) => {
                     tracing::warn!(peer = %self.peer(), %error, "a peer broke the protocol");
+                    self.end_calls(End::Protocol(error));
                     self.close(Farewell::Error(error.answer_version()), "protocol error");
                     return Next::Closed;
                 }
@@ -165,9 +170,8 @@ impl Connection {
         self.note_version(version);
         let fits = self.flight.add(octets, &self.engine.settings.limits);
         self.cancelled.begins(id);
-        if reading.one_way {
-            // What another message announced, which may be lost or another sender's, says nothing of this one.
-            reading.code_sets = ServerCodeSets::default();
+        if reading.is_special {
+            request = self.look_once_more(reading, request)?;
         }
         let settled = request.settle(&mut reading.code_sets);
         if !request.names_its_object() {
@@ -184,6 +188,11 @@ impl Connection {
                     self.refuse(request);
                     return None;
                 }
+                false if self.is_both_ways() => {
+                    tracing::warn!(peer = %self.peer(), "a oneway was dropped: too many requests of its connection are under way (limits)");
+                    request.discard();
+                    return None;
+                }
                 false => reading.saturated = true,
             }
         }
@@ -191,6 +200,39 @@ impl Connection {
             request.confirm_receipt();
         }
         self.order.admit(request)
+    }
+
+    /// Whether a request may come now. False: it ends the connection.
+    #[cold]
+    fn may_come(self: &Arc<Self>, request: &ServerRequest) -> bool {
+        if !self.is_opened_here() || self.may_be_called() {
+            return true;
+        }
+        tracing::warn!(peer = %self.peer(), "a server sent a request over a connection that was not offered to it");
+        let (version, ..) = request.particulars();
+        let message = MessageType::REQUEST;
+        self.end_calls(End::Protocol(ProtocolError::WrongRole { message, version }));
+        self.close(Farewell::Error(version), "a request that nobody asked for");
+        false
+    }
+
+    /// A request by datagram, or on a connection that this ORB opened. `None`: it is answered.
+    #[cold]
+    fn look_once_more(
+        self: &Arc<Self>,
+        reading: &mut Reading,
+        request: ServerRequest,
+    ) -> Option<ServerRequest> {
+        if self.is_opened_here() {
+            if !self.may_come(&request) {
+                request.discard();
+                return None;
+            }
+            return self.may_be_served(reading, request);
+        }
+        // What another message announced, which may be lost or another sender's, says nothing of this one.
+        reading.code_sets = ServerCodeSets::default();
+        Some(request)
     }
 
     /// Answers a request that goes beyond the connection's limits.
@@ -206,7 +248,7 @@ impl Connection {
 
     /// Everything but requests. False: nothing more is to be read.
     #[cold]
-    fn act_on(self: &Arc<Self>, message: Message) -> bool {
+    fn act_on(self: &Arc<Self>, message: Message, inbound: &Inbound) -> bool {
         match message {
             Message::LocateRequest(request) => {
                 self.note_version(request.version);
@@ -217,18 +259,23 @@ impl Connection {
                 self.cancelled.cancel(id);
                 true
             }
+            Message::Reply(reply) if self.is_both_ways() => self.take_reply(reply),
             Message::CloseConnection => {
+                self.closed_by_peer(inbound);
                 self.close(Farewell::Silence, "the client closed it");
                 false
             }
             Message::MessageError => {
                 tracing::warn!(peer = %self.peer(), "the client could not read a message of ours (MessageError)");
+                self.end_calls(End::MessageError);
                 self.close(Farewell::Silence, "MessageError from the client");
                 false
             }
             // Replies answer requests, of which a server sends none.
-            _ => {
+            other => {
                 tracing::warn!(peer = %self.peer(), "a client sent what only a server may send");
+                let (message, version) = (other.message_type(), self.version());
+                self.end_calls(End::Protocol(ProtocolError::WrongRole { message, version }));
                 self.close(Farewell::Error(self.version()), "unexpected message");
                 false
             }
@@ -273,6 +320,6 @@ impl Connection {
     /// its limits. It is then left to the keeper, or to the requests that end.
     #[inline]
     pub(in crate::server) fn must_pause(&self, reading: &Reading) -> bool {
-        reading.saturated || self.writing.is_blocked()
+        (reading.saturated || self.writing.is_blocked()) && !self.is_both_ways()
     }
 }

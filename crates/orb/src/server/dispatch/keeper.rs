@@ -15,7 +15,7 @@ use std::{io, mem};
 
 use zorb_ipc::{Events, Interest, Trigger};
 
-use super::super::connection::{Connection, begin_round};
+use super::super::connection::{Connection, Farewell, begin_round};
 use super::super::turn::Look;
 use super::queue::Task;
 use super::waits::ReactorWait;
@@ -156,6 +156,8 @@ impl Keeper {
         match token {
             WAKE => {
                 let _ = self.engine.wake.drain();
+                let unsorted = mem::take(&mut *self.engine.unsorted.lock());
+                unsorted.into_iter().for_each(|connection| self.read(connection));
                 self.ticks.set(QUIET_TICKS);
                 if self.engine.is_stopping() {
                     self.sweep_at.set(Instant::now());
@@ -178,6 +180,12 @@ impl Keeper {
     /// The connection has something to read, and its turn is ours.
     fn read(self: &Rc<Self>, connection: Arc<Connection>) {
         if !self.engine.is_reactor() {
+            if self.engine.keeper_reads(&connection) {
+                return match self.engine.is_stopping() && !connection.must_stay() {
+                    true => connection.close(Farewell::Close, "shutdown"),
+                    false => worker::sort_requests(&self.engine, &connection),
+                };
+            }
             return self.engine.submit(Task::Read(connection));
         }
         if self.depth.get() >= self.engine.settings.limits.nesting {

@@ -33,6 +33,8 @@ use super::order::Released;
 use super::request::ServerRequest;
 use super::settings::{Settings, ThreadModel};
 use super::turn::Turn;
+use crate::client::reactor::Reactor;
+use crate::client::shared::Shared;
 use crate::exception::{Minor, SystemException};
 use crate::orb::{Core, Orb};
 use crate::poa::{Adapters, Located};
@@ -104,6 +106,8 @@ pub(crate) struct Engine {
     /// The turns of threads that read.
     turns: Mutex<Vec<Arc<Turn>>>,
     queue: Queue,
+    /// Connections that the keeper is to read, of which no descriptor tells.
+    unsorted: Mutex<Vec<Arc<Connection>>>,
     /// The keeper sleeps without end: who starts an upcall wakes it, so that the upcall's length is watched.
     asleep: AtomicBool,
     stopping: AtomicBool,
@@ -152,6 +156,7 @@ impl Engine {
             next_token: AtomicU64::new(FIRST_CONNECTION),
             turns: Mutex::default(),
             queue,
+            unsorted: Mutex::default(),
             asleep: AtomicBool::new(false),
             stopping: AtomicBool::new(false),
             stop_by: Mutex::default(),
@@ -269,6 +274,39 @@ impl Engine {
         connection.park();
     }
 
+    /// Takes in a connection that this ORB opened, by which `shared` sends.
+    pub(super) fn adopt_opened(
+        self: &Arc<Self>,
+        channel: Arc<dyn crate::transport::Channel>,
+        shared: &Arc<Shared>,
+        reactor: &Reactor,
+    ) -> io::Result<()> {
+        if self.is_stopping() || !self.has_keeper() {
+            return Err(io::Error::new(
+                io::ErrorKind::NotConnected,
+                "this ORB serves no longer, or has no thread to",
+            ));
+        }
+        let token = self.next_token.fetch_add(1, Ordering::Relaxed);
+        tracing::debug!(peer = %channel.peer(), "connection opened for both directions");
+        if let Some(spinners) = &self.settings.spinners {
+            channel.spin(spinners);
+        }
+        let connection = Connection::opened(self.clone(), token, channel);
+        connection.carry(shared, reactor);
+        let mut connections = self.connections();
+        connections.insert(token, connection.clone());
+        self.open.store(connections.len(), Ordering::Relaxed);
+        drop(connections);
+        connection.park();
+        shared.connected(connection.outward(), reactor);
+        if self.is_stopping() {
+            // The keeper may have seen to its connections before this one was there.
+            self.ring();
+        }
+        Ok(())
+    }
+
     /// What is accepted from; nothing once the server stops.
     pub(super) fn acceptors(&self) -> Vec<Arc<dyn Acceptor>> {
         self.acceptors.lock().clone()
@@ -297,21 +335,14 @@ impl Engine {
         }
     }
 
-    /// Watches a connection: once, for what is asked; `None`: for nothing, but it is in the set.
+    /// Watches a connection: once, for what is asked.
     pub(super) fn arm(
         &self,
         descriptor: BorrowedFd<'_>,
         token: u64,
         again: bool,
-        what: Option<Armed>,
+        what: Interest,
     ) -> io::Result<()> {
-        let what = match what {
-            Some(Armed::Readable) => Interest::RECEIVE,
-            Some(_) => Interest::SEND,
-            None if again => return Ok(()),
-            // So that it can be changed like any other.
-            None => Interest::SEND,
-        };
         match again {
             true => self.epoll.modify(descriptor, token, what, Trigger::OneShot)?,
             false => self.epoll.add(descriptor, token, what, Trigger::OneShot)?,
@@ -328,7 +359,17 @@ impl Engine {
 
     /// Has a connection read; the caller has taken its turn for whoever does.
     pub(super) fn read(self: &Arc<Self>, connection: &Arc<Connection>) {
+        if self.keeper_reads(connection) {
+            self.unsorted.lock().push(connection.clone());
+            return self.ring();
+        }
         self.submit(Task::Read(connection.clone()));
+    }
+
+    /// Whether the keeper reads a connection and other threads only run its requests: where all threads of a pool are in upcalls that wait for
+    /// calls of their own, nobody else would read the replies.
+    fn keeper_reads(&self, connection: &Connection) -> bool {
+        matches!(self.settings.threads, ThreadModel::Pool { .. }) && connection.is_both_ways()
     }
 
     /// Runs a job on a server thread.
@@ -421,7 +462,7 @@ impl Engine {
         }
         self.acceptors.lock().clear();
         let connections: Vec<_> = self.connections().values().cloned().collect();
-        connections.iter().for_each(Connection::close_for_shutdown);
+        connections.iter().for_each(|connection| connection.close_for_shutdown());
     }
 
     /// Waits until every thread has ended. False: `by` came first.

@@ -11,6 +11,7 @@ use std::time::{Duration, Instant};
 
 use super::super::connection::bulk::Apart;
 use super::super::connection::{Connection, Farewell, Next, Reading};
+use super::super::request::ServerRequest;
 use super::super::turn::Turn;
 use super::queue::Task;
 use super::waits::ThreadWait;
@@ -116,7 +117,7 @@ fn take_turn(engine: &Arc<Engine>, turn: &Turn, patience: Patience) {
     loop {
         let mut reading = connection.reading();
         let request = loop {
-            if engine.is_stopping() {
+            if engine.is_stopping() && !connection.must_stay() {
                 drop(reading);
                 return connection.close(Farewell::Close, "shutdown");
             }
@@ -301,14 +302,24 @@ impl Burst {
     }
 }
 
+/// Hands the connection's requests to other threads, and its replies to who waits for them. Never waits; the caller has the turn.
+#[cold]
+pub(super) fn sort_requests(engine: &Arc<Engine>, connection: &Arc<Connection>) {
+    take_requests(connection, |request| engine.submit(Task::Run(request)));
+}
+
 /// Answers what the connection has to say with the exception that no thread is to be had. Never waits; the caller has the
 /// turn.
 #[cold]
 pub(super) fn refuse_requests(connection: &Arc<Connection>, why: &str) {
+    take_requests(connection, |request| request.system_exception(no_thread(why)));
+}
+
+fn take_requests(connection: &Arc<Connection>, take: impl Fn(ServerRequest)) {
     let mut reading = connection.reading();
     for _ in 0..BATCH {
         match connection.next_request(&mut reading) {
-            Next::Request(request) => request.system_exception(no_thread(why)),
+            Next::Request(request) => take(request),
             Next::Closed => return,
             Next::Nothing => match connection.channel().receive_now(reading.inbound.space()) {
                 Ok(Received::Octets(count)) => connection.received(&mut reading, count),

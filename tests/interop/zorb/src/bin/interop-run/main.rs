@@ -10,10 +10,12 @@
 //! | `references` | `catior` and `zorb ior` agree on every peer's references |
 //! | `naming` | omniNames: `corbaname:`, bind, resolve, list; `nameclt` agrees |
 //! | `multicast` | oneways to a group of a zorb and a JacORB object, from either |
+//! | `bidirectional` | calls back over the connection that the client opened, in both roles with each peer |
 //! | `sockets` | `corbaloc:` of Unix sockets, by which zorb and omniORB call each other |
 //! | `explore` | objects without stubs: every operation that echoes, called at run time, and `zorb call` |
 //! | `capture` | tshark finds no malformed message in zorb's traffic |
 
+mod bidirectional;
 mod capture;
 mod cases;
 mod explore;
@@ -93,6 +95,13 @@ fn run() -> Result<ExitCode, String> {
     steps.push(("corbaloc of Unix sockets".into(), Box::new(|| sockets::by_corbaloc(&workshop))));
     steps.push(("naming by omniNames".into(), Box::new(|| naming::agree(&workshop))));
     steps.push(("multicast by MIOP".into(), Box::new(|| multicast::reaches_both(&workshop))));
+    for peer in [peers::Peer::Omniorb, peers::Peer::Jacorb] {
+        let workshop = &workshop;
+        steps.push((
+            format!("bidirectional GIOP with {peer}"),
+            Box::new(move || bidirectional::both_ways(workshop, peer)),
+        ));
+    }
     steps.push(("messages by tshark".into(), Box::new(|| capture::well_formed(&workshop))));
     steps.retain(|(name, _)| name.contains(&only));
 
