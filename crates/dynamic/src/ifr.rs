@@ -16,6 +16,8 @@ mod serve;
 mod subject;
 
 pub use read::{interface, lookup};
+pub(crate) use read::{extended_operations, plain_operations};
+pub(crate) use subject::check_object_id;
 pub use serve::{NAME, serve};
 
 mod generated {
