@@ -10,6 +10,7 @@ fn main() {
     zorb_build::compile("idl/anys.idl");
     zorb_build::compile("idl/values.idl");
     zorb_build::compile("idl/abstracts.idl");
+    zorb_build::compile("idl/paths.idl");
     zorb_build::Config::new()
         .ami()
         .deferred("later::Kitchen")

@@ -319,7 +319,7 @@ impl Decode for Any {
     const MIN_SIZE: usize = 4;
 
     fn decode(from: &mut Decoder<'_>) -> Result<Self, DecodeError> {
-        let ty = TypeCode::decode(from)?;
-        Self::decode_value(ty, from)
+        let ty = TypeCode::decode(from).map_err(|error| error.in_member("type"))?;
+        Self::decode_value(ty, from).map_err(|error| error.in_member("value"))
     }
 }

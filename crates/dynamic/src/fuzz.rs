@@ -9,8 +9,8 @@ use zorb_cdr::{
     Any, ByteOrder, CodeSets, Decode, Decoder, DynAny, Encode, Encoder, Format, TypeCode, Version,
 };
 use zorb_idl::{Memory, Options, compile};
-use zorb_orb::dynamic::Signature;
 use zorb_orb::Orb;
+use zorb_orb::dynamic::Signature;
 
 use crate::ifr::{CORBA, extended_operations, plain_operations};
 use crate::{Interface, Notation, Repository};
@@ -209,16 +209,31 @@ fn decoder(settings: u8, body: &[u8]) -> Decoder<'_> {
 pub fn written_seeds() -> Vec<Vec<u8>> {
     let texts: &[(u8, &str)] = &[
         (0, "{s: -1, us: 2, l: 0x3, ul: 4, ll: 5, ull: 6, o: 7, f: 0.5, d: 1e3, ld: NaN, money: 1.5}"),
-        (0, r#"{"s": 1, "us": 2, "l": 3, "ul": 4, "ll": "5", "ull": 6, "o": 7, "f": 1e38, "d": "Infinity", "ld": 1, "money": "-9.99"}"#),
+        (
+            0,
+            r#"{"s": 1, "us": 2, "l": 3, "ul": 4, "ll": "5", "ull": 6, "o": 7, "f": 1e38, "d": "Infinity", "ld": 1, "money": "-9.99"}"#,
+        ),
         (1, r#"{c: "a", wc: "b", s: "c\n\u0041", ws: "👍", bounded: "äöü", b: true, hue: RED}"#),
-        (2, r#"{raw: {base64: "AA=="}, ip: [1, 2, 3, 4], path: [{x: 1, y: 2}], grid: [[1, 2, 3], [4, 5, 6]], ages: [{key: "Ann", value: 3}]}"#),
-        (2, r#"{raw: {text: "hi"}, ip: {base64: "fwAAAQ=="}, path: [], grid: [[1, 2, 3], [4, 5, 6]], ages: []}"#),
+        (
+            2,
+            r#"{raw: {base64: "AA=="}, ip: [1, 2, 3, 4], path: [{x: 1, y: 2}], grid: [[1, 2, 3], [4, 5, 6]], ages: [{key: "Ann", value: 3}]}"#,
+        ),
+        (
+            2,
+            r#"{raw: {text: "hi"}, ip: {base64: "fwAAAQ=="}, path: [], grid: [[1, 2, 3], [4, 5, 6]], ages: []}"#,
+        ),
         (3, "{name: a, children: [{name: b, children: []}]}"),
         (4, "{name: a, $case: BLUE}"),
         (5, "{rest: \"x\", $case: 5}"),
         (6, "{why: \"no\", code: 7}"),
-        (7, r#"{value: {type: "sequence<M::Color,4>", value: [RED]}, type: "string<5>", one: null, two: "corbaloc:iiop:1.2@host:2809/key"}"#),
-        (8, "{head: {name: a, number: 1, next: {name: b, number: 2, next: null}}, box: [1, 2], root: {name: c}}"),
+        (
+            7,
+            r#"{value: {type: "sequence<M::Color,4>", value: [RED]}, type: "string<5>", one: null, two: "corbaloc:iiop:1.2@host:2809/key"}"#,
+        ),
+        (
+            8,
+            "{head: {name: a, number: 1, next: {name: b, number: 2, next: null}}, box: [1, 2], root: {name: c}}",
+        ),
         (9, "{type: any, value: {type: M::Tree, value: {name: a, children: []}}}"),
         (10, "sequence<M::Shape,7>"),
         (11, "IOR:000000000000000100"),
