@@ -229,11 +229,10 @@ fn long_double(number: LongDouble) -> Tree {
     }
     let rounded: Double = value.convert(&mut false).value;
     let double = f64::from_bits(rounded.to_bits() as u64);
-    let text = format!("{double:?}");
-    match double.is_finite() && text.parse::<Quad>().is_ok_and(|read| read.to_bits() == value.to_bits()) {
-        true => Tree::Number(text),
-        false => Tree::Word(value.to_string()),
-    }
+    // Of several texts that are equally short the one that JSON has.
+    let text = serde_json::Number::from_f64(double).map(|number| number.to_string());
+    let same = |text: &String| text.parse::<Quad>().is_ok_and(|read| read.to_bits() == value.to_bits());
+    text.filter(same).map_or_else(|| Tree::Word(value.to_string()), Tree::Number)
 }
 
 fn character(Char(octet): Char) -> Tree {

@@ -26,6 +26,7 @@ mod process;
 mod references;
 mod repositories;
 mod sockets;
+mod walk;
 
 use std::process::ExitCode;
 use std::sync::atomic::{AtomicUsize, Ordering};
@@ -102,6 +103,7 @@ fn run() -> Result<ExitCode, String> {
     steps.push(("repository of JacORB".into(), Box::new(|| repositories::learnt(&workshop))));
     steps.push(("corbaloc of Unix sockets".into(), Box::new(|| sockets::by_corbaloc(&workshop))));
     steps.push(("naming by omniNames".into(), Box::new(|| naming::agree(&workshop))));
+    steps.push(("exploring as the page says".into(), Box::new(|| walk::through(&workshop))));
     steps.push(("multicast by MIOP".into(), Box::new(|| multicast::reaches_both(&workshop))));
     steps.push(("messages by tshark".into(), Box::new(|| capture::well_formed(&workshop))));
     steps.retain(|(name, _)| name.contains(&only));
