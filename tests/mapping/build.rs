@@ -19,5 +19,6 @@ fn main() {
     zorb_build::Config::new()
         .define("LENGTH_TYPE", "unsigned long")
         .output("split")
+        .carry_idl()
         .compile(&["idl/split_b.idl", "idl/split_a.idl"]);
 }

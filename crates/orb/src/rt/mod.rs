@@ -7,6 +7,7 @@
 //! code spells out, so that it stays short.
 
 pub mod arguments;
+mod carried;
 pub mod describe;
 pub mod operations;
 mod served;
@@ -38,6 +39,7 @@ pub use crate::raised::{ExceptionType, OperationError, Raised, Raises, exception
 pub use crate::server::deferred::{DeferredReply, deferred_here};
 pub use crate::server::request::{Call, ServerRequest, named_arguments};
 pub use crate::skeleton::{Interface, InterfaceInfo, IntoServant, Operation, Servant, Skeleton};
+pub use carried::CarriedIdl;
 pub use operations::Operations;
 pub use served::{Served, ServedBy, offer};
 

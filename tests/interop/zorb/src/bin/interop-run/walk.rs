@@ -85,7 +85,9 @@ fn steps(page: &str) -> Vec<(String, Vec<String>)> {
             ("```console", _) => in_block = true,
             ("```", _) => in_block = false,
             (_, Some(command)) if in_block => steps.push((command.to_owned(), Vec::new())),
-            _ if in_block => steps.iter_mut().last().into_iter().for_each(|step| step.1.push(line.to_owned())),
+            _ if in_block => {
+                steps.iter_mut().last().into_iter().for_each(|step| step.1.push(line.to_owned()))
+            }
             _ => {}
         }
     }
@@ -124,7 +126,9 @@ fn run(
 fn is_as_told(expected: &[String], printed: &[String]) -> bool {
     let same = |(expected, printed): (&String, &String)| match expected.split_once('…') {
         Some((before, after)) => {
-            printed.len() >= before.len() + after.len() && printed.starts_with(before) && printed.ends_with(after)
+            printed.len() >= before.len() + after.len()
+                && printed.starts_with(before)
+                && printed.ends_with(after)
         }
         None => expected == printed,
     };
