@@ -873,7 +873,7 @@ fn adapters_references_have_the_components_that_interceptors_add() {
 fn interceptors_see_that_a_poller_asks() {
     let tape = Tape::default();
     let (first, second) = (Spy::new("a", &tape), Spy::new("b", &tape));
-    let (_server, ior) = serve(Place::TCP, Servant::new(2));
+    let (_server, ior) = serve(Place::TCP.server(), Arc::new(Servant::new(2)));
     let client =
         Place::TCP.client().client_interceptor(first.clone()).client_interceptor(second.clone()).build();
     let probe = probe(&client, &ior);

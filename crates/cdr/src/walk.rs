@@ -82,6 +82,10 @@ impl WalkError {
             Self::Value => EncodeError::new(EncodeErrorKind::Invalid(NO_VALUES), "any"),
             Self::Decode(error) => match error.kind {
                 DecodeErrorKind::Invalid(why) => EncodeError::new(EncodeErrorKind::Invalid(why), "any"),
+                DecodeErrorKind::UnknownValueType => EncodeError::new(
+                    EncodeErrorKind::Invalid("it holds a value of a type that is not known here"),
+                    "any",
+                ),
                 _ => EncodeError::new(EncodeErrorKind::Invalid("its octets are no value of its type"), "any"),
             },
         }
