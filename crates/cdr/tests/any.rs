@@ -2,8 +2,8 @@
 
 use bytes::Bytes;
 use zorb_cdr::{
-    Any, AnyError, ByteOrder, Decode, DecodeError, Decoder, Encode, EncodeError, Encoder, Format, TypeCode,
-    Version,
+    Any, AnyError, ByteOrder, CodeSets, Decode, DecodeError, Decoder, Encode, EncodeError, Encoder, Format,
+    TypeCode, Version,
 };
 
 fn sent(any: &Any, before: usize, format: Format) -> Vec<u8> {
