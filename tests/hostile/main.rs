@@ -6,6 +6,7 @@
 mod both_ways;
 mod client_input;
 mod crowds;
+mod cycles;
 mod heard;
 mod in_memory;
 mod killed;

@@ -10,6 +10,7 @@ fn main() {
     zorb_build::compile("idl/anys.idl");
     zorb_build::compile("idl/values.idl");
     zorb_build::compile("idl/abstracts.idl");
+    zorb_build::compile("idl/paths.idl");
     zorb_build::Config::new()
         .native("rest::Cookie", "crate::native::Cookie")
         .native("rest::Refused", "crate::native::Refused")
@@ -22,5 +23,6 @@ fn main() {
     zorb_build::Config::new()
         .define("LENGTH_TYPE", "unsigned long")
         .output("split")
+        .carry_idl()
         .compile(&["idl/split_b.idl", "idl/split_a.idl"]);
 }

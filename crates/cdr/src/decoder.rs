@@ -454,10 +454,11 @@ impl<'a> Decoder<'a> {
         align: usize,
         what: &'static str,
     ) -> Result<[u8; N], DecodeError> {
-        let truncated = self.error(DecodeErrorKind::Truncated, what);
-        self.align(align).map_err(|_| truncated)?;
+        let at = self.position();
+        let truncated = |_| DecodeError::new(DecodeErrorKind::Truncated, what, at);
+        self.align(align).map_err(truncated)?;
         let mut octets = [0; N];
-        self.copy_to(&mut octets).map_err(|_| truncated)?;
+        self.copy_to(&mut octets).map_err(truncated)?;
         Ok(octets)
     }
 

@@ -88,6 +88,11 @@ pub mod native {
     }
 }
 
+/// Values in values.
+pub mod paths {
+    zorb::include_idl!("paths");
+}
+
 /// Operations that servants answer later.
 pub mod later {
     zorb::include_idl!("later");

@@ -151,10 +151,13 @@ fn results(
 
 fn read_results(signature: &Signature, body: &mut Decoder<'_>) -> Result<Results, DecodeError> {
     let result = match signature.has_result() {
-        true => Any::decode_value(signature.result.clone(), body)?,
+        true => {
+            let read = Any::decode_value(signature.result.clone(), body);
+            read.map_err(|error| error.in_member("result"))?
+        }
         false => Any::EMPTY,
     };
-    let outputs = signature.outputs().map(|parameter| Any::decode_value(parameter.ty.clone(), body));
+    let outputs = signature.outputs().map(|parameter| parameter.read(body));
     Ok(Results { result, outputs: outputs.collect::<Result<_, _>>()? })
 }
 

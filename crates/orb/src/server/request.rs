@@ -45,6 +45,15 @@ use crate::skeleton::Skeleton;
 /// It stays in one place from its first step to its last; what is handed on is a pointer.
 pub struct ServerRequest(Option<Box<Call>>);
 
+/// What reads arguments, with their names in its errors.
+#[inline]
+pub fn named_arguments<A>(
+    names: &'static [&'static str],
+    decode: impl FnOnce(&mut Decoder<'_>) -> Result<A, DecodeError>,
+) -> impl FnOnce(&mut Decoder<'_>) -> Result<A, DecodeError> {
+    move |from| decode(from).map_err(|error| error.with_parts(names))
+}
+
 impl ServerRequest {
     /// Takes a message in. The connection counts it before anything else is done with it.
     #[inline]
@@ -263,6 +272,16 @@ impl ServerRequest {
         execute: impl FnOnce(&Call, A) -> Result<R, E>,
     ) {
         self.serve_by(A::decode, R::encode, execute);
+    }
+
+    /// The same of arguments that have these names in errors.
+    #[inline]
+    pub fn serve_named<A: Decode, R: Encode, E: OperationError>(
+        self,
+        names: &'static [&'static str],
+        execute: impl FnOnce(&Call, A) -> Result<R, E>,
+    ) {
+        self.serve_by(named_arguments(names, A::decode), R::encode, execute);
     }
 
     /// The same, where `decode` reads the arguments and `encode` writes the result.
