@@ -214,6 +214,24 @@ fn check(root: &Link, leaf: &Link) {
     assert_eq!(special.left.as_ref().unwrap().get().unwrap().x, 5);
 }
 
+/// A link to a value that is being made can stand where a base is declared.
+#[test]
+fn a_value_may_lead_to_itself_as_its_base() {
+    let special = Value::new_cyclic(|own: &Value<Special>| {
+        assert!(own.cast::<Plain>().is_none() && own.get().is_none());
+        Special { left: own.cast(), ..Special::default() }
+    });
+    let left = special.get().unwrap().left.clone().expect("a link to itself");
+    assert_eq!(special.cast(), Some(left.clone()));
+    let gone = special.downgrade();
+    let sent = written(&[special.cast()]);
+    drop((left, special));
+    assert!(gone.cast::<Special>().is_none_or(|gone| gone.get().is_none()));
+    let back: Link = read(&sent, ByteOrder::NATIVE).unwrap();
+    let back = back.unwrap();
+    assert_eq!(back.cast::<Special>().unwrap().get().unwrap().left, Some(back.clone()));
+}
+
 #[test]
 fn sharing_and_cycles_are_preserved() {
     let (root, leaf) = graph();
