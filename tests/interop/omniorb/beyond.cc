@@ -203,6 +203,7 @@ private:
 
 void start(World& world) {
   graphs::register_factories(world.orb);
+  kinds::keep_types();
   tracing::start();
 }
 

@@ -138,7 +138,7 @@ pub(super) fn dynamic(report: &mut Report<'_>, both: &Both<'_>) {
     });
     report.case("dynamic/exception", || raise_dynamically(&target()?));
     report.case("dynamic/any", || {
-        for name in ["mixture", "derived", "oops"] {
+        for name in ["mixture", "derived", "grid"] {
             let a = kinds::make(name, &both.thing()?).map_err(fail)?;
             let back: Any = got(&invoked(&target()?, "keep", &[any(&a)?])?)?;
             let text = |any: &Any| kinds::text(name, any, both.orb).map_err(fail);
@@ -204,7 +204,7 @@ pub(super) fn scripted(report: &mut Report<'_>, both: &Both<'_>) {
         })
     });
     report.case("scripted/any", || {
-        for name in ["mixture", "derived", "oops"] {
+        for name in ["mixture", "derived", "grid"] {
             let a = kinds::make(name, &both.thing()?).map_err(fail)?;
             let text = |any: &Any| kinds::text(name, any, both.orb).map_err(fail);
             same_text(name, &text(&target()?.keep(&a)?)?, &text(&a)?)?;
