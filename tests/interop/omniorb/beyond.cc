@@ -203,7 +203,6 @@ private:
 
 void start(World& world) {
   graphs::register_factories(world.orb);
-  kinds::keep_types();
   tracing::start();
 }
 

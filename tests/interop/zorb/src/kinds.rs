@@ -69,6 +69,11 @@ pub fn is_wide(name: &str) -> bool {
     name.starts_with('w')
 }
 
+/// What not every peer can put in an any, or take out of one: any/sequence does without.
+pub fn is_apart(name: &str) -> bool {
+    matches!(name, "oops" | "marked" | "tangle" | "named_object") || name.starts_with("box_")
+}
+
 /// What is wrong, in a sentence.
 pub type Wrong = String;
 

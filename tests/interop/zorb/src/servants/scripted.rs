@@ -85,7 +85,7 @@ impl DynamicServant for Script {
     fn invoke(&self, request: DynamicRequest) {
         let operation = request.operation().to_owned();
         let Some(signature) = signature(&operation) else { return request.unknown_operation() };
-        let itself = request.call().this::<ObjectRef>();
+        let itself = request.call().this::<Scripted>().map(|it| it.as_object().clone());
         if let Some((reply, arguments)) = request.arguments(&signature) {
             reply.finish(self.outcome(&operation, &arguments, itself.ok()));
         }

@@ -23,6 +23,11 @@ final class Kinds {
 
     static boolean isWide(String name) { return name.startsWith("w"); }
 
+    /** What not every peer can put in an any, or take out of one: any/sequence does without. */
+    static boolean isApart(String name) {
+        return name.equals("oops") || name.equals("marked") || name.equals("tangle") || name.equals("named_object") || name.startsWith("box_");
+    }
+
     private static Tree tree() {
         Tree four = new Tree(4, new Tree[0]);
         return new Tree(1, new Tree[] {new Tree(2, new Tree[0]), new Tree(3, new Tree[] {four})});
@@ -237,8 +242,7 @@ final class Kinds {
             case "box_longs": return show(BoxedLongsHelper.extract(a));
             case "box_pair": return show(BoxedPairHelper.extract(a));
             case "box_long": return show(BoxedLongHelper.extract(a));
-            case "named_value": return ((Named) a.extract_Value()).name();
-            case "named_object": return NamedHelper.narrow(a.extract_Object()).name();
+            case "named_value": case "named_object": return NamedHelper.extract(a).name();
             case "choice": return Graphs.text(ChoiceHelper.extract(a));
             case "tangle": return Graphs.text(TangleHelper.extract(a));
             case "mixture": {
