@@ -22,7 +22,7 @@ inline bool is_wide(const std::string& name) { return name[0] == 'w'; }
 
 // What not every peer can put in an any, or take out of one: any/sequence does without.
 inline bool is_apart(const std::string& name) {
-  return name == "oops" || name == "marked" || name == "tangle" || name == "named_object" || name.substr(0, 4) == "box_";
+  return name == "oops" || name == "null_value" || name == "nil" || name == "marked" || name == "tangle" || name == "named_object" || name.substr(0, 4) == "box_";
 }
 
 inline void tree(Tree& x) {
@@ -156,6 +156,7 @@ inline CORBA::TypeCode_ptr type(const std::string& name) {
   else if (name == "values") made = _tc_Values;
   else if (name == "tangled") made = _tc_Tangled;
   else if (name == "distance") made = _tc_Distance;
+  else if (name == "wchar") made = CORBA::_tc_wchar;  // to make one takes a code set, which GIOP 1.0 and 1.1 have not
   else made = make(name, NamedObject::_nil()).type();  // never released, either
   cdrMemoryStream copy;
   CORBA::TypeCode::marshalTypeCode(made, copy);

@@ -71,7 +71,7 @@ pub fn is_wide(name: &str) -> bool {
 
 /// What not every peer can put in an any, or take out of one: any/sequence does without.
 pub fn is_apart(name: &str) -> bool {
-    matches!(name, "oops" | "marked" | "tangle" | "named_object") || name.starts_with("box_")
+    matches!(name, "oops" | "nil" | "null_value" | "marked" | "tangle" | "named_object") || name.starts_with("box_")
 }
 
 /// What is wrong, in a sentence.
