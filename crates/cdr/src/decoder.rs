@@ -139,6 +139,12 @@ impl<'a> Decoder<'a> {
         }
     }
 
+    /// The same [with a context](Self::with_context): what every message is read by, and so made in one step.
+    #[inline(always)]
+    pub fn over_in(body: &'a Body, format: Format, context: &'a dyn DecodeContext) -> Self {
+        Self { context: Some(context), ..Self::over(body, format) }
+    }
+
     /// Reads a slice, whose first octet is the alignment origin. Sequences are always copied.
     pub fn from_slice(octets: &'a [u8], order: ByteOrder, format: Format) -> Self {
         Self::build(octets, Owner::None, order, format)

@@ -114,12 +114,12 @@ impl Outbox {
         self.turn.notify_all();
     }
 
-    /// Waits for this thread's turn, then lets `write` send the message.
+    /// Waits for this thread's turn, then lets `write` send the message; whether others wait for a flush then.
     pub(crate) fn in_turn<E>(
         &self,
         deadline: Instant,
         write: impl FnOnce() -> Result<(), E>,
-    ) -> Result<(), Turn<E>> {
+    ) -> Result<bool, Turn<E>> {
         let mut state = self.lock();
         while (state.busy || !state.queue.is_empty()) && !state.ended {
             let Some(left) = deadline.checked_duration_since(Instant::now()).filter(|left| !left.is_zero())
@@ -134,9 +134,12 @@ impl Outbox {
         state.busy = true;
         drop(state);
         let written = write();
-        self.lock().busy = false;
+        let mut state = self.lock();
+        state.busy = false;
+        let has_waiting = !state.queue.is_empty();
+        drop(state);
         self.turn.notify_one();
-        written.map_err(Turn::Failed)
+        written.map(|()| has_waiting).map_err(Turn::Failed)
     }
 
     /// Takes a message to be sent without blocking: now if it is its turn, by a later [`Outbox::flush`] otherwise. Refused, it comes back.
@@ -236,7 +239,8 @@ impl Outbox {
     }
 
     /// Whether messages wait for a flush.
-    pub(crate) fn has_waiting(&self) -> bool {
+    #[cfg(test)]
+    fn has_waiting(&self) -> bool {
         !self.lock().queue.is_empty()
     }
 

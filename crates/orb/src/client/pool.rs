@@ -16,7 +16,7 @@ use super::joint::trial::{Trial, Way};
 use super::message::{Course, Outgoing};
 use super::private::{Private, TRUSTED_IDLE};
 use super::reactor::Reactor;
-use super::shared::{Reading, Shared, Ticket};
+use super::shared::{Posted, Reading, Shared, Ticket};
 use super::unsettled;
 use crate::object::route::Candidate;
 use crate::object::undecoded::UndecodedRequest;
@@ -146,7 +146,7 @@ impl Pool {
     /// Whether this thread's next call to the object has to follow what it sent there before.
     #[inline]
     pub(crate) fn must_follow(&self, candidate: &Candidate) -> bool {
-        unsettled::precedes(&candidate.target, |connection| {
+        unsettled::precedes(candidate.recipient, |connection| {
             self.shared.lock().as_ref().is_some_and(|shared| Arc::ptr_eq(shared, connection))
         })
     }
@@ -255,31 +255,30 @@ impl Pool {
 
     /// The call has ended well: the connection waits for the next one.
     #[inline(always)]
-    pub(crate) fn give_back(&self, mut connection: Box<Private>) {
-        connection.drop_answer();
+    pub(crate) fn give_back(&self, connection: Box<Private>) {
         self.idle().push(connection);
     }
 
-    /// Sends on the shared connection, blocking; the ticket tells how it went on.
+    /// Sends on the shared connection, blocking; the ticket of one that asks tells how it went on.
     pub(crate) fn send_shared(
         self: &Arc<Self>,
         course: &Course<'_>,
         outgoing: &mut Outgoing<'_, '_>,
         connect_by: Instant,
         reactor: &Reactor,
-    ) -> Result<Ticket, Failure> {
-        let (shared, fresh) = self.shared(reactor);
+    ) -> Result<Posted, Failure> {
+        let (shared, fresh) = self.shared(course.started, reactor);
         if fresh {
             reactor.enroll(&shared);
             self.connect_shared(&shared, connect_by, reactor);
         }
-        let ticket = shared
+        let posted = shared
             .send_blocking(course, outgoing, reactor)
             .map_err(|failure| if fresh { failure } else { failure.of_another() })?;
         if outgoing.response != ResponseFlags::WITH_TARGET {
-            unsettled::sent(&shared, &course.candidate.target);
+            unsettled::sent(&shared, course.candidate.recipient);
         }
-        Ok(ticket)
+        Ok(posted)
     }
 
     /// Gathers a oneway on the shared connection; false: it has to be [sent](Self::send_shared).
@@ -291,7 +290,7 @@ impl Pool {
         connect_by: Instant,
         reactor: &Reactor,
     ) -> Result<bool, Failure> {
-        let (shared, fresh) = self.shared(reactor);
+        let (shared, fresh) = self.shared(course.started, reactor);
         if fresh {
             reactor.enroll(&shared);
             self.connect_shared(&shared, connect_by, reactor);
@@ -300,7 +299,7 @@ impl Pool {
             .gather(course, outgoing, conditions, reactor)
             .map_err(|failure| if fresh { failure } else { failure.of_another() })?;
         if gathered {
-            unsettled::sent(&shared, &course.candidate.target);
+            unsettled::sent(&shared, course.candidate.recipient);
         }
         Ok(gathered)
     }
@@ -320,7 +319,7 @@ impl Pool {
         connect_by: Instant,
         reactor: &Reactor,
     ) -> Result<Ticket, Failure> {
-        let (shared, fresh) = self.shared(reactor);
+        let (shared, fresh) = self.shared(course.started, reactor);
         if fresh {
             reactor.enroll(&shared);
             let (pool, connecting, reactor) = (self.clone(), shared.clone(), reactor.clone());
@@ -333,26 +332,29 @@ impl Pool {
         }
         let mut ticket = shared.send_later(course, outgoing, undecoded, reactor)?;
         ticket.joined = !fresh;
-        unsettled::sent(&shared, &course.candidate.target);
+        unsettled::sent(&shared, course.candidate.recipient);
         reactor.deadline(course.deadline);
         Ok(ticket)
     }
 
     /// The shared connection, and whether it was made just now and has yet to be connected.
-    fn shared(&self, reactor: &Reactor) -> (Arc<Shared>, bool) {
-        let rested = self.shared.lock().as_ref().filter(|shared| shared.has_rested(Instant::now())).cloned();
-        if let Some(rested) = rested {
-            // As the reactor would a little later: a oneway that followed a CloseConnection would be lost, and nobody would
-            // know. Without the lock, since it may wake tasks, and run them.
-            if rested.readable() == Reading::HasMore {
-                reactor.read_soon(rested.token());
-            }
-        }
+    fn shared(&self, now: Instant, reactor: &Reactor) -> (Arc<Shared>, bool) {
         let mut current = self.shared.lock();
-        if let Some(shared) = &*current
-            && !shared.has_ended()
-        {
-            return (shared.clone(), false);
+        if let Some(shared) = &*current {
+            let is_usable = match shared.is_usable(now) {
+                Some(is_usable) => is_usable,
+                None => {
+                    let rested = shared.clone();
+                    // Without the lock, since it may wake tasks, and run them.
+                    drop(current);
+                    look_at(&rested, reactor);
+                    current = self.shared.lock();
+                    current.as_ref().is_some_and(|shared| !shared.has_ended())
+                }
+            };
+            if let Some(shared) = current.as_ref().filter(|_| is_usable) {
+                return (shared.clone(), false);
+            }
         }
         let shared = Shared::connecting(self.endpoint.clone(), self.messaging.clone(), &self.settings);
         *current = Some(shared.clone());
@@ -411,5 +413,13 @@ impl Pool {
     #[inline]
     fn idle(&self) -> MutexGuard<'_, IdleConnections> {
         self.idle.lock()
+    }
+}
+
+/// As the reactor would a little later: a oneway that followed a CloseConnection would be lost, and nobody would know.
+#[cold]
+fn look_at(rested: &Arc<Shared>, reactor: &Reactor) {
+    if rested.readable() == Reading::HasMore {
+        reactor.read_soon(rested.token());
     }
 }

@@ -16,7 +16,7 @@ use super::Settings;
 use super::end::End;
 use super::failure::{Failure, Step};
 use super::gathered::Gathered;
-use super::message::{Course, Form, Outgoing, Terms, compose, fragmented, send};
+use super::message::{Course, Form, MessageBuffer, Outgoing, Terms, compose, fragmented, send};
 use super::outbox::{Flushed, Outbox, Queued, Refused, Sender, Turn};
 use super::private::{RESTS_AFTER, TRUSTED_IDLE, closed};
 use super::reactor::Reactor;
@@ -48,6 +48,8 @@ pub(crate) struct Shared {
     messaging: Protocol,
     channel: OnceLock<Arc<dyn Channel>>,
     pub(super) outbox: Outbox,
+    /// What messages that leave on their senders' threads are written into, unless somebody else does.
+    buffer: Mutex<MessageBuffer>,
     /// Oneways that have yet to be given to the outbox.
     pub(super) gathered: Gathered,
     calls: Mutex<Calls>,
@@ -107,6 +109,14 @@ pub(crate) struct Ticket {
     pub(super) joined: bool,
 }
 
+/// What became of a message that was sent on its sender's thread.
+pub(crate) enum Posted {
+    /// It has left, and nothing comes back.
+    Left,
+    /// It has left, and something may come.
+    Asked(Ticket),
+}
+
 impl Shared {
     /// A connection that is about to be opened; messages may be given to it at once.
     pub(crate) fn connecting(endpoint: Endpoint, messaging: Protocol, settings: &Settings) -> Arc<Shared> {
@@ -114,6 +124,7 @@ impl Shared {
             endpoint,
             channel: OnceLock::new(),
             outbox: Outbox::connecting(settings.outbox),
+            buffer: Mutex::default(),
             gathered: Gathered::default(),
             calls: Mutex::new(Calls {
                 terms: Terms::default(),
@@ -170,9 +181,10 @@ impl Shared {
         self.calls().end.is_some()
     }
 
-    /// Unused for so long that the server may have closed it.
-    pub(crate) fn has_rested(&self, now: Instant) -> bool {
-        now > self.calls().last_used + TRUSTED_IDLE
+    /// Whether it stands; `None`: it has been unused for so long that the server may have closed it.
+    pub(crate) fn is_usable(&self, now: Instant) -> Option<bool> {
+        let calls = self.calls();
+        (now <= calls.last_used + TRUSTED_IDLE).then_some(calls.end.is_none())
     }
 
     /// Gives back what is only there to be quick, if it has not been used for some time.
@@ -184,6 +196,9 @@ impl Shared {
             // Who reads holds it, and does not rest.
             if let Some(mut inbound) = self.inbound.try_lock() {
                 inbound.release_memory();
+            }
+            if let Some(mut buffer) = self.buffer.try_lock() {
+                buffer.rest();
             }
             channel.rest();
         }
@@ -211,51 +226,79 @@ impl Shared {
         course: &Course<'_>,
         outgoing: &mut Outgoing<'_, '_>,
         reactor: &Reactor,
-    ) -> Result<Ticket, Failure> {
+    ) -> Result<Posted, Failure> {
         self.release_before(course, reactor)?;
         let outgoing = &mut self.confirmed(outgoing);
-        let (form, ticket) = self.enter(course, outgoing, None)?;
+        let (form, ticket) = match outgoing.response.expects_reply() {
+            true => self.enter(course, outgoing, None).map(|(form, ticket)| (form, Some(ticket)))?,
+            false => (self.next_form(course)?, None),
+        };
+        match self.send_in_turn(&form, course, outgoing) {
+            Ok(more) => {
+                self.note_sent(&form);
+                if more {
+                    self.flush(reactor);
+                }
+                Ok(ticket.map_or(Posted::Left, Posted::Asked))
+            }
+            Err(unsent) => {
+                if let Some(ticket) = &ticket {
+                    self.calls().remove(ticket.id);
+                }
+                Err(self.not_sent(unsent, course, reactor))
+            }
+        }
+    }
+
+    /// Writes the message and sends it when its turn comes; whether others wait behind it.
+    fn send_in_turn(
+        &self,
+        form: &Form<'_>,
+        course: &Course<'_>,
+        outgoing: &mut Outgoing<'_, '_>,
+    ) -> Result<bool, Turn<Box<Failure>>> {
+        let failed = |failure| Turn::Failed(Box::new(failure));
         let largest = course.candidate.pool.largest_oneway();
         // A fragment that is lost would cost the whole message, and nobody would know.
         let course = &if largest.is_some() { course.whole() } else { *course };
-        let mut message = Encoder::new(form.format);
-        if let Err(error) = compose(&mut message, &form, course, outgoing) {
-            return Err(self.leave(&ticket, Failure::Encode(error)));
-        }
-        if let Some(failure) = too_large(&message, largest) {
-            return Err(self.leave(&ticket, failure));
-        }
-        let turn = self.outbox.in_turn(course.deadline, || {
-            let channel = self.channel.get().expect("the outbox is open, so the channel is there");
-            send(&**channel, &message, course)
+        // Who finds it taken writes elsewhere: what waits for its turn must not keep others from writing.
+        let mut common = self.buffer.try_lock();
+        let mut own = MessageBuffer::default();
+        let buffer = common.as_deref_mut().unwrap_or(&mut own);
+        let sent = buffer.compose(form, course, outgoing, |message| match too_large(message, largest) {
+            Some(failure) => Err(failed(failure)),
+            None => self.outbox.in_turn(course.deadline, || {
+                let channel = self.channel.get().expect("the outbox is open, so the channel is there");
+                send(&**channel, message, course)
+            }),
         });
-        match turn {
-            Ok(()) => {
-                self.calls().terms.sent(&form);
-                if !outgoing.response.expects_reply() {
-                    ticket.slot.fill(Ok(Outcome::Sent));
-                }
-                if self.outbox.has_waiting() {
-                    self.flush(reactor);
-                }
-                Ok(ticket)
+        sent.map_err(|error| failed(Failure::Encode(error)))?
+    }
+
+    /// Why a message has not left, and what that means for the connection.
+    #[cold]
+    fn not_sent(
+        self: &Arc<Self>,
+        unsent: Turn<Box<Failure>>,
+        course: &Course<'_>,
+        reactor: &Reactor,
+    ) -> Failure {
+        let failure = match unsent {
+            Turn::Refused(refused) => return self.refusal(refused, course),
+            Turn::Failed(failure) => *failure,
+        };
+        match &failure {
+            Failure::Encode(_) | Failure::TooLarge { .. } => {}
+            Failure::Timeout { sent: false, .. } => self.flush(reactor),
+            Failure::NotConnected { cause, .. }
+            | Failure::NotSent { cause, .. }
+            | Failure::Lost { cause, .. } => {
+                self.end(End::Broken { step: Step::Send, kind: cause.kind() });
             }
-            Err(Turn::Refused(refused)) => Err(self.leave(&ticket, self.refusal(refused, course))),
-            Err(Turn::Failed(failure)) => {
-                let failure = self.leave(&ticket, *failure);
-                match &failure {
-                    Failure::Timeout { sent: false, .. } => self.flush(reactor),
-                    Failure::NotConnected { cause, .. }
-                    | Failure::NotSent { cause, .. }
-                    | Failure::Lost { cause, .. } => {
-                        self.end(End::Broken { step: Step::Send, kind: cause.kind() });
-                    }
-                    // A message that has left in part is of no use to the server, and no other can follow it.
-                    _ => self.end(End::Broken { step: Step::Send, kind: io::ErrorKind::TimedOut }),
-                }
-                Err(failure)
-            }
+            // A message that has left in part is of no use to the server, and no other can follow it.
+            _ => self.end(End::Broken { step: Step::Send, kind: io::ErrorKind::TimedOut }),
         }
+        failure
     }
 
     /// Hands the message over without blocking; it leaves now or when the reactor can send it. It is `undecoded`, if that is
@@ -358,7 +401,7 @@ impl Shared {
         if let Some(end) = &calls.end {
             return Err(end.failure(false));
         }
-        calls.last_used = Instant::now();
+        calls.last_used = course.started;
         let form = calls.terms.next(course.candidate);
         let id = form.id;
         if outgoing.response.expects_reply() {

@@ -16,10 +16,25 @@ use super::shared::Shared;
 /// on one connection share an entry, which ends with the connection.
 const MOST: usize = 1024;
 
+/// An object, by its key's hash: two that are taken for one only follow each other.
+#[derive(Clone, Copy, PartialEq, Eq)]
+pub(crate) struct Recipient(u64);
+
+impl Recipient {
+    pub(crate) fn of(target: &Target) -> Self {
+        let keyed = BuildHasherDefault::<DefaultHasher>::new();
+        match target {
+            Target::ObjectKey(key) => Self(keyed.hash_one(&key[..])),
+            // Candidates name keys; what else there may be is taken for one object.
+            _ => Self(0),
+        }
+    }
+}
+
 struct Entry {
     connection: Weak<Shared>,
-    /// The object, by its key's hash: two that are taken for one only follow each other. `None`: any.
-    target: Option<u64>,
+    /// `None`: any.
+    recipient: Option<Recipient>,
     /// When it was sent to last.
     sent: u64,
 }
@@ -37,53 +52,52 @@ pub(crate) fn mark() -> u64 {
     SENT.get()
 }
 
-/// Whether this thread's next call to `target` has to follow earlier ones on the connection that `is_meant`.
+/// Whether this thread's next call to the `recipient` has to follow earlier ones on the connection that `is_meant`.
 #[inline]
-pub(crate) fn precedes(target: &Target, is_meant: impl Fn(&Arc<Shared>) -> bool) -> bool {
-    COUNT.get() != 0 && has(target, &is_meant)
+pub(crate) fn precedes(recipient: Recipient, is_meant: impl Fn(&Arc<Shared>) -> bool) -> bool {
+    COUNT.get() != 0 && has(recipient, &is_meant)
 }
 
 #[inline(never)]
-fn has(target: &Target, is_meant: &dyn Fn(&Arc<Shared>) -> bool) -> bool {
-    let target = Some(hash(target));
+fn has(recipient: Recipient, is_meant: &dyn Fn(&Arc<Shared>) -> bool) -> bool {
     let found = |entries: &Vec<Entry>| {
-        let mut candidates = entries.iter().filter(|entry| entry.target.is_none() || entry.target == target);
+        let mut candidates =
+            entries.iter().filter(|entry| entry.recipient.is_none_or(|other| other == recipient));
         candidates.any(|entry| entry.live().is_some_and(|connection| is_meant(&connection)))
     };
     // At the thread's very end the list is gone: what is called from there overtakes nothing.
     ENTRIES.try_with(|entries| found(&entries.borrow())).unwrap_or(true)
 }
 
-/// This thread has sent to `target` on `connection`, and has not seen what came of it.
-pub(crate) fn sent(connection: &Arc<Shared>, target: &Target) {
-    let (sent, target) = (SENT.get() + 1, hash(target));
+/// This thread has sent to the `recipient` on `connection`, and has not seen what came of it.
+pub(crate) fn sent(connection: &Arc<Shared>, recipient: Recipient) {
+    let sent = SENT.get() + 1;
     SENT.set(sent);
     change(|entries| {
         let same = |entry: &&mut Entry| {
             entry.connection.as_ptr() == Arc::as_ptr(connection)
-                && entry.target.is_none_or(|other| other == target)
+                && entry.recipient.is_none_or(|other| other == recipient)
         };
         if let Some(entry) = entries.iter_mut().find(same) {
             entry.sent = sent;
             return;
         }
-        entries.push(Entry { connection: Arc::downgrade(connection), target: Some(target), sent });
+        entries.push(Entry { connection: Arc::downgrade(connection), recipient: Some(recipient), sent });
         if entries.len() > MOST {
             entries.retain(|entry| entry.live().is_some());
         }
         if entries.len() > MOST {
             entries.retain(|entry| entry.connection.as_ptr() != Arc::as_ptr(connection));
-            entries.push(Entry { connection: Arc::downgrade(connection), target: None, sent });
+            entries.push(Entry { connection: Arc::downgrade(connection), recipient: None, sent });
         }
     });
 }
 
-/// A call to `target` that followed on `connection` has come back; it was made when [`mark`] was this.
-pub(crate) fn settled(connection: &Arc<Shared>, target: &Target, mark: u64) {
+/// A call to the `recipient` that followed on `connection` has come back; it was made when [`mark`] was this.
+pub(crate) fn settled(connection: &Arc<Shared>, recipient: Recipient, mark: u64) {
     if COUNT.get() != 0 {
-        let target = Some(hash(target));
         let is_settled = |entry: &Entry| {
-            entry.target == target
+            entry.recipient == Some(recipient)
                 && entry.connection.as_ptr() == Arc::as_ptr(connection)
                 && entry.sent <= mark
         };
@@ -99,15 +113,6 @@ fn change(change: impl FnOnce(&mut Vec<Entry>)) {
     });
 }
 
-fn hash(target: &Target) -> u64 {
-    let keyed = BuildHasherDefault::<DefaultHasher>::new();
-    match target {
-        Target::ObjectKey(key) => keyed.hash_one(&key[..]),
-        // Candidates name keys; what else there may be is taken for one object.
-        _ => 0,
-    }
-}
-
 impl Entry {
     fn live(&self) -> Option<Arc<Shared>> {
         self.connection.upgrade().filter(|connection| !connection.has_ended())
@@ -121,8 +126,8 @@ mod tests {
     use super::*;
     use crate::transport::Endpoint;
 
-    fn key(number: u16) -> Target {
-        Target::ObjectKey(number.to_ne_bytes()[..].into())
+    fn key(number: u16) -> Recipient {
+        Recipient::of(&Target::ObjectKey(number.to_ne_bytes()[..].into()))
     }
 
     fn connection() -> Arc<Shared> {
@@ -134,18 +139,18 @@ mod tests {
     #[test]
     fn an_object_is_followed_until_a_call_to_it_has_come_back() {
         let (one, two) = (connection(), connection());
-        let follows = |number, on: &Arc<Shared>| precedes(&key(number), |other| Arc::ptr_eq(on, other));
+        let follows = |number, on: &Arc<Shared>| precedes(key(number), |other| Arc::ptr_eq(on, other));
         assert!(!follows(1, &one));
-        sent(&one, &key(1));
-        sent(&one, &key(2));
+        sent(&one, key(1));
+        sent(&one, key(2));
         assert!(follows(1, &one) && follows(2, &one));
         assert!(!follows(3, &one) && !follows(1, &two));
-        settled(&one, &key(1), mark());
+        settled(&one, key(1), mark());
         assert!(!follows(1, &one) && follows(2, &one));
         let before = mark();
-        sent(&one, &key(2));
-        settled(&one, &key(2), before);
-        settled(&two, &key(2), mark());
+        sent(&one, key(2));
+        settled(&one, key(2), before);
+        settled(&two, key(2), mark());
         assert!(follows(2, &one), "a call that was made earlier settles nothing, nor one elsewhere");
         one.end(End::Closed);
         assert!(!follows(2, &one), "the promise ends with the connection");
@@ -154,15 +159,15 @@ mod tests {
     #[test]
     fn a_list_is_bounded_and_keeps_what_was_promised() {
         let (one, two) = (connection(), connection());
-        sent(&two, &key(7));
+        sent(&two, key(7));
         for number in 0..3_000 {
-            sent(&one, &key(number));
+            sent(&one, key(number));
         }
         assert!(COUNT.get() <= MOST, "{}", COUNT.get());
-        assert!((0..3_000).all(|number| precedes(&key(number), |other| Arc::ptr_eq(&one, other))));
-        assert!(precedes(&key(7), |other| Arc::ptr_eq(&two, other)));
+        assert!((0..3_000).all(|number| precedes(key(number), |other| Arc::ptr_eq(&one, other))));
+        assert!(precedes(key(7), |other| Arc::ptr_eq(&two, other)));
         for _ in 0..3_000 {
-            sent(&connection(), &key(1));
+            sent(&connection(), key(1));
         }
         assert!(COUNT.get() <= MOST + 1, "those whose connection is gone make room: {}", COUNT.get());
     }

@@ -17,6 +17,7 @@ use zorb_giop::{
 };
 
 use crate::client::pool::Pool;
+use crate::client::unsettled::Recipient;
 use crate::exception::{Minor, SystemException};
 use crate::orb::Orb;
 use crate::policy::Standing;
@@ -48,6 +49,8 @@ pub(crate) struct Candidate {
     pub(crate) format: Format,
     /// The object key.
     pub(crate) target: Target,
+    /// The same for who keeps calls in order.
+    pub(crate) recipient: Recipient,
     /// Which profile of the reference it comes from.
     profile: u32,
     pub(crate) code_sets: Option<Offer>,
@@ -83,6 +86,7 @@ impl Candidate {
             identity: MADE.fetch_add(1, Ordering::Relaxed),
             pool,
             format: format.unwrap_or(Format { version, code_sets: CodeSets::default() }),
+            recipient: Recipient::of(&target),
             target,
             profile: u32::try_from(index).unwrap_or(u32::MAX),
             code_sets,
@@ -440,6 +444,13 @@ struct Forwards {
 impl RouteCache {
     fn forwards(&self) -> MutexGuard<'_, Forwards> {
         self.forwards.lock()
+    }
+
+    /// Whether calls go to another ORB, as most do: found out once, and no forward has come since.
+    #[inline]
+    pub(crate) fn leads_elsewhere(&self) -> bool {
+        !self.forwarded.load(Ordering::Acquire)
+            && self.original.get().is_some_and(|original| original.local.is_none())
     }
 
     /// Looks at where calls go now, and whether that is by a forward which may fail. `look` must be short.

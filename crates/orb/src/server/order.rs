@@ -16,6 +16,13 @@ use std::sync::atomic::{AtomicUsize, Ordering};
 use bytes::Bytes;
 use parking_lot::{Mutex, MutexGuard};
 
+/// Objects that are remembered when nothing runs for them, so that a flood of oneways makes nothing new for each. Eight: few
+/// objects of a connection have floods at a time, and each is some hundred octets.
+const REMEMBERED: usize = 8;
+
+/// Requests for which the place of an object that is remembered has room. 64: as many as one thread takes up at a time.
+const ROOM: usize = 64;
+
 /// What takes a place in the order.
 pub(super) trait Ordered {
     /// Its caller does not wait for its end.
@@ -26,9 +33,24 @@ pub(super) trait Ordered {
 
 /// The oneways that run on one connection, and what waits for them.
 pub(super) struct Order<R> {
-    /// Objects in `chains`, so that a two-way call finds without the lock that there is none.
+    /// Objects for which one runs, so that a two-way call finds without the lock that there is none.
     running: AtomicUsize,
-    chains: Mutex<BTreeMap<Bytes, VecDeque<R>>>,
+    chains: Mutex<BTreeMap<Bytes, Chain<R>>>,
+}
+
+/// What has come for one object.
+struct Chain<R> {
+    /// A oneway does.
+    runs: bool,
+    /// In the order of their arrival; empty if none runs.
+    waiting: VecDeque<R>,
+}
+
+/// What may start now, in order.
+#[derive(Debug)]
+pub(super) struct Released<R> {
+    pub(super) first: Option<R>,
+    pub(super) others: Vec<R>,
 }
 
 impl<R> Default for Order<R> {
@@ -41,43 +63,57 @@ impl<R: Ordered> Order<R> {
     /// Takes requests in the order of their arrival. Gives back one that may start now; keeps one that must wait.
     #[inline]
     pub(super) fn admit(&self, request: R) -> Option<R> {
-        // Only the thread that reads the connection adds chains, and it is the one that calls this.
+        // Only the thread that reads the connection makes chains run, and it is the one that calls this.
         if !request.is_oneway() && self.running.load(Ordering::Acquire) == 0 {
             return Some(request);
         }
         self.admit_behind(request)
     }
 
-    #[cold]
+    #[inline(never)]
     fn admit_behind(&self, request: R) -> Option<R> {
         let mut chains = self.chains();
-        if let Some(waiting) = chains.get_mut(request.key()) {
-            waiting.push_back(request);
-            return None;
+        match chains.get_mut(request.key()) {
+            Some(chain) if chain.runs => {
+                chain.waiting.push_back(request);
+                return None;
+            }
+            _ if !request.is_oneway() => return Some(request),
+            Some(chain) => chain.runs = true,
+            None => self.begin_chain(&mut chains, request.key()),
         }
-        if request.is_oneway() {
-            // A copy: the key as it came would keep the receive buffer from being used again.
-            chains.insert(Bytes::copy_from_slice(request.key()), VecDeque::new());
-            self.running.store(chains.len(), Ordering::Release);
-        }
+        self.running.fetch_add(1, Ordering::Release);
         Some(request)
     }
 
-    /// The oneway to `key` that was running has returned: gives what may start now, in order.
-    pub(super) fn returned(&self, key: &[u8]) -> Vec<R> {
+    /// Of an object that is not remembered.
+    #[cold]
+    fn begin_chain(&self, chains: &mut BTreeMap<Bytes, Chain<R>>, key: &[u8]) {
+        if chains.len() >= self.running.load(Ordering::Relaxed) + REMEMBERED {
+            chains.retain(|_, chain| chain.runs);
+        }
+        // A copy: the key as it came would keep the receive buffer from being used again.
+        chains.insert(Bytes::copy_from_slice(key), Chain { runs: true, waiting: VecDeque::new() });
+    }
+
+    /// The oneway to `key` that was running has returned.
+    pub(super) fn returned(&self, key: &[u8]) -> Released<R> {
         let mut chains = self.chains();
-        let Some(waiting) = chains.get_mut(key) else { return Vec::new() };
-        let next_oneway = waiting.iter().position(Ordered::is_oneway);
-        let count = next_oneway.map_or(waiting.len(), |at| at + 1);
-        let released = waiting.drain(..count).collect();
+        let nothing = Released { first: None, others: Vec::new() };
+        let Some(chain) = chains.get_mut(key) else { return nothing };
+        let next_oneway = chain.waiting.iter().position(Ordered::is_oneway);
+        let count = next_oneway.map_or(chain.waiting.len(), |at| at + 1);
+        let mut released = chain.waiting.drain(..count);
+        let released = Released { first: released.next(), others: released.collect() };
         if next_oneway.is_none() {
-            chains.remove(key);
-            self.running.store(chains.len(), Ordering::Release);
+            chain.runs = false;
+            chain.waiting.shrink_to(ROOM);
+            self.running.fetch_sub(1, Ordering::Release);
         }
         released
     }
 
-    fn chains(&self) -> MutexGuard<'_, BTreeMap<Bytes, VecDeque<R>>> {
+    fn chains(&self) -> MutexGuard<'_, BTreeMap<Bytes, Chain<R>>> {
         self.chains.lock()
     }
 }
@@ -102,8 +138,8 @@ mod tests {
         Fake(name, Bytes::from_static(key.as_bytes()))
     }
 
-    fn names(released: Vec<Fake>) -> Vec<&'static str> {
-        released.into_iter().map(|fake| fake.0).collect()
+    fn names(released: Released<Fake>) -> Vec<&'static str> {
+        released.first.into_iter().chain(released.others).map(|fake| fake.0).collect()
     }
 
     #[test]
@@ -128,6 +164,25 @@ mod tests {
         assert_eq!(names(order.returned(&key)), ["t4", "t7"]);
         assert!(order.admit(fake("t8", "a")).is_some());
         assert!(names(order.returned(&Bytes::from_static(b"b"))).is_empty());
+        assert_eq!(order.running.load(Ordering::Relaxed), 0);
+    }
+
+    #[test]
+    fn few_objects_are_remembered_when_nothing_runs() {
+        let order = Order::default();
+        let keys: Vec<Bytes> = (0..100u8).map(|number| Bytes::copy_from_slice(&[number])).collect();
+        for key in &keys {
+            assert!(order.admit(Fake("o", key.clone())).is_some());
+            assert!(names(order.returned(key)).is_empty());
+        }
+        assert!(order.chains().len() <= REMEMBERED + 1, "{}", order.chains().len());
+        for key in &keys {
+            assert!(order.admit(Fake("o", key.clone())).is_some());
+        }
+        assert!(keys.iter().all(|key| order.admit(Fake("t", key.clone())).is_none()), "all run");
+        for key in &keys {
+            assert_eq!(names(order.returned(key)), ["t"]);
+        }
         assert_eq!(order.running.load(Ordering::Relaxed), 0);
     }
 }

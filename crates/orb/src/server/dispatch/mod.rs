@@ -29,6 +29,7 @@ use parking_lot::{Condvar, Mutex, MutexGuard};
 use zorb_ipc::{Epoll, Interest, Trigger, Wake};
 
 use super::connection::Connection;
+use super::order::Released;
 use super::request::ServerRequest;
 use super::settings::{Settings, ThreadModel};
 use super::turn::Turn;
@@ -223,8 +224,9 @@ impl Engine {
     // ---- connections ----
 
     /// Whether so many connections are open that one which falls silent gives its buffer back at once.
+    #[inline]
     pub(super) fn is_crowded(&self) -> bool {
-        self.connections().len() > CROWD
+        self.open.load(Ordering::Relaxed) > CROWD
     }
 
     pub(super) fn connections(&self) -> MutexGuard<'_, HashMap<u64, Arc<Connection>>> {
@@ -247,7 +249,7 @@ impl Engine {
             let serving = Arc::downgrade(&connection);
             connection.channel().drive(Arc::new(move || {
                 if let Some(connection) = serving.upgrade() {
-                    worker::serve_now(connection.engine(), &connection);
+                    worker::serve_now(connection);
                 }
             }));
         }
@@ -368,13 +370,13 @@ impl Engine {
 
     /// Starts requests that waited for the request `ended`. If the calling thread is the one that ran it, it goes on with the
     /// first as soon as it comes back; the others go to other threads.
-    pub(super) fn release(self: &Arc<Self>, released: Vec<ServerRequest>, ended: usize) {
-        let mut released = released.into_iter();
+    pub(super) fn release(self: &Arc<Self>, released: Released<ServerRequest>, ended: usize) {
+        let Released { mut first, others } = released;
         if RUNNING.get() == ended {
             // One that waits there already is older.
-            NEXT.set(NEXT.take().or_else(|| released.next()));
+            NEXT.set(NEXT.take().or_else(|| first.take()));
         }
-        released.for_each(|request| self.submit(Task::Run(request)));
+        first.into_iter().chain(others).for_each(|request| self.submit(Task::Run(request)));
     }
 
     // ---- the keeper ----
