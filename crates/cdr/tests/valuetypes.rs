@@ -1,8 +1,8 @@
 //! Values of valuetypes: the octets of CORBA 3.4 part 2, §9.3.4 written down by hand, graphs there and back, and octets that lie.
 
 use zorb_cdr::{
-    Body, ByteOrder, Decode, DecodeError, DecodeErrorKind, Decoder, Encode, EncodeError, Encoder, Format, Octets, Segment,
-    Value, ValueInfo, ValueType, Version,
+    Body, ByteOrder, Decode, DecodeError, DecodeErrorKind, Decoder, Encode, EncodeError, Encoder, Format,
+    Octets, Segment, Value, ValueInfo, ValueType, Version,
 };
 
 type Link = Option<Value<Node>>;
@@ -278,10 +278,10 @@ fn values_are_not_cut_in_fragments_of_giop_1_1() {
     let breaks = to.breaks().to_vec();
     assert!(breaks.len() == 1 && breaks[0] < before, "{breaks:?}");
     let octets = to.to_bytes();
-    let segments = [0, breaks[0]].into_iter().zip([breaks[0], octets.len()]).map(|(start, end)| Segment {
-        octets: Octets::from(&octets[start + 12..end]),
-        phase: 12,
-    });
+    let segments = [0, breaks[0]]
+        .into_iter()
+        .zip([breaks[0], octets.len()])
+        .map(|(start, end)| Segment { octets: Octets::from(&octets[start + 12..end]), phase: 12 });
     let body = Body::many(segments.collect(), ByteOrder::NATIVE);
     let mut from = Decoder::over(&body, format);
     assert_eq!(String::decode(&mut from).unwrap(), text);

@@ -22,7 +22,7 @@ inline bool is_wide(const std::string& name) { return name[0] == 'w'; }
 
 // What not every peer can put in an any, or take out of one: any/sequence does without.
 inline bool is_apart(const std::string& name) {
-  return name == "oops" || name == "null_value" || name == "nil" || name == "marked" || name == "tangle" || name == "named_object" || name.substr(0, 4) == "box_";
+  return name == "oops" || name == "null_value" || name == "nil" || name == "holder" || name == "marked" || name == "tangle" || name == "named_object" || name.substr(0, 4) == "box_";
 }
 
 inline void tree(Tree& x) {

@@ -100,10 +100,7 @@ pub fn graph(k: u32) -> Link {
                     Marked { base: state(70, own.cast(), None), mark: "inner".into(), others: vec![] };
                 let left = Value::new(inner).cast();
                 let base = state(7, left.clone(), left.clone());
-                Heavier {
-                    base: Marked { base, mark: "heavy".into(), others: vec![left, None] },
-                    weight: 2.5,
-                }
+                Heavier { base: Marked { base, mark: "heavy".into(), others: vec![left, None] }, weight: 2.5 }
             });
             made.cast()
         }

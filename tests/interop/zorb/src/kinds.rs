@@ -1,9 +1,7 @@
 //! The anys of `../cases.md` by name: made, and extracted as text.
 
 use zorb::cdr::{Described, Describer, TypeRef};
-use zorb::{
-    Abstract, Any, Char, DynAny, Fixed, Interface, ObjectRef, Orb, TCKind, TypeCode, Value, WChar,
-};
+use zorb::{Abstract, Any, Char, DynAny, Fixed, Interface, ObjectRef, Orb, TCKind, TypeCode, Value, WChar};
 
 use crate::beyond::beyond::*;
 use crate::graphs::{self, Link, graph, leaf, quarters};
@@ -62,7 +60,8 @@ pub const NAMES: [&str; 49] = [
 ];
 
 /// Those that are types only.
-pub const TYPES: [&str; 8] = ["heavier", "firm", "circle", "square", "shape", "values", "tangled", "distance"];
+pub const TYPES: [&str; 8] =
+    ["heavier", "firm", "circle", "square", "shape", "values", "tangled", "distance"];
 
 /// Whether it needs wide characters.
 pub fn is_wide(name: &str) -> bool {
@@ -71,7 +70,8 @@ pub fn is_wide(name: &str) -> bool {
 
 /// What not every peer can put in an any, or take out of one: any/sequence does without.
 pub fn is_apart(name: &str) -> bool {
-    matches!(name, "oops" | "nil" | "null_value" | "marked" | "tangle" | "named_object") || name.starts_with("box_")
+    matches!(name, "oops" | "nil" | "null_value" | "holder" | "marked" | "tangle" | "named_object")
+        || name.starts_with("box_")
 }
 
 /// What is wrong, in a sentence.
@@ -222,11 +222,7 @@ pub fn make(name: &str, object: &NamedObject) -> Result<Any, Wrong> {
         "money" => of(&|to| to.set_fixed("1234567.89").map(|_| ())),
         "any" => value!(Any::new(&Any::new(&5i32).map_err(said)?).map_err(said)?),
         "any_seq" => {
-            value!(vec![
-                Any::new(&1i32).map_err(said)?,
-                Any::new("two").map_err(said)?,
-                Any::default()
-            ])
+            value!(vec![Any::new(&1i32).map_err(said)?, Any::new("two").map_err(said)?, Any::default()])
         }
         "type" => value!(Tree::type_code()),
         "object" => ObjectRef::to_any(Some(object.as_object())).map_err(said),

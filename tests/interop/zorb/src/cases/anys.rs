@@ -49,9 +49,11 @@ pub(super) fn anys(report: &mut Report<'_>, both: &Both<'_>) {
     report.case("any/exception", || {
         let a = make("tree")?;
         let wanted = Oops { why: text("tree", &a)?, code: 1 };
-        raises("Oops", both.part::<Anys>()?.raise_any(&a, "tree"), |error| {
-            matches!(error, RaiseAnyError::Oops(oops) if *oops == wanted)
-        })
+        raises(
+            "Oops",
+            both.part::<Anys>()?.raise_any(&a, "tree"),
+            |error| matches!(error, RaiseAnyError::Oops(oops) if *oops == wanted),
+        )
     });
 }
 
@@ -81,7 +83,10 @@ pub(super) fn types(report: &mut Report<'_>, both: &Both<'_>) {
         let types: Types = both.part()?;
         let (tree, long, marked) = (make("tree")?, make("long")?, make("marked")?);
         ensure("tree is no pair", !types.is_equal("pair", &tree)? && !types.is_equivalent("pair", &tree)?)?;
-        ensure("a height is a long", types.is_equivalent("height", &long)? && !types.is_equal("height", &long)?)?;
+        ensure(
+            "a height is a long",
+            types.is_equivalent("height", &long)? && !types.is_equal("height", &long)?,
+        )?;
         ensure("a ring is no marked", !types.is_equivalent("ring", &marked)?)
     });
 }

@@ -66,7 +66,11 @@ pub(super) fn is_marshal<T>(what: &str, result: Result<T, SystemException>) -> O
 }
 
 /// What `count` threads make of their numbers while this one does something else.
-pub(super) fn in_threads<T: Send>(count: usize, work: impl Fn(usize) -> T + Sync, meanwhile: impl FnOnce()) -> Vec<T> {
+pub(super) fn in_threads<T: Send>(
+    count: usize,
+    work: impl Fn(usize) -> T + Sync,
+    meanwhile: impl FnOnce(),
+) -> Vec<T> {
     let work = &work;
     std::thread::scope(|scope| {
         let threads: Vec<_> = (0..count).map(|n| scope.spawn(move || work(n))).collect();

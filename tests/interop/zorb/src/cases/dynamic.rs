@@ -199,9 +199,11 @@ pub(super) fn scripted(report: &mut Report<'_>, both: &Both<'_>) {
     });
     report.case("scripted/exception", || {
         let wanted = Oops { why: "no".into(), code: -7 };
-        raises("change", target()?.change(&Pair { left: 1, right: 2 }, "no", -7), |error| {
-            matches!(error, ChangeError::Oops(oops) if *oops == wanted)
-        })
+        raises(
+            "change",
+            target()?.change(&Pair { left: 1, right: 2 }, "no", -7),
+            |error| matches!(error, ChangeError::Oops(oops) if *oops == wanted),
+        )
     });
     report.case("scripted/any", || {
         for name in ["mixture", "derived", "grid"] {
@@ -266,7 +268,8 @@ pub(super) fn later(report: &mut Report<'_>, both: &Both<'_>) {
             || released = (0..4).rev().try_for_each(|n| release(&later, &format!("k{n}"), true)),
         );
         released?;
-        let got: Vec<_> = got.into_iter().map(|held| held.unwrap_or_else(|error| error.to_string())).collect();
+        let got: Vec<_> =
+            got.into_iter().map(|held| held.unwrap_or_else(|error| error.to_string())).collect();
         equal("returns", got.join(" "), "k0k0 k1k1 k2k2 k3k3")
     });
 }

@@ -5,16 +5,14 @@ use zorb::{Abstract, Any, Value, ValueBase, ValueType};
 use super::beyond::{Both, is_marshal};
 use crate::beyond::beyond::values::RaiseTangledError;
 use crate::beyond::beyond::*;
-use crate::graphs::{GRAPHS, Link, Walk, choice_text, cut, graph, hidden_value, holder, leaf, of, tangle, tangle_text, text};
+use crate::graphs::{
+    GRAPHS, Link, Walk, choice_text, cut, graph, hidden_value, holder, leaf, of, tangle, tangle_text, text,
+};
 use crate::kinds;
 use crate::report::{Outcome, Report, Trouble, ensure, equal, fail, same_text};
 
 /// The result of an echo is the old value, `b` and `c` are one and the same.
-fn echoed<T: ValueType>(
-    a: &Link<T>,
-    old: &Link<T>,
-    results: (Link<T>, Link<T>, Link<T>),
-) -> Outcome {
+fn echoed<T: ValueType>(a: &Link<T>, old: &Link<T>, results: (Link<T>, Link<T>, Link<T>)) -> Outcome {
     let (returned, b, c) = results;
     same_text("b and c", &text(&[&b, &c]), &text(&[a, a]))?;
     same_text("return", &text(&[&returned]), &text(&[old]))
@@ -110,7 +108,15 @@ pub(super) fn values(report: &mut Report<'_>, both: &Both<'_>) {
         echoed(&a, &None, both.part::<Values>()?.echo_boxed_long(&a, &None)?)
     });
     report.case("value/holder", || {
-        let empty = Holder { text: None, numbers: None, both: None, single: None, link: None, figure: None, thing: None };
+        let empty = Holder {
+            text: None,
+            numbers: None,
+            both: None,
+            single: None,
+            link: None,
+            figure: None,
+            thing: None,
+        };
         let (a, old) = (holder(), Some(Value::new(empty)));
         echoed(&a, &old, both.part::<Values>()?.echo_holder(&a, &old)?)
     });
@@ -172,9 +178,7 @@ pub(super) fn hidden(report: &mut Report<'_>, both: &Both<'_>) {
     report.case("hidden/describe-firm", || {
         is_marshal("not truncatable", both.part::<Values>()?.describe(&hidden_value(4), &None))
     });
-    report.case("hidden/make-firm", || {
-        is_marshal("not truncatable", both.part::<Values>()?.make_hidden(4))
-    });
+    report.case("hidden/make-firm", || is_marshal("not truncatable", both.part::<Values>()?.make_hidden(4)));
 }
 
 pub(super) fn spanning(report: &mut Report<'_>, both: &Both<'_>) {
@@ -288,6 +292,8 @@ pub(super) fn abstracts(report: &mut Report<'_>, both: &Both<'_>) {
     });
     report.case("abstract/make", || {
         let abstracts: Abstracts = both.part()?;
-        ["object", "made", "nil"].iter().try_for_each(|which| equal("name", name(&abstracts.make_named(which)?)?, *which))
+        ["object", "made", "nil"]
+            .iter()
+            .try_for_each(|which| equal("name", name(&abstracts.make_named(which)?)?, *which))
     });
 }

@@ -34,7 +34,8 @@ impl Parts {
         traced_root.manager().activate()?;
         let object = root.activate::<NamedObject>(Arc::new(Thing))?;
         let with_object = || Arc::new(Echo { object: object.clone() });
-        let script = root.activate_servant(dynamic_servant(Arc::new(Script::default())), Scripted::INFO.id)?;
+        let script =
+            root.activate_servant(dynamic_servant(Arc::new(Script::default())), Scripted::INFO.id)?;
         let objects = HashMap::from([
             ("Values", (*root.activate::<Values>(Arc::new(Echoing))?).clone()),
             ("Customs", (*root.activate::<Customs>(Arc::new(Echoing))?).clone()),
@@ -170,7 +171,9 @@ impl TracedServant for Echoing {
         let whom = whom.ok_or_else(|| SystemException::BadParam("call_back: nobody to call"))?;
         match tracing::with(Some(&[1, 2, 3]), || whom.plain()) {
             (Ok(()), Some(answer)) if answer == [3, 2, 1] => Ok(()),
-            (Ok(()), answer) => Err(SystemException::BadParam(format!("call_back: answered with {answer:?}"))),
+            (Ok(()), answer) => {
+                Err(SystemException::BadParam(format!("call_back: answered with {answer:?}")))
+            }
             (Err(error), _) => Err(error),
         }
     }

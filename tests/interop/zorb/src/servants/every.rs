@@ -5,7 +5,9 @@ use std::thread;
 use std::time::Duration;
 
 use zorb::poa::{Poa, PoaPolicies};
-use zorb::{Call, Completion, Interface, Kind as ExceptionKind, Minor, ObjectRef, Orb, OrbBuilder, SystemException};
+use zorb::{
+    Call, Completion, Interface, Kind as ExceptionKind, Minor, ObjectRef, Orb, OrbBuilder, SystemException,
+};
 
 use super::beyond::Parts;
 use super::echo::echo;

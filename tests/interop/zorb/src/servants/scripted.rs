@@ -3,8 +3,8 @@
 use std::sync::Arc;
 use std::sync::atomic::{AtomicI32, Ordering};
 
-use zorb::dynamic::{DynamicError, DynamicRequest, DynamicServant, Mode, Results, Signature};
 use zorb::cdr::Described;
+use zorb::dynamic::{DynamicError, DynamicRequest, DynamicServant, Mode, Results, Signature};
 use zorb::{Any, Interface, ObjectRef, SystemException, TCKind, TypeCode};
 
 use crate::beyond::beyond::*;
@@ -13,7 +13,8 @@ use crate::graphs::Link;
 /// The signature of an operation of `Dynamic`, by its name on the wire.
 pub fn signature(operation: &str) -> Option<Arc<Signature>> {
     let named = Signature::new(operation);
-    let object = || TypeCode::build(|to| to.named(TCKind::ObjRef, Dynamic::INFO.id, "Dynamic")).unwrap_or_default();
+    let object =
+        || TypeCode::build(|to| to.named(TCKind::ObjRef, Dynamic::INFO.id, "Dynamic")).unwrap_or_default();
     Some(Arc::new(match operation {
         "change" => named
             .gives(Pair::type_code())
@@ -45,7 +46,8 @@ impl Script {
         arguments: &[Any],
         itself: Option<ObjectRef>,
     ) -> Result<Results, DynamicError> {
-        let wrong = |error: &dyn std::fmt::Display| DynamicError::from(SystemException::Internal(error.to_string()));
+        let wrong =
+            |error: &dyn std::fmt::Display| DynamicError::from(SystemException::Internal(error.to_string()));
         let any = |made: Result<Any, zorb::cdr::EncodeError>| made.map_err(|error| wrong(&error));
         match (operation, arguments) {
             ("change", [a, t, c]) => {

@@ -52,7 +52,8 @@ pub(crate) struct Terms {
 }
 
 impl Terms {
-    pub(crate) const USUAL: Terms = Terms { giop: "1.2", text: "latin1", fragment: 0, at: "tcp", bridged: false };
+    pub(crate) const USUAL: Terms =
+        Terms { giop: "1.2", text: "latin1", fragment: 0, at: "tcp", bridged: false };
 
     fn give(&self, peer: Peer, command: &mut Command) {
         command.args(["--giop", self.giop, "--text", self.text]);

@@ -25,7 +25,7 @@ final class Kinds {
 
     /** What not every peer can put in an any, or take out of one: any/sequence does without. */
     static boolean isApart(String name) {
-        return name.equals("oops") || name.equals("nil") || name.equals("null_value") || name.equals("marked") || name.equals("tangle") || name.equals("named_object") || name.startsWith("box_");
+        return name.equals("oops") || name.equals("nil") || name.equals("null_value") || name.equals("holder") || name.equals("marked") || name.equals("tangle") || name.equals("named_object") || name.startsWith("box_");
     }
 
     private static Tree tree() {
