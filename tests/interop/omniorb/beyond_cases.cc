@@ -227,7 +227,7 @@ private:
   // What a receiver who does not know the types of hidden.idl is left with.
   static std::string cut(CORBA::ULong k) {
     switch (k) {
-      case 0: return "Node#1{300, Node#2{30, null, null}, #2}";
+      case 0: return "Node#1{300, Node#2{30, null, null}, Node#3{35, null, null}}";
       case 1: return "Node#1{301, Node#2{30, null, null}, #2}";
       case 2: return "Heavier#1{302, Node#2{30, null, null}, null, deep, [#2, Node#3{33, null, null}], 2/4}";
       default: return "Marked#1{303, Node#2{301, Node#3{30, null, null}, #3}, #2, around, [#2, #1]}";

@@ -120,7 +120,7 @@ inline Node* hidden_value(CORBA::ULong k) {
   switch (k) {
     case 0: {
       auto* made = new OBV_hidden::Plainly;
-      link(made, 300, left, left);
+      link(made, 300, left, node(35));
       made->depth(1);
       made->more("more");
       return made;

@@ -119,16 +119,16 @@ pub fn graph(k: u32) -> Link {
 /// Value `k` of a type that its receiver does not know.
 pub fn hidden_value(k: u32) -> Link {
     let left = node(30, None, None);
-    let plainly = |number, depth, more: &str| Plainly {
-        base: state(number, left.clone(), left.clone()),
+    let plainly = |number, right: Link, depth, more: &str| Plainly {
+        base: state(number, left.clone(), right),
         depth,
         more: more.into(),
     };
     match k {
-        0 => Value::new(plainly(300, 1, "more")).cast(),
+        0 => Value::new(plainly(300, node(35, None, None), 1, "more")).cast(),
         1 => {
             let others = vec![node(31, None, None), node(32, None, None)];
-            Value::new(Twice { base: plainly(301, 2, "twice"), others }).cast()
+            Value::new(Twice { base: plainly(301, left.clone(), 2, "twice"), others }).cast()
         }
         2 => {
             let base = Marked {
@@ -155,7 +155,7 @@ pub fn hidden_value(k: u32) -> Link {
 /// What a receiver who does not know the types of `hidden.idl` is left with of hidden value `k`.
 pub fn cut(k: u32) -> &'static str {
     match k {
-        0 => "Node#1{300, Node#2{30, null, null}, #2}",
+        0 => "Node#1{300, Node#2{30, null, null}, Node#3{35, null, null}}",
         1 => "Node#1{301, Node#2{30, null, null}, #2}",
         2 => "Heavier#1{302, Node#2{30, null, null}, null, deep, [#2, Node#3{33, null, null}], 2/4}",
         _ => "Marked#1{303, Node#2{301, Node#3{30, null, null}, #3}, #2, around, [#2, #1]}",

@@ -153,7 +153,7 @@ final class Graphs {
         Node left = node(30, null, null);
         switch (k) {
             case 0: {
-                Plainly made = link(new PlainlyValue(), 300, left, left);
+                Plainly made = link(new PlainlyValue(), 300, left, node(35, null, null));
                 made.depth = 1;
                 made.more = "more";
                 return made;
@@ -189,7 +189,7 @@ final class Graphs {
     /** What a receiver who does not know the types of hidden.idl is left with. */
     static String cut(int k) {
         switch (k) {
-            case 0: return "Node#1{300, Node#2{30, null, null}, #2}";
+            case 0: return "Node#1{300, Node#2{30, null, null}, Node#3{35, null, null}}";
             case 1: return "Node#1{301, Node#2{30, null, null}, #2}";
             case 2: return "Heavier#1{302, Node#2{30, null, null}, null, deep, [#2, Node#3{33, null, null}], 2/4}";
             default: return "Marked#1{303, Node#2{301, Node#3{30, null, null}, #3}, #2, around, [#2, #1]}";
