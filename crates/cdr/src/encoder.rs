@@ -275,7 +275,8 @@ impl<'a> Encoder<'a> {
     ///
     /// A gap of [`FRAGMENT_HEADER`] zeros is left where each further fragment starts, never inside a primitive, and
     /// alignment is counted from the gap, since GIOP 1.1 aligns each fragment by itself. From here on nothing is
-    /// borrowed: the gaps fall where the values say. Later versions cut the finished message anywhere.
+    /// borrowed: the gaps fall where the values say. Behind the first value of a valuetype there are none. Later versions cut the
+    /// finished message anywhere.
     ///
     /// `octets` below 64 count as 64, which holds a header and any primitive; it is rounded down to a multiple of 8, so
     /// that padding before a gap never passes it. Two kinds of fragment are larger: the first, if `octets` are in it
@@ -286,6 +287,14 @@ impl<'a> Encoder<'a> {
         let current = Fragment { size, end: size.max(self.head.len()) };
         self.rare.get_or_insert_default().fragments = Some(Fragments { current, breaks: Vec::new() });
         self.watch = self.next_watch();
+    }
+
+    /// Cuts nothing off behind here: where values and their indirections stand is counted in octets that no gap may come between.
+    pub(crate) fn stay_whole(&mut self) {
+        if let Some(fragments) = self.rare.as_mut().and_then(|rare| rare.fragments.as_mut()) {
+            fragments.current.end = usize::MAX;
+            self.watch = self.next_watch();
+        }
     }
 
     /// The offsets in the message of the gaps that [`fragment_every`](Self::fragment_every) left.

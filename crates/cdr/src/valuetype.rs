@@ -183,9 +183,14 @@ impl<T: ValueType> Value<T> {
     }
 
     /// The same value as one of type `U`: one that `T` is derived from, or one derived from `T` if the value is of that. `None` if
-    /// it is not, or gone.
+    /// it is not, or gone. A value that is still being made ([`new_cyclic`](Self::new_cyclic)) is one of those that `T` is derived from.
     pub fn cast<U: ValueType>(&self) -> Option<Value<U>> {
-        self.link.upgrade()?.find::<U>()?;
+        match self.link.upgrade() {
+            Some(node) => _ = node.find::<U>()?,
+            // Gone or not there yet: a link that gives nothing now is the same as a link to a base.
+            None if T::info().is_made_as(U::info()) => {}
+            None => return None,
+        }
         Some(Value::of(self.link.clone()))
     }
 }

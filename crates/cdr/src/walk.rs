@@ -105,11 +105,11 @@ pub(crate) fn walk(ty: &TypeCode, from: &mut Decoder<'_>, to: Option<&mut Encode
 pub(crate) fn walk_values(
     ty: &TypeCode,
     from: &mut Decoder<'_>,
-    to: Option<&mut Encoder<'_>>,
+    mut to: Option<&mut Encoder<'_>>,
     graph: &mut Graph<'_>,
 ) -> Walked {
-    if let Some(to) = &to {
-        crate::valuetype::write::refuse_fragments(to)?;
+    if let Some(to) = to.as_deref_mut() {
+        to.stay_whole();
     }
     Walk { nodes: ty.nodes(), to, steps: steps(from), graph: Some(graph) }.value(ty.edge(), from)
 }

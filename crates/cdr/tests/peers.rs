@@ -133,3 +133,19 @@ fn a_type_is_a_value() {
         sent_on(&any);
     }
 }
+
+/// Where the labels leave nothing for a default, omniORB writes -2 for the position of one that there is not, and others -1. The type
+/// is that of `union Choice switch (boolean) { case TRUE: Node link; case FALSE: Leaf thing; };`.
+#[test]
+fn a_union_may_have_no_room_for_a_default() {
+    let hex = include_str!("omniorb_anys.txt").lines().find_map(|line| line.strip_prefix("no-default "));
+    let octets: Vec<u8> = (0..hex.expect("it was captured").len())
+        .step_by(2)
+        .map(|at| u8::from_str_radix(&hex.unwrap_or_default()[at..at + 2], 16).expect("hexadecimal"))
+        .collect();
+    assert_eq!(octets[64..68], [0xfe, 0xff, 0xff, 0xff]);
+    let mut from = Decoder::from_slice(&octets, ByteOrder::Little, FORMAT);
+    let ty = TypeCode::decode(&mut from).expect("a peer's TypeCode is read");
+    assert_eq!((from.remaining(), ty.default_index(), ty.member_count()), (0, Some(-1), Some(2)));
+    assert_eq!((ty.member_label(0), ty.member_label(1)), (Some(1), Some(0)));
+}

@@ -1,8 +1,8 @@
 //! Values of valuetypes: the octets of CORBA 3.4 part 2, §9.3.4 written down by hand, graphs there and back, and octets that lie.
 
 use zorb_cdr::{
-    ByteOrder, Decode, DecodeError, DecodeErrorKind, Decoder, Encode, EncodeError, Encoder, Format, Value,
-    ValueInfo, ValueType,
+    Body, ByteOrder, Decode, DecodeError, DecodeErrorKind, Decoder, Encode, EncodeError, Encoder, Format,
+    Octets, Segment, Value, ValueInfo, ValueType, Version,
 };
 
 type Link = Option<Value<Node>>;
@@ -214,6 +214,24 @@ fn check(root: &Link, leaf: &Link) {
     assert_eq!(special.left.as_ref().unwrap().get().unwrap().x, 5);
 }
 
+/// A link to a value that is being made can stand where a base is declared.
+#[test]
+fn a_value_may_lead_to_itself_as_its_base() {
+    let special = Value::new_cyclic(|own: &Value<Special>| {
+        assert!(own.cast::<Plain>().is_none() && own.get().is_none());
+        Special { left: own.cast(), ..Special::default() }
+    });
+    let left = special.get().unwrap().left.clone().expect("a link to itself");
+    assert_eq!(special.cast(), Some(left.clone()));
+    let gone = special.downgrade();
+    let sent = written(&[special.cast()]);
+    drop((left, special));
+    assert!(gone.cast::<Special>().is_none_or(|gone| gone.get().is_none()));
+    let back: Link = read(&sent, ByteOrder::NATIVE).unwrap();
+    let back = back.unwrap();
+    assert_eq!(back.cast::<Special>().unwrap().get().unwrap().left, Some(back.clone()));
+}
+
 #[test]
 fn sharing_and_cycles_are_preserved() {
     let (root, leaf) = graph();
@@ -238,6 +256,38 @@ fn sharing_and_cycles_are_preserved() {
     let child = back.as_ref().unwrap().get().unwrap().next.clone().unwrap();
     drop(back);
     assert!(child.get().unwrap().next.as_ref().unwrap().get().is_none());
+}
+
+/// GIOP 1.1: alignment restarts in each fragment. Nothing comes between values, so that indirections mean what they say.
+#[test]
+fn values_are_not_cut_in_fragments_of_giop_1_1() {
+    let format = Format::new(Version::V1_1);
+    let text = "x".repeat(200);
+    let mut to = Encoder::new(format);
+    to.write_octets(&[0; 12]);
+    to.fragment_every(128);
+    text.encode(&mut to).unwrap();
+    let (before, (root, leaf)) = (to.len(), graph());
+    let marker = to.mark();
+    root.encode(&mut to).unwrap();
+    to.rewind(marker);
+    root.encode(&mut to).unwrap();
+    let between = vec![0u8; 500];
+    between.encode(&mut to).unwrap();
+    leaf.encode(&mut to).unwrap();
+    let breaks = to.breaks().to_vec();
+    assert!(breaks.len() == 1 && breaks[0] < before, "{breaks:?}");
+    let octets = to.to_bytes();
+    let segments = [0, breaks[0]]
+        .into_iter()
+        .zip([breaks[0], octets.len()])
+        .map(|(start, end)| Segment { octets: Octets::from(&octets[start + 12..end]), phase: 12 });
+    let body = Body::many(segments.collect(), ByteOrder::NATIVE);
+    let mut from = Decoder::over(&body, format);
+    assert_eq!(String::decode(&mut from).unwrap(), text);
+    let root = Link::decode(&mut from).unwrap();
+    assert_eq!(Vec::<u8>::decode(&mut from).unwrap().len(), 500);
+    check(&root, &Link::decode(&mut from).unwrap());
 }
 
 #[test]

@@ -1,42 +1,18 @@
-// client REF [--giop 1.0|1.1|1.2] [--text latin1|utf8] [--at tcp|unix] [--only PREFIX]: runs every case of ../cases.md
-// against the Every that REF names, one line a case. `--list` prints the names, `--samples` the samples.
+// client REF [--giop 1.0|1.1|1.2] [--text latin1|utf8] [--at tcp|unix] [--only PREFIX] [--bridged]: runs every case of
+// ../cases.md against the Every that REF names, one line a case; with --bridged those that go through a bridge. `--list` prints the names, `--samples` the samples.
 
 #include <algorithm>
 #include <functional>
 #include <iostream>
+#include "beyond.h"
 #include "servants.h"
 
 using namespace interop;
 
 namespace {
 
-struct Failure { std::string reason; };
-struct Skip { std::string reason; };
-
-// At most 120 octets of a text, from shortly before `at`.
-std::string excerpt(const std::string& text, size_t at) {
-  const size_t from = at > 40 ? at - 40 : 0;
-  return (from ? "…" : "") + text.substr(from, 120) + (from + 120 < text.size() ? "…" : "");
-}
-
-void expect(const std::string& what, const std::string& got, const std::string& wanted) {
-  if (got == wanted) return;
-  const size_t at = std::mismatch(got.begin(), got.end(), wanted.begin(), wanted.end()).first - got.begin();
-  throw Failure{what + ": expected " + excerpt(wanted, at) + " got " + excerpt(got, at)};
-}
-void expect(const std::string& what, bool holds) {
-  if (!holds) throw Failure{what + ": expected it to hold"};
-}
+using ::expect;
 template <class T> void expect(const std::string& what, const T& got, const T& wanted) { expect(what, text(got), text(wanted)); }
-
-std::string describe(const CORBA::Exception& e) {
-  if (const CORBA::SystemException* s = CORBA::SystemException::_downcast(const_cast<CORBA::Exception*>(&e))) {
-    std::ostringstream out;
-    out << e._name() << " minor 0x" << std::hex << s->minor() << " completed " << int(s->completed());
-    return out.str();
-  }
-  return e._name();
-}
 
 class Client {
 public:
@@ -65,6 +41,8 @@ public:
     callbacks();
     constants();
     extras();
+    if (!options.count("bridged"))
+      beyond_peer::run([this](const std::string& name, std::function<void()> body) { check(name, body); }, world, every, options["giop"]);
     if (options.count("list")) return 0;
     std::cout << passed << " passed, " << failed << " failed" << std::endl;
     world.orb->destroy();
@@ -629,18 +607,6 @@ private:
   }
 
   // ------------------------------------------------------------ exceptions
-
-  // Runs `call`, which must raise an E, and hands that to `look`.
-  template <class E, class Call, class Look> static void raises(Call call, Look look) {
-    try {
-      call();
-    } catch (const E& e) {
-      look(e);
-      return;
-    }
-    throw Failure{"expected an exception got a result"};
-  }
-  template <class E> static void ignore(const E&) {}
 
   void exceptions() {
     check("exception/empty", [&] { raises<Empty>([&] { every->raise_empty(); }, ignore<Empty>); });

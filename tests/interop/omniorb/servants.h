@@ -10,22 +10,9 @@
 #include <thread>
 #include <vector>
 #include "types.h"
+#include "world.h"
 
 namespace servants {
-
-// The ORB and its adapters, built in main and passed to whoever needs them.
-struct World {
-  CORBA::ORB_var orb;
-  PortableServer::POA_var root;
-};
-
-// Takes a reference to a new servant in `poa`; the adapter keeps the servant.
-template <class Interface, class Servant> typename Interface::_ptr_type activate(PortableServer::POA_ptr poa, Servant* servant) {
-  PortableServer::ObjectId_var id = poa->activate_object(servant);
-  CORBA::Object_var object = poa->id_to_reference(id);
-  servant->_remove_ref();
-  return Interface::_narrow(object);
-}
 
 // ------------------------------------------------------------------ inheritance
 
@@ -389,7 +376,7 @@ public:
   CORBA::Object_ptr part(const char* interface_name) override {
     if (!std::strcmp(interface_name, "LongDoubles")) return CORBA::Object::_duplicate(long_doubles);
     if (!std::strcmp(interface_name, "Decimals")) return CORBA::Object::_duplicate(decimals);
-    return CORBA::Object::_nil();
+    return beyond_peer::part(world, interface_name);
   }
   void shutdown() override { world.orb->shutdown(false); }
 
@@ -435,6 +422,7 @@ inline World start(std::map<std::string, std::string> options) {
   world.root = PortableServer::POA::_narrow(object);
   PortableServer::POAManager_var manager = world.root->the_POAManager();
   manager->activate();
+  beyond_peer::start(world);
   return world;
 }
 
@@ -443,7 +431,7 @@ inline std::map<std::string, std::string> options(int argc, char** argv) {
   std::map<std::string, std::string> found;
   for (int i = 1; i < argc; ++i) {
     std::string word = argv[i];
-    if (word == "--list" || word == "--samples") found[word.substr(2)] = "yes";
+    if (word == "--list" || word == "--samples" || word == "--bridged") found[word.substr(2)] = "yes";
     else if (word.substr(0, 2) == "--" && i + 1 < argc) found[word.substr(2)] = argv[++i];
     else found[""] = word;
   }

@@ -378,7 +378,8 @@ impl Reader {
             TCKind::Alias | TCKind::ValueBox => node.content = self.valued(base, from)?,
             TCKind::Union => {
                 node.content = self.valued(base, from)?;
-                node.number = from.read_i32()?.into();
+                // omniORB writes -2 where the labels leave nothing for a default to be.
+                node.number = from.read_i32()?.max(-1).into();
             }
             TCKind::Value | TCKind::Event => {
                 node.number = from.read_i16()?.into();

@@ -89,6 +89,14 @@ impl ValueInfo {
             || self.also.iter().any(|also| also().is_a_id(id))
     }
 
+    /// Whether it is this very type, or derived from it: what is known of a value that is not there yet.
+    pub(super) fn is_made_as(&'static self, other: &'static Self) -> bool {
+        core::ptr::eq(self, other)
+            || other.id == VALUE_BASE && self.read.is_some()
+            || self.base().is_some_and(|base| base.is_made_as(other))
+            || self.also.iter().any(|also| also().is_made_as(other))
+    }
+
     /// It, or what is derived from it, by repository id.
     pub(super) fn find(&'static self, id: &[u8]) -> Option<&'static ValueInfo> {
         if self.id.as_bytes() == id {

@@ -136,16 +136,12 @@ pub(crate) fn write_node(
     formal: &'static ValueInfo,
     to: &mut Encoder<'_>,
 ) -> Result<(), EncodeError> {
-    refuse_fragments(to)?;
+    to.stay_whole();
     if let Some((_, at, _)) = to.values().values.get(&Arc::as_ptr(&node).addr()) {
         let at = *at;
         return write_indirection(at, to);
     }
     write_new(node, formal, to)
-}
-
-pub(crate) fn refuse_fragments(to: &Encoder<'_>) -> Result<(), EncodeError> {
-    if to.is_fragmenting() { Err(invalid("values are not sent in fragments of GIOP 1.1")) } else { Ok(()) }
 }
 
 /// Says that what stands at `target` is meant.

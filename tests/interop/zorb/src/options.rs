@@ -23,6 +23,8 @@ pub struct Options {
     pub at: String,
     /// Send messages above so many octets in fragments.
     pub fragment: Option<usize>,
+    /// Leave out what does not go through a bridge.
+    pub bridged: bool,
     /// Print the names of the cases and call nobody.
     pub list: bool,
     /// Print the samples and call nobody.
@@ -51,6 +53,7 @@ impl Options {
                     options.fragment =
                         Some(octets.parse().map_err(|_| format!("{word} {octets}: no number"))?);
                 }
+                "--bridged" => options.bridged = true,
                 "--list" => options.list = true,
                 "--samples" => options.samples = true,
                 _ if word.starts_with("--") => return Err(format!("{word}: no such option")),

@@ -26,7 +26,7 @@ fn serve() -> Result<(), Box<dyn Error>> {
     let orb = options.orb().build();
     let root = orb.root_poa()?;
     root.manager().activate()?;
-    let every = root.activate::<Every>(Arc::new(EveryServant::new(&orb)?))?;
+    let every = root.activate::<Every>(Arc::new(EveryServant::new(&orb, options.orb())?))?;
     let unfinished = format!("{}.new", options.ior_file);
     fs::write(&unfinished, orb.object_to_string(Some(every.as_object())) + "\n")?;
     fs::rename(&unfinished, &options.ior_file)?; // whoever waits for the file finds it whole

@@ -1,11 +1,15 @@
 //! The cases of `../cases.md`, a file for each few of its groups, in its order.
 
+mod anys;
+mod beyond;
 mod bulk;
 mod calls;
+mod dynamic;
 mod echoes;
 mod exceptions;
 mod references;
 mod texts;
+mod values;
 
 use std::fmt::Display;
 use std::thread;
@@ -36,6 +40,24 @@ pub fn run(report: &mut Report<'_>, orb: &Orb, every: &Every) -> Result<(), Syst
     echoes::decimals(report, every);
     echoes::long_doubles(report, every);
     exceptions::guarded(report, every);
+    if report.options().bridged {
+        return Ok(()); // A bridge does not pass by values of valuetypes.
+    }
+    let both = beyond::Both::new(orb, every, report.options())?;
+    values::graphs(report, &both);
+    values::values(report, &both);
+    values::hidden(report, &both);
+    values::spanning(report, &both);
+    values::custom(report, &both);
+    values::abstracts(report, &both);
+    anys::anys(report, &both);
+    anys::types(report, &both);
+    dynamic::contexts(report, &both);
+    dynamic::traced(report, &both);
+    dynamic::dynamic(report, &both);
+    dynamic::scripted(report, &both);
+    dynamic::later(report, &both);
+    both.close();
     Ok(())
 }
 

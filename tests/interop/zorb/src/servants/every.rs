@@ -5,8 +5,11 @@ use std::thread;
 use std::time::Duration;
 
 use zorb::poa::{Poa, PoaPolicies};
-use zorb::{Call, Completion, Interface, Kind as ExceptionKind, Minor, ObjectRef, Orb, SystemException};
+use zorb::{
+    Call, Completion, Interface, Kind as ExceptionKind, Minor, ObjectRef, Orb, OrbBuilder, SystemException,
+};
 
+use super::beyond::Parts;
 use super::echo::echo;
 use super::parts::{
     Decimals as DecimalsPart, Forwarder, Guard, LongDoubles as LongDoublesPart, Shape, as_base, bouncer,
@@ -26,6 +29,7 @@ pub struct EveryServant {
     long_doubles: interop::LongDoubles,
     guarded: Guarded,
     partner: Peer,
+    parts: Parts,
     state: Mutex<State>,
     met: Condvar,
 }
@@ -43,8 +47,9 @@ struct State {
 }
 
 impl EveryServant {
-    /// A servant whose parts are active in the root adapter.
-    pub fn new(orb: &Orb) -> Result<Self, SystemException> {
+    /// A servant whose parts are active in the root adapter; those of them that interceptors are to see, in an ORB of
+    /// `builder`.
+    pub fn new(orb: &Orb, builder: OrbBuilder) -> Result<Self, SystemException> {
         let root = orb.root_poa()?;
         let base = root.activate::<Base>(Arc::new(Shape::new("base")))?;
         let policies = PoaPolicies::new().user_ids().non_retain().servant_manager();
@@ -58,6 +63,7 @@ impl EveryServant {
             long_doubles: root.activate::<interop::LongDoubles>(Arc::new(LongDoublesPart))?,
             guarded: root.activate::<Guarded>(Arc::new(Guard::default()))?,
             partner: bouncer(&root)?,
+            parts: Parts::new(orb, builder)?,
             base,
             forwarding,
             root,
@@ -372,10 +378,11 @@ impl interop::EveryServant for EveryServant {
             "Decimals" => Some(self.decimals.as_object().clone()),
             "LongDoubles" => Some(self.long_doubles.as_object().clone()),
             "Guarded" => Some(self.guarded.as_object().clone()),
-            _ => None,
+            name => self.parts.part(name),
         })
     }
     fn shutdown(&self, call: &Call) -> Result<(), SystemException> {
+        self.parts.traced().shutdown(false, Duration::ZERO);
         call.orb().shutdown(false, Duration::ZERO);
         Ok(())
     }

@@ -11,7 +11,7 @@ pub(crate) struct Cases(Vec<Case>);
 
 struct Case {
     name: String,
-    /// Versions, code sets and peers that it is not run with.
+    /// Versions, code sets and peers that it is not run with; `bridged`: not through a bridge.
     without: Vec<String>,
 }
 
@@ -62,7 +62,8 @@ impl Case {
     }
 
     fn is_run(&self, server: Peer, client: Peer, terms: Terms) -> bool {
-        let now = [terms.giop, terms.text, server.name(), client.name()];
+        let bridged = if terms.bridged { "bridged" } else { "" };
+        let now = [terms.giop, terms.text, server.name(), client.name(), bridged];
         !self.without.iter().any(|word| now.contains(&word.as_str()))
     }
 }

@@ -47,7 +47,7 @@ fn both_ways(workshop: &Workshop) -> Result<Option<String>, String> {
     let orb = builder.build();
     let root = orb.root_poa().map_err(said)?;
     root.manager().activate().map_err(|error| error.to_string())?;
-    let servant = EveryServant::new(&orb).map_err(|error| error.to_string())?;
+    let servant = EveryServant::new(&orb, Orb::builder()).map_err(|error| error.to_string())?;
     let ours = root.activate::<Every>(Arc::new(servant)).map_err(|error| error.to_string())?;
     let reference = orb.string_to_object(&group).map_err(said)?.ok_or("the group is nil")?;
     if orb.join_group(&reference, ours.as_object()).is_err_and(|error| error.kind == Kind::Initialize) {

@@ -19,18 +19,16 @@ pub(crate) struct Pairing {
     client: Peer,
     server: Peer,
     terms: Terms,
-    /// Through a bridge of zorb's: TCP outside, and where the server listens inside.
-    bridged: bool,
 }
 
 impl fmt::Display for Pairing {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        let Terms { giop, text, fragment, at } = self.terms;
+        let Terms { giop, text, fragment, at, bridged } = self.terms;
         write!(f, "{:>7} -> {:7} GIOP {giop} {text:6}", self.client, self.server)?;
         if at != "tcp" {
             write!(f, " over {at}")?;
         }
-        if self.bridged {
+        if bridged {
             write!(f, " bridged")?;
         }
         match fragment {
@@ -50,7 +48,7 @@ pub(crate) fn all() -> Vec<Pairing> {
     let mut pairings = Vec::new();
     let mut add = |client, server, giop, text, fragment| {
         let terms = Terms { giop, text, fragment, ..Terms::USUAL };
-        pairings.push(Pairing { client, server, terms, bridged: false });
+        pairings.push(Pairing { client, server, terms });
     };
     for giop in ["1.0", "1.1", "1.2"] {
         // Text beyond Latin-1 needs a code set, which GIOP 1.0 does not name.
@@ -76,10 +74,12 @@ pub(crate) fn all() -> Vec<Pairing> {
     // Unix sockets are the same for every version; JacORB has none.
     for (client, server) in [(Zorb, Zorb), (Zorb, Omniorb), (Omniorb, Zorb)] {
         let terms = Terms { text: "utf8", at: "unix", ..Terms::USUAL };
-        pairings.push(Pairing { client, server, terms, bridged: false });
+        pairings.push(Pairing { client, server, terms });
     }
     // Every type in every position, by octets that the bridge does not decode, and every reference through the bridge.
-    let mut bridged = |client, server, terms| pairings.push(Pairing { client, server, terms, bridged: true });
+    let mut bridged = |client, server, terms| {
+        pairings.push(Pairing { client, server, terms: Terms { bridged: true, ..terms } });
+    };
     for giop in ["1.0", "1.1", "1.2"] {
         for peer in [Omniorb, Jacorb] {
             bridged(peer, Zorb, Terms { giop, ..Terms::USUAL });
@@ -164,7 +164,7 @@ impl Pairing {
     fn lines(&self, workshop: &Workshop) -> Result<Vec<String>, String> {
         let run = self.to_string().replace(' ', "");
         let (server, reference) = workshop.serve(self.server, self.terms, &run)?;
-        let (called, bridge) = match self.bridged {
+        let (called, bridge) = match self.terms.bridged {
             true => {
                 bridged(workshop, &reference, self.terms.at).map(|(text, bridge)| (text, Some(bridge)))?
             }

@@ -47,10 +47,13 @@ pub(crate) struct Terms {
     pub(crate) fragment: usize,
     /// Where servers, and clients for callbacks, listen: `tcp` or `unix`.
     pub(crate) at: &'static str,
+    /// Through a bridge of zorb's: TCP outside, and where the server listens inside.
+    pub(crate) bridged: bool,
 }
 
 impl Terms {
-    pub(crate) const USUAL: Terms = Terms { giop: "1.2", text: "latin1", fragment: 0, at: "tcp" };
+    pub(crate) const USUAL: Terms =
+        Terms { giop: "1.2", text: "latin1", fragment: 0, at: "tcp", bridged: false };
 
     fn give(&self, peer: Peer, command: &mut Command) {
         command.args(["--giop", self.giop, "--text", self.text]);
@@ -59,6 +62,9 @@ impl Terms {
         }
         if self.at != "tcp" {
             command.args(["--at", self.at]);
+        }
+        if self.bridged {
+            command.arg("--bridged");
         }
     }
 }

@@ -17,8 +17,8 @@ import org.omg.CORBA.StringHolder;
 import org.omg.CORBA.SystemException;
 
 /**
- * {@code Client REF [--giop 1.0|1.1|1.2] [--text latin1|utf8] [--only PREFIX]}: runs every case of ../cases.md against the
- * Every that REF names, one line a case. {@code --list} prints the names, {@code --samples} the samples.
+ * {@code Client REF [--giop 1.0|1.1|1.2] [--text latin1|utf8] [--only PREFIX] [--bridged]}: runs every case of ../cases.md against
+ * the Every that REF names, one line a case; with {@code --bridged} those that go through a bridge. {@code --list} prints the names, {@code --samples} the samples.
  */
 public final class Client {
     private static final int ROUNDS = 22;  // twice the longest scalar table
@@ -59,6 +59,7 @@ public final class Client {
         callbacks();
         constants();
         extras();
+        if (!options.containsKey("bridged")) new BeyondCases(harness(), world, every).run();
         if (list) return 0;
         System.out.println(passed + " passed, " + failed + " failed");
         return failed == 0 ? 0 : 1;
@@ -95,11 +96,21 @@ public final class Client {
             reason = failure.getMessage();
         } catch (InvocationTargetException e) {
             reason = "raised " + describe(e.getCause());
-        } catch (Exception | LinkageError e) {
+        } catch (Exception | LinkageError | StackOverflowError e) {
             reason = "raised " + describe(e);
         }
         failed++;
         System.out.println("FAIL " + name + ": " + reason);
+    }
+
+    private BeyondCases.Harness harness() {
+        return new BeyondCases.Harness() {
+            public void check(String name, BeyondCases.Body body) { Client.this.check(name, body::run); }
+            public void needWide() { Client.this.needWide(); }
+            public RuntimeException failure(String reason) { return new Failure(reason); }
+            public RuntimeException skip(String reason) { return new Skip(reason); }
+            public void same(String what, String got, String wanted) { expect(what, got, wanted); }
+        };
     }
 
     private static String describe(Throwable e) {

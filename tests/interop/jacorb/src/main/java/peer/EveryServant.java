@@ -25,6 +25,7 @@ public final class EveryServant {
     private final Guarded guarded;
     private final Decimals decimals;
     private final Peer peer;
+    private final Beyond beyond;
     private final List<Integer> notes = new ArrayList<>();
     private int present;
     private int meetings;
@@ -45,6 +46,7 @@ public final class EveryServant {
             EveryServant.class.getClassLoader(), new Class<?>[] {DecimalsOperations.class},
             (proxy, method, arguments) -> answer(method, arguments)))));
         peer = PeerHelper.narrow(world.activate(new Servants.PeerServant()));
+        beyond = new Beyond(world);
         Forwarding.start(world, base);
     }
 
@@ -209,7 +211,7 @@ public final class EveryServant {
     public int bounce_with(Peer other, int depth) { return peer.bounce(other, depth); }
 
     public org.omg.CORBA.Object part(String name) {
-        return name.equals("Guarded") ? guarded : name.equals("Decimals") ? decimals : null;
+        return name.equals("Guarded") ? guarded : name.equals("Decimals") ? decimals : beyond.part(name);
     }
     public void shutdown() { new Thread(() -> world.orb.shutdown(true)).start(); }
 }

@@ -14,6 +14,7 @@ final class World {
     final POA root;
 
     World(Map<String, String> options) throws org.omg.CORBA.UserException {
+        Rmi.install();
         Properties settings = new Properties();
         settings.put("org.omg.CORBA.ORBClass", "org.jacorb.orb.ORB");
         settings.put("org.omg.CORBA.ORBSingletonClass", "org.jacorb.orb.ORBSingleton");
@@ -26,6 +27,7 @@ final class World {
         settings.put("jacorb.implname", "zorb-interop");
         settings.put("jacorb.log.default.verbosity", options.getOrDefault("trace", "1"));
         settings.put("org.omg.PortableInterceptor.ORBInitializerClass." + Forwarding.class.getName(), "");
+        settings.put("org.omg.PortableInterceptor.ORBInitializerClass." + Tracing.class.getName(), "");
         if (options.containsKey("group")) {
             settings.put("jacorb.transport.factories", "org.jacorb.orb.iiop.IIOPFactories,org.jacorb.orb.miop.MIOPFactories");
             settings.put("jacorb.transport.client.selector", "org.jacorb.orb.miop.MIOPProfileSelector");
@@ -44,7 +46,7 @@ final class World {
     static Map<String, String> options(String[] words) {
         Map<String, String> found = new HashMap<>();
         for (int i = 0; i < words.length; i++) {
-            if (words[i].equals("--list") || words[i].equals("--samples")) found.put(words[i].substring(2), "yes");
+            if (words[i].equals("--list") || words[i].equals("--samples") || words[i].equals("--bridged")) found.put(words[i].substring(2), "yes");
             else if (words[i].startsWith("--") && i + 1 < words.length) found.put(words[i].substring(2), words[++i]);
             else found.put("", words[i]);
         }
