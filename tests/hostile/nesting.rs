@@ -28,7 +28,7 @@ fn in_arguments() {
         let orb = Orb::builder().listen("tcp:127.0.0.1:0").server_threads(threads).build();
         let poa = orb.root_poa().expect("a new ORB");
         poa.manager().activate().expect("a new adapter");
-        let servant = EveryServant::new(&orb).expect("a new ORB");
+        let servant = EveryServant::new(&orb, Orb::builder()).expect("a new ORB");
         let every = poa.activate::<Every>(Arc::new(servant)).expect("a new object");
         let profile = IiopProfile::decode(&every.as_object().ior().profiles[0]).expect("IIOP");
         let mut stream = std::net::TcpStream::connect((&*profile.host, profile.port)).expect("it listens");

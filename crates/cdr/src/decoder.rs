@@ -707,8 +707,8 @@ impl<'a> Decoder<'a> {
     /// [`DecodeErrorKind::KeptMemory`].
     #[inline]
     pub(crate) fn unless_elements_are_refused(&self) -> Result<(), DecodeError> {
-        match self.rare.as_ref().and_then(|rare| rare.refused) {
-            Some(refused) => Err(refused),
+        match self.rare.as_ref().and_then(|rare| rare.refused.as_ref()) {
+            Some(refused) => Err(refused.clone()),
             None => Ok(()),
         }
     }

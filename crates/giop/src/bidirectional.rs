@@ -31,7 +31,7 @@ pub struct ListenPoint {
 }
 
 /// Why a context is not believed to hold listen points.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+#[derive(Clone, Debug, PartialEq, Eq)]
 #[non_exhaustive]
 pub enum ListenPointsError {
     /// The data are no list of listen points.

@@ -36,8 +36,8 @@ use super::order::Order;
 use super::request::ServerRequest;
 use super::writing::{Sent, Writing};
 use crate::transport::{Armed, Channel, Endpoint, Wanted};
-use bulk::Arrival;
 use both_ways::{Both, Heard};
+use bulk::Arrival;
 pub(super) use closing::begin_round;
 
 const OPEN: u8 = 0;

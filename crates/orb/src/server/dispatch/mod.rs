@@ -39,7 +39,7 @@ use crate::exception::{Minor, SystemException};
 use crate::orb::{Core, Orb};
 use crate::poa::{Adapters, Located};
 use crate::rt::Arriving;
-use crate::transport::{Acceptor, Armed};
+use crate::transport::Acceptor;
 use queue::{Queue, Task};
 
 /// Connections beyond which silent ones keep no receive buffer. 512: their buffers take 8 MiB, and no more than so many

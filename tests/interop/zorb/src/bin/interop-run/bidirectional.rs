@@ -68,7 +68,7 @@ fn serves(workshop: &Workshop, peer: Peer, text: &str) -> Result<(), Errors> {
         .build();
     let root = orb.root_poa()?;
     root.manager().activate()?;
-    let every = root.activate::<Every>(Arc::new(EveryServant::new(&orb)?))?;
+    let every = root.activate::<Every>(Arc::new(EveryServant::new(&orb, Orb::builder())?))?;
     let mut command = Command::new(workshop.program(peer, PROGRAM));
     command.arg("client").arg(every.to_string()).args(["--text", text]);
     let output = workshop.scratch.join(format!("bidirectional-{peer}-{text}.client"));
