@@ -61,10 +61,11 @@ impl Described for Node {
 fn cycles() -> Vec<Link> {
     let ring = |number: u32| {
         Value::new_cyclic(|first| {
-            let further = if number % 2 == 0 { 0 } else { 2 };
-            let next = (0..further).fold(Some(first.clone()), |next, step| {
-                Some(Value::new(Node { number: number + 10_000 + step, next }))
-            });
+            let further = if number.is_multiple_of(2) { 0 } else { 2 };
+            let mut next = Some(first.clone());
+            for step in 0..further {
+                next = Some(Value::new(Node { number: number + 10_000 + step, next }));
+            }
             Node { number, next }
         })
     };

@@ -76,6 +76,9 @@ fn own(
         (1, None) => quote!(#rt::receive_into(#object, #operation, #direct, #lent, #into)),
         _ => {
             let bound = bound.map_or_else(|| quote!(#rt::wire::UNBOUNDED), |bound| quote!(#bound));
+            // One before it and one behind it are in order as they are.
+            let is_in_order = (before.len(), after.len()) == (1, 1);
+            let in_order = (!is_in_order).then(|| quote!(.map(|(#first, #sequence, #last)| #all)));
             quote! {
                 #rt::invoke_into(
                     #object,
@@ -85,7 +88,7 @@ fn own(
                     #into,
                     &#rt::parts(#read_before, #read_after, #bound),
                     |#all: #output| (#first, #sequence, #last),
-                ).map(|(#first, #sequence, #last)| #all)
+                )#in_order
             }
         }
     };

@@ -82,7 +82,10 @@ pub fn graph(k: u32) -> Link {
         }
         3 => Some(Value::new_cyclic(|own| state(3, Some(own.clone()), None))),
         4 => Some(Value::new_cyclic(|first| {
-            let rest = (41..45).rev().fold(Some(first.clone()), |next, number| node(number, next, None));
+            let mut rest = Some(first.clone());
+            for number in (41..45).rev() {
+                rest = node(number, rest, None);
+            }
             state(40, rest, None)
         })),
         5 => tree(1),

@@ -339,7 +339,8 @@ fn what_breaks_the_protocol_midway_is_an_error_and_ends_it() {
     let octets = vec![7u8; COUNT];
     let pieces = request(Version::V1_2, 1, &octets, Some(8192));
     // A fragment of nothing, of another byte order, without its id, a second beginning, and no GIOP at all.
-    let broken: [&dyn Fn(&mut Vec<u8>); 5] = [
+    type Spoil<'a> = &'a dyn Fn(&mut Vec<u8>);
+    let broken: [Spoil<'_>; 5] = [
         &|next| next[12] ^= 1,
         &|next| next[6] ^= 1,
         &|next| next[8..12].copy_from_slice(&2u32.to_ne_bytes()),
