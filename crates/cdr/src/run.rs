@@ -103,7 +103,7 @@ fn put_in_order<T: Element>(elements: &mut [T], order: ByteOrder) {
     }
 }
 
-/// A sequence that begins to come: see the [module](self).
+/// A sequence that begins to come: see the module.
 #[derive(Clone)]
 pub struct Run {
     element: ElementType,

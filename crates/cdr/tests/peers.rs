@@ -138,7 +138,7 @@ fn a_type_is_a_value() {
 /// is that of `union Choice switch (boolean) { case TRUE: Node link; case FALSE: Leaf thing; };`.
 #[test]
 fn a_union_may_have_no_room_for_a_default() {
-    let hex = include_str!("omniorb_anys.txt").lines().find_map(|line| line.strip_prefix("no-default "));
+    let hex = include_str!("omniorb_types.txt").lines().find_map(|line| line.strip_prefix("no-default "));
     let octets: Vec<u8> = (0..hex.expect("it was captured").len())
         .step_by(2)
         .map(|at| u8::from_str_radix(&hex.unwrap_or_default()[at..at + 2], 16).expect("hexadecimal"))

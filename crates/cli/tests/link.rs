@@ -87,7 +87,7 @@ fn a_round_trip_takes_twice_the_delay_and_data_arrive_whole() {
         let output = zorb(&peers, &[&run[..], &["--link", link]].concat());
         let said = text(&output.stderr);
         assert!(output.status.success(), "{said}");
-        assert_eq!(rows(&output).len(), 8, "{said}");
+        assert_eq!(rows(&output).len(), 10, "{said}");
     }
 }
 
