@@ -153,9 +153,10 @@ fn rust(idl: &str) -> String {
 
 #[test]
 fn a_line_of_idl_becomes_so_many_of_rust() {
-    // A fifth of a line of each, at most, is the line in which every type describes itself; four tenths of a dense one are where bulk goes.
+    // A fifth of a line of each, at most, is the line in which every type describes itself; four tenths of a dense one are where bulk goes; items
+    // laid out one by one have some more breaks.
     for (what, area, most) in
-        [("as written", as_written as fn(&mut String, usize), 13.75), ("densest", densest, 36.4)]
+        [("as written", as_written as fn(&mut String, usize), 14.1), ("densest", densest, 38.0)]
     {
         let idl = idl(1_000, area);
         let lines = rust(&idl).lines().count() as f64 / idl.lines().count() as f64;
