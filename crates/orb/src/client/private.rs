@@ -3,7 +3,7 @@
 
 mod into;
 
-pub(crate) use into::{Lands, ResultLanding};
+pub(crate) use into::ResultLanding;
 
 use std::io;
 use std::sync::Arc;
@@ -96,17 +96,6 @@ impl Private {
         outgoing: &mut Outgoing<'_, '_>,
         read: impl FnOnce(&Reply, Format) -> T,
     ) -> Result<T, Box<Failure>> {
-        self.call_by(course, outgoing, |connection, form, course| connection.await_reply(form, course, read))
-    }
-
-    /// The same, where `await_reply` waits.
-    #[inline(always)]
-    fn call_by<T>(
-        &mut self,
-        course: &Course<'_>,
-        outgoing: &mut Outgoing<'_, '_>,
-        await_reply: impl FnOnce(&mut Self, &Form<'_>, &Course<'_>) -> Result<T, Box<Failure>>,
-    ) -> Result<T, Box<Failure>> {
         self.last_used = course.started;
         let form = self.terms.next(course.candidate);
         let channel = &*self.channel;
@@ -121,7 +110,7 @@ impl Private {
             Err(error) => return Err(unwritable(error)),
         }
         self.terms.sent(&form);
-        await_reply(self, &form, course).map_err(|failure| self.say_why(failure, *course))
+        self.await_reply(&form, course, read).map_err(|failure| self.say_why(failure, *course))
     }
 
     #[inline(always)]

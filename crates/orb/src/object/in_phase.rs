@@ -10,9 +10,9 @@ use zorb_cdr::{DecodeError, Decoder, ElementType, EncodeError, Encoder, Format, 
 use zorb_giop::{Begun, Inbound, Message, Reply, ReplyStatus};
 
 use super::ObjectRef;
-use super::into::travel_into;
 use super::invoke::{no_reply, result};
 use super::journey::Journey;
+use super::landed::travel_into;
 use crate::client::private::ResultLanding;
 use crate::landing::{BULK, Landing, Place, count_of};
 use crate::orb::Orb;
@@ -95,6 +95,6 @@ pub fn call_in_phase<'a, R, E: OperationError>(
     let structs = Structs { orb, what, format: Format::default(), earned: 0, announced: 0, place: None };
     let structs = RefCell::new(structs);
     let landing: &RefCell<dyn ResultLanding + '_> = &structs;
-    travel_into(target, operation, &mut |to| encode(to), &mut read, landing)?;
+    travel_into(target, operation, &mut |to| encode(to), &mut read, None, landing)?;
     outcome.unwrap_or_else(|| Err(no_reply(operation).into()))
 }

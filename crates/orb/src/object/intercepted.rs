@@ -1,13 +1,16 @@
 //! Calls that client interceptors see: a request for each forward, and what interceptors make of its end.
 
+use std::cell::RefCell;
+
 use zorb_cdr::Format;
 use zorb_giop::{Reply, ReplyStatus, ResponseFlags, ServiceContexts};
 
 use super::ObjectRef;
-use super::invoke::{ReadReply, Seen, travel_by};
+use super::invoke::{ReadReply, Seen, travel};
 use super::journey::Journey;
+use super::landed::travel_into;
 use crate::client::message::WriteArguments;
-use crate::client::private::Lands;
+use crate::client::private::ResultLanding;
 use crate::exception::SystemException;
 use crate::interceptors::{Intervention, Outcome, Passage};
 use crate::policy::Policies;
@@ -37,13 +40,13 @@ impl Ended {
 /// As [`travel`](super::invoke::travel), past interceptors.
 #[cold]
 #[inline(never)]
-pub(super) fn travel_seen<'a, 'l, L: Lands<'l>>(
+pub(super) fn travel_seen<'a>(
     target: &ObjectRef,
     operation: &'static Operation,
     response: ResponseFlags,
     arguments: &mut WriteArguments<'_, 'a>,
     read: &mut ReadReply<'_>,
-    landing: L,
+    landing: Option<&RefCell<dyn ResultLanding + '_>>,
 ) -> Result<(), SystemException> {
     let Some(mut passage) = Passage::of(target, || operation.name.into(), response, ServiceContexts::new)
     else {
@@ -75,14 +78,14 @@ pub(super) fn travel_seen<'a, 'l, L: Lands<'l>>(
 }
 
 /// One request, in as many attempts as it takes to have it answered.
-fn request<'a, 'l, L: Lands<'l>>(
+fn request<'a>(
     passage: &mut Passage,
     target: &ObjectRef,
     journey: &mut Journey,
     response: ResponseFlags,
     arguments: &mut WriteArguments<'_, 'a>,
     read: &mut ReadReply<'_>,
-    landing: L,
+    landing: Option<&RefCell<dyn ResultLanding + '_>>,
 ) -> Ended {
     if let Err(intervention) = passage.begin(target, journey.forwarded_to().cloned()) {
         return Ended::by(Some(intervention), Ended::Again);
@@ -99,7 +102,10 @@ fn request<'a, 'l, L: Lands<'l>>(
         by_reply = Some(intervention);
     };
     let seen = Some(Seen { journey: &mut *journey, contexts });
-    let ended = travel_by(target, operation, response, arguments, &mut see, seen, landing);
+    let ended = match landing {
+        None => travel(target, operation, response, arguments, &mut see, seen),
+        Some(landing) => travel_into(target, operation, arguments, &mut see, seen, landing),
+    };
     match (by_reply, ended) {
         (Some(intervention), _) => Ended::by(intervention, Ended::Over(Ok(()))),
         (None, Err(exception)) => end_in(passage, journey, exception),

@@ -14,12 +14,13 @@ use std::cell::RefCell;
 use zorb_cdr::{
     DecodeError, DecodeErrorKind, Decoder, Element, ElementType, EncodeError, Encoder, Format, Piece, Run,
 };
-use zorb_giop::{Begun, Inbound, Message, Reply, ReplyStatus, ResponseFlags};
+use zorb_giop::{Begun, Inbound, Message, Reply, ReplyStatus};
 
 use super::ObjectRef;
-use super::invoke::{no_reply, result, travel_by};
+use super::invoke::{no_reply, result};
 use super::journey::Journey;
-use crate::client::private::{Lands, ResultLanding};
+use super::landed::travel_into;
+use crate::client::private::ResultLanding;
 use crate::exception::{Completion, SystemException};
 use crate::landing::{BULK, Landing, count_of};
 use crate::orb::Orb;
@@ -131,23 +132,13 @@ pub fn call_into<'a, T: Element, B, A, E: OperationError>(
         }));
     };
     let landing: &RefCell<dyn ResultLanding + '_> = &caller;
-    travel_into(target, operation, &mut |to| encode(to), &mut read, landing)?;
+    travel_into(target, operation, &mut |to| encode(to), &mut read, None, landing)?;
     match outcome {
         Some(Ok(Ok(outcome))) => Ok(outcome),
         Some(Ok(Err(TooMany(count)))) => Err(too_many(operation, count, room).into()),
         Some(Err(error)) => Err(error),
         None => Err(no_reply(operation).into()),
     }
-}
-
-pub(super) fn travel_into<'a, 'l>(
-    target: &ObjectRef,
-    operation: &'static Operation,
-    arguments: &mut crate::client::message::WriteArguments<'_, 'a>,
-    read: &mut super::invoke::ReadReply<'_>,
-    landing: impl Lands<'l>,
-) -> Result<(), SystemException> {
-    travel_by(target, operation, ResponseFlags::WITH_TARGET, arguments, read, None, landing)
 }
 
 /// The operation has been executed; what it gave has no room.

@@ -12,7 +12,6 @@ use super::intercepted::travel_seen;
 use super::journey::{Journey, Next, is_for_the_caller};
 use crate::client::failure::{Failure, Step};
 use crate::client::message::{Outgoing, WriteArguments};
-use crate::client::private::Lands;
 use crate::client::shared::Posted;
 use crate::client::slot::Outcome;
 use crate::client::unsettled;
@@ -101,26 +100,12 @@ pub(crate) fn travel<'a>(
     read: &mut ReadReply<'_>,
     seen: Option<Seen<'_>>,
 ) -> Result<(), SystemException> {
-    travel_by(target, operation, response, arguments, read, seen, ())
-}
-
-/// The same, where the bulk of the result may have a place to go to.
-#[inline(always)]
-pub(super) fn travel_by<'a, 'l, L: Lands<'l>>(
-    target: &ObjectRef,
-    operation: &'static Operation,
-    response: ResponseFlags,
-    arguments: &mut WriteArguments<'_, 'a>,
-    read: &mut ReadReply<'_>,
-    seen: Option<Seen<'_>>,
-    landing: L,
-) -> Result<(), SystemException> {
     passed(Point::Begin);
     let mut own;
     let (journey, contexts) = match seen {
         Some(seen) => (seen.journey, seen.contexts),
         None if target.orb().interceptors().is_some() && is_seen(target) => {
-            return travel_seen(target, operation, response, arguments, read, landing);
+            return travel_seen(target, operation, response, arguments, read, None);
         }
         None => {
             own = Journey::new(target, operation, response)?;
@@ -128,9 +113,9 @@ pub(super) fn travel_by<'a, 'l, L: Lands<'l>>(
         }
     };
     let mut outgoing = Outgoing { operation, response, arguments, contexts };
-    let mut may_join = landing.landing().is_none_or(|landing| landing.borrow().may_join());
+    let mut may_join = true;
     loop {
-        match attempt(target, journey, &mut outgoing, read, &mut may_join, landing) {
+        match attempt(target, journey, &mut outgoing, read, &mut may_join) {
             Ok(Next::Done(ended)) => return ended,
             Ok(Next::Again) => {}
             Err(failure) => journey.failed(target, *failure)?,
@@ -143,19 +128,18 @@ pub(super) fn travel_by<'a, 'l, L: Lands<'l>>(
 
 /// Whether interceptors see calls of it.
 #[cold]
-fn is_seen(target: &ObjectRef) -> bool {
+pub(super) fn is_seen(target: &ObjectRef) -> bool {
     target.orb().interceptors().is_some_and(|interceptors| !interceptors.client.is_empty())
 }
 
 /// Sends once, and waits for what comes back. A failure leaves the journey to decide whether to try again.
 #[inline(always)]
-fn attempt<'a, 'l, L: Lands<'l>>(
+fn attempt<'a>(
     target: &ObjectRef,
     journey: &mut Journey,
     outgoing: &mut Outgoing<'_, 'a>,
     read: &mut ReadReply<'_>,
     may_join: &mut bool,
-    landing: L,
 ) -> Result<Next<Result<(), SystemException>>, Box<Failure>> {
     let course = journey.course();
     let pool = &course.candidate.pool;
@@ -173,7 +157,7 @@ fn attempt<'a, 'l, L: Lands<'l>>(
     if connection.is_new() {
         target.orb().client().opened();
     }
-    let mut read_there = |reply: &Reply, format| {
+    let answered = connection.call(&course, outgoing, |reply, format| {
         if !is_for_the_caller(reply.status) {
             return Some(Box::new((reply.clone(), format)));
         }
@@ -182,14 +166,7 @@ fn attempt<'a, 'l, L: Lands<'l>>(
         read(journey, reply, format);
         passed(Point::Decoded);
         None
-    };
-    let answered = match landing.landing() {
-        None => connection.call(&course, outgoing, &mut read_there),
-        Some(landing) => {
-            let answered = connection.call_into(&course, outgoing, landing);
-            answered.map(|(reply, format)| read_there(&reply, format))
-        }
-    };
+    });
     match answered {
         Ok(None) => {
             pool.give_back(connection);
@@ -218,7 +195,7 @@ fn attempt<'a, 'l, L: Lands<'l>>(
 /// The same where it cannot have a connection to itself, or should not, since many call at a time. If it cannot travel with others either it is to be tried
 /// alone.
 #[inline(never)]
-fn attempt_with_others<'a>(
+pub(super) fn attempt_with_others<'a>(
     target: &ObjectRef,
     journey: &mut Journey,
     outgoing: &mut Outgoing<'_, 'a>,
@@ -245,7 +222,7 @@ fn attempt_with_others<'a>(
 
 /// The same on the endpoint's shared connection.
 #[inline(never)]
-fn attempt_on_shared<'a>(
+pub(super) fn attempt_on_shared<'a>(
     target: &ObjectRef,
     journey: &mut Journey,
     outgoing: &mut Outgoing<'_, 'a>,
@@ -296,7 +273,7 @@ fn attempt_on_shared<'a>(
 
 /// Any reply: its reader gets what is for the caller, the journey the rest.
 #[inline(never)]
-fn arrived(
+pub(super) fn arrived(
     target: &ObjectRef,
     journey: &mut Journey,
     reply: &Reply,

@@ -13,6 +13,7 @@ mod intercepted;
 pub mod into;
 pub mod invoke;
 pub(crate) mod journey;
+mod landed;
 pub mod local;
 pub(crate) mod route;
 pub mod undecoded;

@@ -6,9 +6,9 @@ use std::time::Instant;
 use zorb_cdr::{Format, Piece, Run};
 use zorb_giop::{Inbound, Message, Reply};
 
-use super::{Private, lost, no_answer, overdue};
+use super::{Private, lost, no_answer, overdue, unwritable};
 use crate::client::failure::Failure;
-use crate::client::message::{Course, Form, Outgoing};
+use crate::client::message::{Course, Form, Outgoing, send};
 use crate::landing::{BULK, Coming, HEADS_WORTH, Landing, look, receive_run};
 use crate::probes::{Point, passed};
 use crate::transport::lent::receive_lent;
@@ -17,7 +17,7 @@ use crate::upcall;
 
 /// Where the bulk of a reply goes.
 pub(crate) trait ResultLanding: Landing {
-    /// A request has left, whose reply has this form, to a server that has earned that it may make us hold so much.
+    /// A request leaves, whose reply has this form, to a server that has earned that it may make us hold so much.
     fn await_reply(&mut self, format: Format, earned: usize);
 
     /// So many octets of the run have come, and no more will. What is to be a part of the reply's body; `None`: it has a gap there.
@@ -34,25 +34,6 @@ pub(crate) trait ResultLanding: Landing {
     }
 }
 
-/// Whether a call has such a place: decided when the program is compiled, so that others pay nothing for it.
-pub(crate) trait Lands<'l>: Copy {
-    /// The place.
-    fn landing(&self) -> Option<&RefCell<dyn ResultLanding + 'l>>;
-}
-
-impl<'l> Lands<'l> for () {
-    #[inline(always)]
-    fn landing(&self) -> Option<&RefCell<dyn ResultLanding + 'l>> {
-        None
-    }
-}
-
-impl<'l> Lands<'l> for &RefCell<dyn ResultLanding + 'l> {
-    fn landing(&self) -> Option<&RefCell<dyn ResultLanding + 'l>> {
-        Some(self)
-    }
-}
-
 impl Private {
     /// As [`call`](Self::call); the bulk of the reply goes where `landing` says.
     pub(crate) fn call_into(
@@ -61,12 +42,23 @@ impl Private {
         outgoing: &mut Outgoing<'_, '_>,
         landing: &RefCell<dyn ResultLanding + '_>,
     ) -> Result<(Reply, Format), Box<Failure>> {
-        self.call_by(course, outgoing, |connection, form, course| {
-            connection.inbound.offer_bulk(true);
-            let answered = connection.await_into(form, course, &mut *landing.borrow_mut());
-            connection.inbound.offer_bulk(false);
-            answered
-        })
+        self.last_used = course.started;
+        let form = self.terms.next(course.candidate);
+        let channel = &*self.channel;
+        let mut landing = landing.borrow_mut();
+        let sent = self.buffer.compose(&form, course, outgoing, |message| {
+            landing.await_reply(form.format, self.earned);
+            send(channel, message, course)
+        });
+        match sent {
+            Ok(sent) => sent?,
+            Err(error) => return Err(unwritable(error)),
+        }
+        self.terms.sent(&form);
+        self.inbound.offer_bulk(true);
+        let answered = self.await_into(&form, course, &mut *landing);
+        self.inbound.offer_bulk(false);
+        answered.map_err(|failure| self.say_why(failure, *course))
     }
 
     fn await_into(
@@ -75,7 +67,6 @@ impl Private {
         course: &Course<'_>,
         landing: &mut dyn ResultLanding,
     ) -> Result<(Reply, Format), Box<Failure>> {
-        landing.await_reply(form.format, self.earned);
         // A head's worth is asked for first, and little until the bulk has been found.
         let expects_bulk = landing.memory().len() >= BULK || self.earned >= BULK;
         let mut reads_little = expects_bulk;
