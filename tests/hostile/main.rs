@@ -5,7 +5,6 @@
 
 mod client_input;
 mod crowds;
-mod cycles;
 mod heard;
 mod in_memory;
 mod killed;

@@ -15,9 +15,8 @@ mod generated {
 }
 pub use generated::testing;
 
-/// What `exchange.idl` declares, and its text.
 #[allow(missing_docs)]
-pub mod exchanged {
+mod exchanged {
     zorb::include_idl!("exchange");
 }
 pub use exchanged::exchange;

@@ -32,7 +32,6 @@
 #![forbid(unsafe_code)]
 
 mod bits;
-mod carried;
 mod check;
 mod choices;
 mod config;

@@ -407,11 +407,8 @@ impl Reader {
                     read_label(switch, from)?
                 };
             }
-            let name: alloc::sync::Arc<str> = String::from_utf8_lossy(&from.read_raw_string()?).into();
-            let ty = match kind {
-                TCKind::Enum => Edge::NULL,
-                _ => self.valued(base, from).map_err(|error| error.in_named(&name))?,
-            };
+            let name = String::from_utf8_lossy(&from.read_raw_string()?).into();
+            let ty = if kind == TCKind::Enum { Edge::NULL } else { self.valued(base, from)? };
             if matches!(kind, TCKind::Value | TCKind::Event) {
                 number = from.read_i16()?.into();
             }

@@ -255,7 +255,8 @@ impl Pool {
 
     /// The call has ended well: the connection waits for the next one.
     #[inline(always)]
-    pub(crate) fn give_back(&self, connection: Box<Private>) {
+    pub(crate) fn give_back(&self, mut connection: Box<Private>) {
+        connection.drop_answer();
         self.idle().push(connection);
     }
 
