@@ -2,6 +2,6 @@
 
 fn main() {
     zorb_build::compile("idl/probe.idl");
-    zorb_build::compile("idl/exchange.idl");
+    zorb_build::Config::new().carry_idl().compile(&["idl/exchange.idl"]);
     zorb_build::Config::new().ami().deferred("kitchen::Counter").compile(&["idl/kitchen.idl"]);
 }

@@ -283,6 +283,27 @@ fn graph_anys() {
 }
 
 #[test]
+fn written() {
+    drive(&zorb_dynamic::fuzz::written_seeds(), CASES, zorb_dynamic::fuzz::written);
+}
+
+#[test]
+fn shown() {
+    // A long double of the largest exponents has thousands of digits.
+    drive(&zorb_dynamic::fuzz::shown_seeds(), CASES / 10, zorb_dynamic::fuzz::shown);
+}
+
+#[test]
+fn answers() {
+    drive_sparsely(&zorb_dynamic::fuzz::answer_seeds(), 500, CASES / 4, zorb_dynamic::fuzz::answers);
+}
+
+#[test]
+fn object_ids() {
+    drive(&zorb_dynamic::fuzz::object_id_seeds(), CASES, zorb_dynamic::fuzz::object_ids);
+}
+
+#[test]
 fn idl() {
     // A case costs a hundred times what those above do: it compiles the text, and includes it in itself.
     drive_sparsely(&idl_seeds(), 16, 500, zorb_idl::fuzz::idl);
@@ -303,6 +324,10 @@ fn corpus() {
         ("dynamic", dynamic_seeds()),
         ("graphs", zorb::cdr::fuzz::graph_seeds()),
         ("graph_anys", zorb::cdr::fuzz::graph_any_seeds()),
+        ("written", zorb_dynamic::fuzz::written_seeds()),
+        ("shown", zorb_dynamic::fuzz::shown_seeds()),
+        ("answers", zorb_dynamic::fuzz::answer_seeds()),
+        ("object_ids", zorb_dynamic::fuzz::object_id_seeds()),
         ("idl", idl_seeds()),
     ] {
         let directory = root().join("fuzz/corpus").join(target);

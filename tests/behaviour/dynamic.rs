@@ -10,6 +10,8 @@ use zorb::poa::PoaPolicies;
 use zorb::policy::{Policies, SyncScope};
 use zorb::rt::Described;
 use zorb::{Any, Call, Completion, DynAny, Interface, Kind, Minor, ObjectRef, SystemException, TypeCode};
+use zorb_tests::exchange::{Listener, ListenerServant, Session};
+use zorb_tests::exchanged;
 use zorb_tests::servant::{PATIENCE, Servant};
 use zorb_tests::testing::{Probe, Refused, Special, probe as errors};
 
@@ -426,3 +428,33 @@ over!(
     oneways_arrive_in_order,
     stubs_call_a_servant_without_a_skeleton,
 );
+
+/// Says nothing of interest: what it is asked for is its interface.
+struct Deaf;
+
+impl ListenerServant for Deaf {
+    fn told(&self, _: &Call, _: &str, by: Option<Session>) -> Result<Option<Session>, SystemException> {
+        Ok(by)
+    }
+}
+
+/// A server without any IDL beside it describes its objects to who knows nothing of them, by what was compiled into it.
+#[test]
+fn a_server_describes_its_objects_by_the_idl_that_it_carries() {
+    let server = zorb::Orb::builder().listen("tcp:127.0.0.1:0").build();
+    let repository = zorb_dynamic::Repository::of_carried(&[&exchanged::CARRIED_IDL]).unwrap();
+    zorb_dynamic::ifr::serve(&server, Arc::new(repository)).unwrap();
+    let poa = server.root_poa().unwrap();
+    let listener = poa.activate::<Listener>(Arc::new(Deaf)).unwrap();
+    poa.manager().activate().unwrap();
+
+    let client = zorb::Orb::builder().build();
+    let object = client.string_to_object(&listener.as_object().to_string()).unwrap().unwrap();
+    let definition = object.get_interface().unwrap().expect("its server knows it");
+    let interface = zorb_dynamic::ifr::interface(&definition).unwrap().unwrap();
+    assert_eq!((&*interface.id, interface.operations().len()), ("IDL:exchange/Listener:1.0", 1));
+    let told = interface.operation("told").unwrap();
+    let nobody = ObjectRef::to_any_of(None, told.parameters[1].ty.clone()).unwrap();
+    let results = request(&listener, told).invoke(&[text("x"), nobody.clone()]);
+    assert_eq!(results.unwrap().result, nobody);
+}

@@ -1,12 +1,14 @@
 //! Portable interceptors: which points run, in which order, what they see, and what becomes of what they raise.
 
 use std::sync::{Arc, Mutex};
+use std::time::Duration;
 
 use zorb::dynamic::{Request, Signature};
 use zorb::giop::{ComponentTag, ContextId, ProfileTag};
 use zorb::interceptors::{
-    ClientRequestInfo, ClientRequestInterceptor, Codec, CodecError, Intervention, IorInfo, IorInterceptor,
-    ObservedException, OrbInitializer, ReplyStatus, ServerRequestInfo, ServerRequestInterceptor, SlotId,
+    AdapterState, ClientRequestInfo, ClientRequestInterceptor, Codec, CodecError, Intervention, IorInfo,
+    IorInterceptor, ObservedException, OrbInitializer, ReplyStatus, ServerRequestInfo,
+    ServerRequestInterceptor, SlotId,
 };
 use zorb::poa::{Lifespan, ManagerState, PoaManager, PoaPolicies};
 use zorb::policy::{Policies, SyncScope};
@@ -110,6 +112,10 @@ impl ClientRequestInterceptor for Spy {
     fn send_request(&self, info: &mut ClientRequestInfo) -> Result<(), Intervention> {
         assert_eq!(info.reply_status(), None);
         self.point("send_request", "")
+    }
+    fn send_poll(&self, info: &ClientRequestInfo) -> Result<(), SystemException> {
+        assert_eq!(info.reply_status(), None);
+        self.point("send_poll", "").map_err(only_raise)
     }
     fn receive_reply(&self, info: &ClientRequestInfo) -> Result<(), SystemException> {
         assert_eq!(info.reply_status(), Some(ReplyStatus::Successful));
@@ -794,6 +800,7 @@ fn client_interceptors_see_ids_targets_and_forwards() {
 #[derive(Default)]
 struct Brander {
     states: Mutex<Vec<ManagerState>>,
+    destroyed: Mutex<Vec<String>>,
     refuse: Option<&'static str>,
 }
 
@@ -818,6 +825,10 @@ impl IorInterceptor for Brander {
     }
     fn adapter_manager_state_changed(&self, _: &PoaManager, state: ManagerState) {
         self.states.lock().unwrap().push(state);
+    }
+    fn adapter_state_changed(&self, adapter_name: &[String], state: AdapterState) {
+        assert_eq!(state, AdapterState::NonExistent);
+        self.destroyed.lock().unwrap().push(adapter_name.join("/"));
     }
 }
 
@@ -852,6 +863,38 @@ fn adapters_references_have_the_components_that_interceptors_add() {
         probe(&client, reference).nothing().unwrap();
     }
     assert_eq!(*reader.0.lock().unwrap(), ["RootPOA nothing", "RootPOA/child persistent"]);
+    child.create_child("inner", PoaPolicies::new()).unwrap();
+    assert!(brander.destroyed.lock().unwrap().is_empty());
+    child.destroy(true, None).unwrap();
+    assert_eq!(*brander.destroyed.lock().unwrap(), ["RootPOA/child/inner", "RootPOA/child"]);
+}
+
+#[test]
+fn interceptors_see_that_a_poller_asks() {
+    let tape = Tape::default();
+    let (first, second) = (Spy::new("a", &tape), Spy::new("b", &tape));
+    let (_server, ior) = serve(Place::TCP.server(), Arc::new(Servant::new(2)));
+    let client =
+        Place::TCP.client().client_interceptor(first.clone()).client_interceptor(second.clone()).build();
+    let probe = probe(&client, &ior);
+
+    let mut poller = probe.wait_async(200).poller();
+    assert!(!poller.is_ready(Duration::ZERO));
+    assert_eq!(tape.take(), ["a.send_request", "b.send_request", "a.send_poll", "b.send_poll"]);
+    poller.get(PATIENCE).unwrap();
+    let [.., last, end] = &tape.take()[..] else { panic!("two see each point") };
+    assert!(last.starts_with("b.receive_reply") && end.starts_with("a.receive_reply"), "{last} {end}");
+    assert!(!poller.is_ready(Duration::ZERO) && tape.take().is_empty(), "nobody asks for what was taken");
+
+    // Who raises ends the request; the others see it.
+    first.raises_at("send_poll");
+    let mut poller = probe.wait_async(10_000).poller();
+    let raised = poller.get(PATIENCE).unwrap_err();
+    assert_eq!((raised.kind, raised.minor), (Kind::NoPermission, Minor(77)));
+    let taken = tape.take();
+    assert_eq!(taken[..3], ["a.send_request", "b.send_request", "a.send_poll"]);
+    assert!(taken[3].starts_with("b.receive_exception") && taken[4].starts_with("a.receive_exception"));
+    assert_eq!(taken.len(), 5);
 }
 
 #[test]

@@ -5,6 +5,7 @@
 
 mod client_input;
 mod crowds;
+mod cycles;
 mod heard;
 mod in_memory;
 mod killed;

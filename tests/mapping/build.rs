@@ -10,6 +10,7 @@ fn main() {
     zorb_build::compile("idl/anys.idl");
     zorb_build::compile("idl/values.idl");
     zorb_build::compile("idl/abstracts.idl");
+    zorb_build::compile("idl/paths.idl");
     zorb_build::Config::new()
         .ami()
         .deferred("later::Kitchen")
@@ -18,5 +19,6 @@ fn main() {
     zorb_build::Config::new()
         .define("LENGTH_TYPE", "unsigned long")
         .output("split")
+        .carry_idl()
         .compile(&["idl/split_b.idl", "idl/split_a.idl"]);
 }

@@ -15,8 +15,9 @@ mod generated {
 }
 pub use generated::testing;
 
+/// What `exchange.idl` declares, and its text.
 #[allow(missing_docs)]
-mod exchanged {
+pub mod exchanged {
     zorb::include_idl!("exchange");
 }
 pub use exchanged::exchange;

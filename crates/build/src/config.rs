@@ -10,6 +10,7 @@ use proc_macro2::TokenStream;
 use zorb_idl::model::Model;
 use zorb_idl::{Diagnostics, Loader, Options};
 
+use crate::carried::Recording;
 use crate::choices::Choices;
 use crate::disk::Disk;
 use crate::generate::generate;
@@ -32,6 +33,7 @@ pub struct Config {
     runtime: String,
     externals: BTreeMap<String, String>,
     choices: Choices,
+    carries_idl: bool,
     output: Option<String>,
 }
 
@@ -92,6 +94,7 @@ impl Config {
             runtime: "::zorb::rt".to_owned(),
             externals: BTreeMap::new(),
             choices: Choices::default(),
+            carries_idl: false,
             output: None,
         }
     }
@@ -141,6 +144,15 @@ impl Config {
     /// others inherit from has to be generated with it too.
     pub fn ami(mut self) -> Config {
         self.options.reply_handlers = true;
+        self
+    }
+
+    /// Has the generated file carry the IDL along, as a `static` of the name `CARRIED_IDL`: what `zorb_dynamic` makes an interface
+    /// repository of, so that a server describes its own interfaces to who asks an object for its interface.
+    ///
+    /// A program that does not use it does not have it.
+    pub fn carry_idl(mut self) -> Config {
+        self.carries_idl = true;
         self
     }
 
@@ -211,6 +223,8 @@ impl Config {
             path_of("extern_module", path)?;
         }
         let (mut models, mut faults): (Vec<Model>, Vec<Diagnostics>) = (Vec::new(), Vec::new());
+        let recording = Recording::new(loader);
+        let loader: &dyn Loader = if self.carries_idl { &recording } else { loader };
         for file in files {
             match zorb_idl::compile(loader, file.as_ref(), &self.options) {
                 Ok(model) => models.push(model),
@@ -221,7 +235,9 @@ impl Config {
             return Err(Error::Idl(faults));
         }
         self.choices.check(&models).map_err(Error::Config)?;
-        let text = generate(&models, &runtime, &self.externals, &self.choices).map_err(Error::Idl)?;
+        let carried = self.carries_idl.then(|| recording.item(&runtime, &self.options.defines));
+        let text =
+            generate(&models, &runtime, &self.externals, &self.choices, carried).map_err(Error::Idl)?;
         let mut read: Vec<PathBuf> = models
             .iter()
             .flat_map(Model::files)

@@ -23,6 +23,7 @@ pub(crate) fn generate(
     runtime: &TokenStream,
     externals: &BTreeMap<String, String>,
     choices: &Choices,
+    carried: Option<TokenStream>,
 ) -> Result<String, Vec<Diagnostics>> {
     let mut tree = Tree::default();
     let mut faults = Vec::new();
@@ -44,6 +45,7 @@ pub(crate) fn generate(
             add(plan, plan.model.definition(id), &mut tree);
         }
     }
+    carried.into_iter().for_each(|item| tree.item(item));
     for module in plans.iter().flat_map(|plan| plan.modules_with("rt")) {
         tree.at(module).has_own_rt = true;
     }

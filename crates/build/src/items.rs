@@ -373,7 +373,7 @@ pub(crate) fn decode_members(
     members: &[Member],
     fields: &[proc_macro2::Ident],
 ) -> TokenStream {
-    let values = members.iter().map(|it| scope.decode(&it.ty));
+    let values = members.iter().map(|it| scope.decode_member(&it.ty, &it.name));
     quote!(#(#fields: #values?,)*)
 }
 

@@ -32,6 +32,7 @@
 #![forbid(unsafe_code)]
 
 mod bits;
+mod carried;
 mod check;
 mod choices;
 mod config;

@@ -295,6 +295,15 @@ impl<'p> Scope<'p> {
         quote!(#function(from))
     }
 
+    /// An expression that reads a member of this name: an error tells it.
+    pub(crate) fn decode_member(&self, ty: &Type, name: &str) -> TokenStream {
+        let rt = self.rt();
+        match self.codec(ty) {
+            None => quote!(#rt::member(from, #name)),
+            Some(codec) => quote!(#rt::member_as::<#codec, _>(from, #name)),
+        }
+    }
+
     /// An expression that reads a value and says of which type.
     pub(crate) fn decode_typed(&self, ty: &Type) -> TokenStream {
         let function = self.decoder(ty, true);

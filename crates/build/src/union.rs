@@ -58,7 +58,7 @@ pub(crate) fn union(scope: &Scope<'_>, of: &Definition, union: &Union) -> TokenS
         union.arms.iter().zip(&variants).partition(|(arm, _)| arm.is_default);
     let decoded = labelled.into_iter().map(|(arm, variant)| {
         let labels = arm.labels.iter().map(|label| value(scope, label));
-        let member = scope.decode(&arm.ty);
+        let member = scope.decode_member(&arm.ty, &arm.name);
         if selected_by_one(arm) {
             quote!(#(#labels)|* => Self::#variant(#member?))
         } else {
@@ -66,7 +66,7 @@ pub(crate) fn union(scope: &Scope<'_>, of: &Definition, union: &Union) -> TokenS
         }
     });
     let decoded_default = defaults.into_iter().map(|(arm, variant)| {
-        let member = scope.decode(&arm.ty);
+        let member = scope.decode_member(&arm.ty, &arm.name);
         quote!(label => Self::#variant(label, #member?))
     });
     let decoded_unset = unset.iter().map(|variant| quote!(label => Self::#variant(label)));

@@ -274,7 +274,14 @@ impl Any {
     ///
     /// # Errors
     /// Octets that are no value of the type.
+    #[inline]
     pub fn decode_value(ty: TypeCode, from: &mut Decoder<'_>) -> Result<Self, DecodeError> {
+        Self::decode_part(ty, from, false)
+    }
+
+    /// The same, where it `is_part` of an any, of which an error tells. It is written once, into where it is to be.
+    fn decode_part(ty: TypeCode, from: &mut Decoder<'_>, is_part: bool) -> Result<Self, DecodeError> {
+        let told = |error: DecodeError| if is_part { error.in_member("value") } else { error };
         if matches!(ty.kind(), TCKind::Null | TCKind::Void) {
             return Ok(Self { ty, ..Self::EMPTY });
         }
@@ -285,7 +292,7 @@ impl Any {
         if let Err(error) = &walked
             && (matches!(error, WalkError::Value) || error.is_end() && from.has_values())
         {
-            return values::decode(ty, from);
+            return values::decode(ty, from).map_err(told);
         }
         // It may go on in the next segment, whose alignment may be another. What is kept of an exception has its id, for
         // peers that need it where this one left it out.
@@ -299,16 +306,16 @@ impl Any {
             match walk(&ty, from, Some(&mut to)) {
                 Err(WalkError::Value) => {
                     from.stand_again(stand);
-                    return values::decode(ty, from);
+                    return values::decode(ty, from).map_err(told);
                 }
-                walked => walked.map_err(|error| error.reading(from))?,
+                walked => walked.map_err(|error| told(error.reading(from)))?,
             }
             copied(to.len());
             return Ok(Self { ty, octets: to.to_bytes(), ..Self::EMPTY });
         }
         if let Err(error) = walked {
             let error = error.reading(from);
-            return Err(DecodeError { at: error.at.saturating_add(start), ..error });
+            return Err(told(DecodeError { at: error.at.saturating_add(start), ..error }));
         }
         let octets = from.read_bytes(ahead.position())?;
         Ok(Self { ty, octets, phase, order, format, values: None })
@@ -319,7 +326,9 @@ impl Decode for Any {
     const MIN_SIZE: usize = 4;
 
     fn decode(from: &mut Decoder<'_>) -> Result<Self, DecodeError> {
-        let ty = TypeCode::decode(from)?;
-        Self::decode_value(ty, from)
+        match TypeCode::decode(from) {
+            Ok(ty) => Self::decode_part(ty, from, true),
+            Err(error) => Err(error.in_member("type")),
+        }
     }
 }

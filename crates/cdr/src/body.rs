@@ -148,7 +148,12 @@ impl Body {
     /// The number of octets in all segments.
     #[inline]
     pub fn len(&self) -> usize {
-        self.first.octets.len() + self.later().iter().map(|segment| segment.octets.len()).sum::<usize>()
+        self.first.octets.len() + if self.later.is_some() { self.len_of_later() } else { 0 }
+    }
+
+    #[cold]
+    fn len_of_later(&self) -> usize {
+        self.later().iter().map(|segment| segment.octets.len()).sum()
     }
 
     /// Whether there are no octets.

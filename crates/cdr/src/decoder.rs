@@ -139,6 +139,12 @@ impl<'a> Decoder<'a> {
         }
     }
 
+    /// The same [with a context](Self::with_context): what every message is read by, and so made in one step.
+    #[inline(always)]
+    pub fn over_in(body: &'a Body, format: Format, context: &'a dyn DecodeContext) -> Self {
+        Self { context: Some(context), ..Self::over(body, format) }
+    }
+
     /// Reads a slice, whose first octet is the alignment origin. Sequences are always copied.
     pub fn from_slice(octets: &'a [u8], order: ByteOrder, format: Format) -> Self {
         Self::build(octets, Owner::None, order, format)
@@ -431,10 +437,11 @@ impl<'a> Decoder<'a> {
         align: usize,
         what: &'static str,
     ) -> Result<[u8; N], DecodeError> {
-        let truncated = self.error(DecodeErrorKind::Truncated, what);
-        self.align(align).map_err(|_| truncated)?;
+        let at = self.position();
+        let truncated = |_| DecodeError::new(DecodeErrorKind::Truncated, what, at);
+        self.align(align).map_err(truncated)?;
         let mut octets = [0; N];
-        self.copy_to(&mut octets).map_err(|_| truncated)?;
+        self.copy_to(&mut octets).map_err(truncated)?;
         Ok(octets)
     }
 

@@ -3,7 +3,7 @@
 //! An [`EncodeError`] is the caller's: the value cannot be sent. A [`DecodeError`] is the peer's: the bytes are not what
 //! they should be. Which CORBA exception either becomes is decided by the ORB.
 
-use crate::CodeSet;
+use crate::{CodeSet, ValuePath};
 use core::fmt;
 
 /// A value that cannot be written.
@@ -91,7 +91,7 @@ impl fmt::Display for EncodeErrorKind {
 impl core::error::Error for EncodeError {}
 
 /// Bytes that are not the value they should be.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+#[derive(Clone, Debug, PartialEq, Eq)]
 #[non_exhaustive]
 pub struct DecodeError {
     /// What is wrong with them.
@@ -100,6 +100,8 @@ pub struct DecodeError {
     pub what: &'static str,
     /// Where: octets from where the decoder started.
     pub at: usize,
+    /// Where inside of the value: `order.items[3].price`.
+    pub path: ValuePath,
 }
 
 /// Why bytes are not the value they should be.
@@ -158,18 +160,64 @@ pub enum DecodeErrorKind {
 impl DecodeError {
     /// An error of `kind` in `what`, `at` octets from where the decoder started.
     pub const fn new(kind: DecodeErrorKind, what: &'static str, at: usize) -> Self {
-        Self { kind, what, at }
+        Self { kind, what, at, path: ValuePath::EMPTY }
     }
 
     /// The same error, naming `what` instead: the parameter, where the type was named.
-    pub const fn in_what(self, what: &'static str) -> Self {
+    #[must_use]
+    pub fn in_what(self, what: &'static str) -> Self {
         Self { what, ..self }
+    }
+
+    /// The same error, where what was read is this member of a value.
+    #[cold]
+    #[must_use]
+    pub fn in_member(mut self, name: &'static str) -> Self {
+        self.path.member(name);
+        self
+    }
+
+    /// The same error, where what was read is this element of a sequence or an array.
+    #[cold]
+    #[must_use]
+    pub fn in_element(mut self, index: usize) -> Self {
+        self.path.element(index);
+        self
+    }
+
+    /// The same error, where what was read is a member whose name came with its TypeCode.
+    #[cold]
+    #[must_use]
+    pub fn in_named(mut self, name: &str) -> Self {
+        self.path.named(name);
+        self
+    }
+
+    /// The same error, where what was read is one of several values one after another.
+    #[cold]
+    #[must_use]
+    pub fn in_part(mut self, index: usize) -> Self {
+        self.path.part(index);
+        self
+    }
+
+    /// The same error, where these are the names of the values that were read one after another, or of the one: parameters.
+    #[cold]
+    #[must_use]
+    pub fn with_parts(mut self, names: &[&'static str]) -> Self {
+        self.path.name_parts(names);
+        self
     }
 }
 
 impl fmt::Display for DecodeError {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        write!(f, "cannot read {} at octet {}: {}", self.what, self.at, self.kind)
+        match self.path.is_empty() {
+            true => write!(f, "cannot read {} at octet {}: {}", self.what, self.at, self.kind),
+            false => {
+                write!(f, "cannot read {} ({}) at octet {}: {}", self.path, self.what, self.at, self.kind)
+            }
+        }
     }
 }
 

@@ -219,6 +219,10 @@ pub fn anys(data: &[u8]) {
     let mut from = Decoder::from_slice(body, order, format);
     if settings & 4 == 0 {
         let Ok(any) = Any::decode(&mut from) else { return };
+        // What cannot be written elsewhere, such as a value of a type that nobody knows, equals nothing.
+        if any != any.clone() {
+            return;
+        }
         if let Some(again) = moved(&any, before, format) {
             assert_eq!(again.type_code(), any.type_code(), "an any keeps its type");
             assert!(again == any, "an any survives being written and read");

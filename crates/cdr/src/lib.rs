@@ -59,6 +59,7 @@ mod fixed;
 mod format;
 pub mod fuzz;
 mod memory;
+mod path;
 mod scalar;
 mod sequence;
 mod text;
@@ -80,6 +81,7 @@ pub use error::{DecodeError, DecodeErrorKind, EncodeError, EncodeErrorKind, chec
 pub use fixed::{Fixed, FixedError};
 pub use format::{ByteOrder, CodeSet, CodeSets, Format, Version};
 pub use memory::{Home, Memory, Octets};
+pub use path::ValuePath;
 pub use scalar::{Char, LongDouble, WChar};
 pub use sequence::{Sequence, VIEW_FROM};
 pub use tiling::Padding;

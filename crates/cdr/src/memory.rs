@@ -77,7 +77,7 @@ impl Memory {
         }
     }
 
-    /// The `length` octets from `at` on, which keep all of the memory. Who reads such as it does not hold panics.
+    /// The `length` octets from `at` on, which keep all of the memory. Such as it does not hold are none.
     #[inline]
     pub fn octets(&self, at: usize, length: usize) -> Octets {
         debug_assert!(at + length <= self.len(), "{length} octets at {at} of {}", self.len());
@@ -120,6 +120,18 @@ impl Octets {
         Self { memory: Memory::new(), at: 0, length: 0 }
     }
 
+    /// How many, which is known without a look at them.
+    #[inline]
+    pub const fn len(&self) -> usize {
+        self.length
+    }
+
+    /// Whether there are none.
+    #[inline]
+    pub const fn is_empty(&self) -> bool {
+        self.length == 0
+    }
+
     /// A part of them, which keeps the same memory.
     ///
     /// # Panics
@@ -154,7 +166,8 @@ impl Deref for Octets {
 
     #[inline]
     fn deref(&self) -> &[u8] {
-        &self.memory[self.at..self.at + self.length]
+        let from = self.memory.get(self.at..);
+        from.and_then(|from| from.get(..self.length)).unwrap_or_default()
     }
 }
 

@@ -2,6 +2,9 @@
 
 use crate::{Decode, DecodeError, Decoder, Encode, EncodeError, Encoder};
 
+/// As many values as a tuple has that can be read and written.
+pub(crate) const WIDEST: usize = 24;
+
 macro_rules! tuples {
     ($(($($part:ident $at:tt),+);)*) => {$(
         impl<$($part: Encode),+> Encode for ($($part,)+) {
@@ -23,7 +26,7 @@ macro_rules! tuples {
 
             #[inline]
             fn decode(from: &mut Decoder<'_>) -> Result<Self, DecodeError> {
-                Ok(($($part::decode(from)?,)+))
+                Ok(($($part::decode(from).map_err(|error| error.in_part($at))?,)+))
             }
         }
     )*};

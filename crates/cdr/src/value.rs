@@ -72,8 +72,8 @@ pub trait Decode: Sized + Send + 'static {
     /// As [`decode`](Self::decode).
     fn decode_all(from: &mut Decoder<'_>, count: usize) -> Result<Vec<Self>, DecodeError> {
         let mut values = Vec::with_capacity(count.min(first_capacity::<Self>()));
-        for _ in 0..count {
-            values.push(Self::decode(from)?);
+        for index in 0..count {
+            values.push(Self::decode(from).map_err(|error| error.in_element(index))?);
         }
         Ok(values)
     }

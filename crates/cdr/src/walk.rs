@@ -49,6 +49,20 @@ impl WalkError {
         matches!(kind, DecodeErrorKind::Truncated | DecodeErrorKind::LengthBeyondEnd { .. })
     }
 
+    /// The same, where what was read is part of another value.
+    #[cold]
+    fn at(self, part: impl FnOnce(DecodeError) -> DecodeError) -> Self {
+        match self {
+            Self::Decode(error) => Self::Decode(part(error)),
+            other => other,
+        }
+    }
+
+    #[cold]
+    fn in_named(self, member: &str) -> Self {
+        self.at(|error| error.in_named(member))
+    }
+
     /// As an error of reading.
     pub(crate) fn reading(self, from: &Decoder<'_>) -> DecodeError {
         match self {
@@ -68,6 +82,10 @@ impl WalkError {
             Self::Value => EncodeError::new(EncodeErrorKind::Invalid(NO_VALUES), "any"),
             Self::Decode(error) => match error.kind {
                 DecodeErrorKind::Invalid(why) => EncodeError::new(EncodeErrorKind::Invalid(why), "any"),
+                DecodeErrorKind::UnknownValueType => EncodeError::new(
+                    EncodeErrorKind::Invalid("it holds a value of a type that is not known here"),
+                    "any",
+                ),
                 _ => EncodeError::new(EncodeErrorKind::Invalid("its octets are no value of its type"), "any"),
             },
         }
@@ -138,6 +156,8 @@ impl<'t> Walk<'t, '_, '_, '_> {
             }
         };
         match unaliased(self.nodes, at) {
+            // What nests has no frame of what does not on its stack.
+            Edge::Simple(TCKind::Any, ..) => self.any(from),
             Edge::Simple(kind, number, scale) => self.simple(kind, number, scale, from),
             Edge::Node(index) => {
                 let nodes = self.nodes;
@@ -209,17 +229,7 @@ impl<'t> Walk<'t, '_, '_, '_> {
                 let value = TypeCode::decode(from)?;
                 self.write(|to| value.encode_anew(to))?;
             }
-            TCKind::Any => {
-                let ty = TypeCode::decode(from)?;
-                self.write(|to| ty.encode_anew(to))?;
-                self.nested(from, |walk, from| {
-                    let (to, graph) = (walk.to.as_deref_mut(), walk.graph.as_deref_mut());
-                    let mut inner = Walk { nodes: ty.nodes(), to, steps: walk.steps, graph };
-                    let result = inner.value(ty.edge(), from);
-                    walk.steps = inner.steps;
-                    result
-                })?;
-            }
+            TCKind::Any => self.any(from)?,
             TCKind::Principal => self.octets(from)?,
             // All others have parameters.
             _ => {
@@ -229,6 +239,19 @@ impl<'t> Walk<'t, '_, '_, '_> {
             }
         }
         Ok(())
+    }
+
+    fn any(&mut self, from: &mut Decoder<'_>) -> Walked {
+        let ty = TypeCode::decode(from).map_err(|error| error.in_member("type"))?;
+        self.write(|to| ty.encode_anew(to))?;
+        let walked = self.nested(from, |walk, from| {
+            let (to, graph) = (walk.to.as_deref_mut(), walk.graph.as_deref_mut());
+            let mut inner = Walk { nodes: ty.nodes(), to, steps: walk.steps, graph };
+            let result = inner.value(ty.edge(), from);
+            walk.steps = inner.steps;
+            result
+        });
+        walked.map_err(|error| error.at(|it| it.in_member("value")))
     }
 
     fn write(&mut self, write: impl FnOnce(&mut Encoder<'_>) -> Result<(), EncodeError>) -> Walked {
@@ -251,7 +274,7 @@ impl<'t> Walk<'t, '_, '_, '_> {
     fn members(&mut self, node: &Node, from: &mut Decoder<'_>) -> Walked {
         for member in &node.members {
             if !self.is_passed(member.ty, from) {
-                self.value(member.ty, from)?;
+                self.value(member.ty, from).map_err(|error| error.in_named(&member.name))?;
             }
         }
         Ok(())
@@ -317,10 +340,11 @@ impl<'t> Walk<'t, '_, '_, '_> {
             && let Some(size) = kind.run_size()
             && (self.to.is_none() || size == 1)
         {
-            let truncated = from.error(DecodeErrorKind::Truncated, "sequence");
-            from.align(size).map_err(|_| truncated)?;
-            let octets =
-                count.checked_mul(size).filter(|octets| *octets <= from.remaining()).ok_or(truncated)?;
+            let at = from.position();
+            let truncated = || DecodeError::new(DecodeErrorKind::Truncated, "sequence", at);
+            from.align(size).map_err(|_| truncated())?;
+            let octets = count.checked_mul(size).filter(|octets| *octets <= from.remaining());
+            let octets = octets.ok_or_else(truncated)?;
             // GIOP 1.1 aligns in each fragment anew, so that only a run in one piece can be passed over.
             if from.left_here() >= octets || size == 1 {
                 let octets = from.read_octets(octets)?;
@@ -330,7 +354,9 @@ impl<'t> Walk<'t, '_, '_, '_> {
                 });
             }
         }
-        (0..count).try_for_each(|_| self.value(element, from))
+        (0..count).try_for_each(|index| {
+            self.value(element, from).map_err(|error| error.at(|it| it.in_element(index)))
+        })
     }
 
     fn union(&mut self, node: &Node, from: &mut Decoder<'_>) -> Walked {
@@ -345,7 +371,7 @@ impl<'t> Walk<'t, '_, '_, '_> {
         let mut labelled = members.filter(|(index, _)| Some(*index) != default).map(|(_, member)| member);
         let member = labelled.find(|member| member.number == label);
         match member.or_else(|| node.members.get(default?)) {
-            Some(member) => self.value(member.ty, from),
+            Some(member) => self.value(member.ty, from).map_err(|error| error.in_named(&member.name)),
             None => Ok(()),
         }
     }

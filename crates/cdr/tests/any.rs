@@ -2,8 +2,8 @@
 
 use bytes::Bytes;
 use zorb_cdr::{
-    Any, AnyError, ByteOrder, Decode, DecodeError, Decoder, Encode, EncodeError, Encoder, Format, TypeCode,
-    Version,
+    Any, AnyError, ByteOrder, CodeSets, Decode, DecodeError, Decoder, Encode, EncodeError, Encoder, Format,
+    TypeCode, Version,
 };
 
 fn sent(any: &Any, before: usize, format: Format) -> Vec<u8> {
@@ -245,4 +245,27 @@ fn damaged_anys_are_values_or_errors() {
         }
         zorb_cdr::fuzz::anys(&data);
     }
+}
+
+/// Found by fuzzing: a value of a type that nobody knows, in chunks in an any in an any, is passed over where it is read and cannot be
+/// written in another place, so that such an any equals nothing.
+const UNKNOWN_IN_CHUNKS: &str = "60130000000c000000010000000b0000000000000001000000200000002b00000001000000000000000000000000d400\
+    00000000000000000000000000100016060000000000000000000000003fffff7f2a000000000000003f000000000000\
+    000000000000000049444c3a54130000000c008000010000000b0000000000000003000000200000002b000000010000\
+    00000000000000000000d4000000000000000000000000000010000000000000000000100016060032130000000c0000\
+    00010000000b0000000000200003000000ffffffffffffffffffffffffff0500000054726565000000000004004000";
+
+#[test]
+fn what_nobody_knows_is_read_and_cannot_be_written_elsewhere() {
+    let digits = |at: usize| u8::from_str_radix(&UNKNOWN_IN_CHUNKS[at..at + 2], 16).unwrap();
+    let octets: Vec<u8> = (0..UNKNOWN_IN_CHUNKS.len()).step_by(2).map(digits).collect();
+    zorb_cdr::fuzz::anys(&octets);
+    let format = Format { version: Version::V1_2, code_sets: CodeSets::UNICODE };
+    // It has the byte order of who found it, and is refused in the other.
+    let Ok(any) = Any::decode(&mut Decoder::from_slice(&octets[1..], ByteOrder::Little, format)) else {
+        panic!("it is read")
+    };
+    assert!(any != any.clone());
+    let told = any.encode_value_owned(&mut Encoder::new(Format::default())).unwrap_err();
+    assert_eq!(told.to_string(), "cannot send any: it holds a value of a type that is not known here");
 }

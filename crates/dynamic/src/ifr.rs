@@ -15,8 +15,10 @@ mod read;
 mod serve;
 mod subject;
 
+pub(crate) use read::{extended_operations, plain_operations};
 pub use read::{interface, lookup};
 pub use serve::{NAME, serve};
+pub(crate) use subject::check_object_id;
 
 mod generated {
     include!(concat!(env!("OUT_DIR"), "/InterfaceRepository.rs"));

@@ -9,6 +9,7 @@
 //! | [`interface`] | [`Interface`]: what can be called at an object |
 //! | [`type_name`] | TypeCodes as IDL writes types |
 //! | [`ifr`] | the interface repository: descriptions served as CORBA objects, and read from them |
+//! | [`fuzz`] | bodies of fuzz targets |
 //! | [`written`] | [`Notation`]: values as JSON and as literals, both ways, by their TypeCode |
 //!
 //! ```
@@ -36,6 +37,7 @@
 //! precision, which no stable type of Rust has; `zorb-build` generates the interface repository's stubs at build time.
 #![forbid(unsafe_code)]
 
+pub mod fuzz;
 pub mod ifr;
 pub mod interface;
 pub mod repository;

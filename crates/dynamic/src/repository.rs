@@ -9,10 +9,13 @@
 //! Operations and attributes are definitions of their own here, as in CORBA's interface repository (CORBA 3.3 part 1, chapter
 //! 14), which is served from this.
 
+mod carried;
 mod constant;
 mod import;
 mod learn;
 mod types;
+
+pub use carried::CarriedError;
 
 use std::collections::HashMap;
 use std::fmt;

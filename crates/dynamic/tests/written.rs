@@ -1,7 +1,7 @@
 //! Values as text, both ways, by the TypeCodes that IDL gives.
 
 use serde_json::json;
-use zorb_cdr::{Any, TCKind, TypeCode};
+use zorb_cdr::{Any, LongDouble, TCKind, TypeCode};
 use zorb_dynamic::{Notation, Repository};
 use zorb_idl::{Memory, Options, compile};
 use zorb_orb::Orb;
@@ -142,6 +142,21 @@ fn literals_are_lenient_and_exact() {
     let third = "0.333333333333333333333333333333333317";
     assert_eq!(world.round("long double", third).0, third);
     assert_eq!(world.round("long double", third).1, json!(third));
+    // What a double is has its shortest text only where that is read as the same long double.
+    let tenth = LongDouble::from(0.1_f64);
+    let tenth = Any::new(&tenth).unwrap();
+    let text = world.notation().to_literal(&tenth).unwrap();
+    assert!(text.starts_with("0.1000000000000000055511"), "{text}");
+    for text in [
+        &*text,
+        "0.1",
+        "33330333333345208",
+        "300000066006679214017356800000000",
+        "2062521360864772096.00328",
+        "2222222222223332.3",
+    ] {
+        world.round("long double", text);
+    }
     assert!(world.round("long double", "1e4000").1.as_str().is_some_and(|text| text.ends_with("E+4000")));
 }
 

@@ -150,7 +150,7 @@ pub fn decode_context(data: &Bytes) -> Result<CodeSets, CodeSetError> {
 }
 
 /// Why a peer's choice of code sets cannot be followed.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+#[derive(Clone, Debug, PartialEq, Eq)]
 #[non_exhaustive]
 pub enum CodeSetError {
     /// The context is malformed: MARSHAL.

@@ -90,6 +90,13 @@ impl Header {
         };
         [g, i, o, p, major, minor, flags, self.message.0, a, b, c, d]
     }
+
+    /// The same as three words: what the protocol and the message are, and the size.
+    #[inline]
+    pub(crate) const fn to_words(&self) -> [[u8; 4]; 3] {
+        let [g, i, o, p, major, minor, flags, message, a, b, c, d] = self.to_octets();
+        [[g, i, o, p], [major, minor, flags, message], [a, b, c, d]]
+    }
 }
 
 /// Whether a message of this type and version may say that fragments follow: Request and Reply in 1.1, the Locate

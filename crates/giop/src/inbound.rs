@@ -28,11 +28,13 @@ mod giop;
 mod heads;
 mod pieces;
 mod reassembly;
+mod repeated;
 mod storage;
 mod usual;
 
 pub use buffer::ReceiveBuffer;
 pub(crate) use giop::GiopParser;
+pub use repeated::KnownHead;
 pub use storage::Storage;
 
 use alloc::boxed::Box;
@@ -40,12 +42,12 @@ use alloc::sync::Arc;
 
 use bytes::Bytes;
 use pieces::Pieces;
-use zorb_cdr::Version;
+use zorb_cdr::{Body, Version};
 
 use crate::header::Header;
 use crate::lite;
 use crate::messaging::{Parser, TELLING};
-use crate::{Limits, Message, Protocol, ProtocolError};
+use crate::{Limits, Message, Protocol, ProtocolError, Reply};
 
 /// The receiving half of a connection: give it what arrives, take the messages.
 pub struct Inbound {
@@ -181,6 +183,26 @@ impl Inbound {
         self.next_otherwise()
     }
 
+    /// The next message, if it is the whole reply to this request and looks as nearly all replies do. `None` says nothing of what
+    /// comes: that is for [`next`](Self::next) to give.
+    #[inline]
+    pub fn next_reply(&mut self, id: u32) -> Option<Reply> {
+        match self.reading {
+            Reading::Giop(_) => usual::take_reply(&mut self.buffer, id, &self.usual),
+            _ => None,
+        }
+    }
+
+    /// The next message, if it is a whole request with this head: its id and its arguments. `None` says nothing of what comes:
+    /// that is for [`next`](Self::next) to give.
+    #[inline]
+    pub fn next_like(&mut self, head: &KnownHead) -> Option<(u32, Body)> {
+        match self.reading {
+            Reading::Giop(_) => repeated::take(&mut self.buffer, head, &self.usual),
+            _ => None,
+        }
+    }
+
     /// GIOPlite's, or whatever there is. Apart from GIOP's usual messages, which take some forty instructions more where both
     /// are read in one place.
     #[inline(never)]
@@ -287,14 +309,18 @@ impl Inbound {
 
     /// Whether a further complete message (or the rest of one in fragments) lies in the buffer, so that
     /// [`next`](Self::next) has work to do without another read.
+    #[inline]
     #[must_use]
     pub fn has_buffered(&self) -> bool {
+        let has_some = !self.buffer.is_empty() || matches!(self.reading, Reading::Pieces(_));
+        has_some && self.has_whole_buffered()
+    }
+
+    #[inline(never)]
+    fn has_whole_buffered(&self) -> bool {
         let octets = self.buffer.unparsed();
         if let Reading::Pieces(pieces) = &self.reading {
             return octets.len() >= pieces.missing();
-        }
-        if octets.is_empty() {
-            return false;
         }
         let size = match &self.reading {
             Reading::Giop(parser) => parser.size(octets),
@@ -308,15 +334,30 @@ impl Inbound {
 
     /// Whether the peer owes us the rest of something: part of a message lies in the buffer, or not all fragments of one
     /// have come. Time for a deadline.
+    #[inline]
     #[must_use]
     pub fn is_incomplete(&self) -> bool {
-        !self.buffer.unparsed().is_empty()
-            || match &self.reading {
-                Reading::Giop(parser) => parser.is_incomplete(),
-                Reading::Other(parser) => parser.is_incomplete(),
-                Reading::Pieces(..) => true,
-                Reading::Lite | Reading::Undecided(_) | Reading::Failed(_) => false,
-            }
+        !self.buffer.is_empty() || self.is_owed_more()
+    }
+
+    /// Whether more is to come than what the buffer shows.
+    #[inline]
+    fn is_owed_more(&self) -> bool {
+        if let Reading::Giop(parser) = &self.reading {
+            parser.is_incomplete()
+        } else {
+            self.is_owed_otherwise()
+        }
+    }
+
+    #[inline(never)]
+    fn is_owed_otherwise(&self) -> bool {
+        match &self.reading {
+            Reading::Giop(parser) => parser.is_incomplete(),
+            Reading::Other(parser) => parser.is_incomplete(),
+            Reading::Pieces(..) => true,
+            Reading::Lite | Reading::Undecided(_) | Reading::Failed(_) => false,
+        }
     }
 
     /// Whether a part of the reply to request `id` has come, and not all of it. In GIOP 1.1, whose fragments name no

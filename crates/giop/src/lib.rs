@@ -101,7 +101,7 @@ pub use frames::{
 };
 pub use giop::Giop;
 pub use header::{HEADER_SIZE, Header};
-pub use inbound::{Inbound, ReceiveBuffer, Storage};
+pub use inbound::{Inbound, KnownHead, ReceiveBuffer, Storage};
 pub use invocation_policies::{
     PolicyType, PolicyValue, UtcTime, encode_invocation_policies, encode_request_end, invocation_policies,
     request_end,

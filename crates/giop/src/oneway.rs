@@ -29,7 +29,7 @@ pub struct Oneway<'m> {
 }
 
 /// Why a datagram is not a oneway request.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+#[derive(Clone, Debug, PartialEq, Eq)]
 #[non_exhaustive]
 pub enum NotOneway {
     /// It is no GIOP message.

@@ -133,8 +133,22 @@ fn begin_request_before_1_2(to: &mut Encoder<'_>, head: &RequestHead<'_>) -> Res
 ///
 /// # Errors
 /// A context that CDR cannot carry.
-#[inline]
+#[inline(always)]
 pub fn begin_reply(to: &mut Encoder<'_>, head: &ReplyHead<'_>) -> Result<(), EncodeError> {
+    if to.format().version < Version::V1_2 || !head.contexts.is_empty() {
+        return begin_any_reply(to, head);
+    }
+    const USUAL: [[u8; 4]; 3] = empty(Version::V1_2, MessageType::REPLY).to_words();
+    let ([magic, kind, size], contexts) = (USUAL, [0; 4]);
+    let (id, status) = (head.id.to_ne_bytes(), head.status.0.to_ne_bytes());
+    to.write_octets([magic, kind, size, id, status, contexts].as_flattened());
+    to.align_before_next(BODY_ALIGNMENT);
+    Ok(())
+}
+
+/// Of another version than 1.2, or with contexts.
+#[inline(never)]
+fn begin_any_reply(to: &mut Encoder<'_>, head: &ReplyHead<'_>) -> Result<(), EncodeError> {
     let [magic, kind, size] = header(to, MessageType::REPLY);
     let contexts = length(head.contexts.len())?;
     if to.format().version < Version::V1_2 {
@@ -217,9 +231,7 @@ const fn empty(version: Version, message: MessageType) -> Header {
 #[inline]
 fn header(to: &Encoder<'_>, message: MessageType) -> [[u8; 4]; 3] {
     debug_assert!(to.is_empty(), "a message begins in an empty encoder");
-    let header = empty(to.format().version, message).to_octets();
-    let (words, _) = header.as_chunks();
-    [words[0], words[1], words[2]]
+    empty(to.format().version, message).to_words()
 }
 
 /// The length of a sequence as it is written.

@@ -49,12 +49,16 @@ fn split(wire: &[u8]) -> Option<(u32, &[u8])> {
 }
 
 fn place_of(parameters: &[u8]) -> usize {
-    let mut hash = parameters.len() as u64;
-    for word in parameters[..parameters.len().min(HASHED)].chunks(8) {
-        let mut octets = [0; 8];
-        octets[..word.len()].copy_from_slice(word);
-        // 2^64 divided by the golden ratio: neighbours come to lie far apart.
-        hash = (hash.rotate_left(5) ^ u64::from_ne_bytes(octets)).wrapping_mul(0x9e37_79b9_7f4a_7c15);
+    // 2^64 divided by the golden ratio: neighbours come to lie far apart.
+    let and = |hash: u64, word: [u8; 8]| {
+        (hash.rotate_left(5) ^ u64::from_ne_bytes(word)).wrapping_mul(0x9e37_79b9_7f4a_7c15)
+    };
+    let (words, rest) = parameters[..parameters.len().min(HASHED)].as_chunks::<8>();
+    let mut hash = words.iter().fold(parameters.len() as u64, |hash, word| and(hash, *word));
+    if !rest.is_empty() {
+        let mut word = [0; 8];
+        word[..rest.len()].copy_from_slice(rest);
+        hash = and(hash, word);
     }
     (hash >> 32) as usize % PLACES
 }

@@ -46,6 +46,11 @@ pub mod values {
     zorb::include_idl!("values");
 }
 
+/// Values in values.
+pub mod paths {
+    zorb::include_idl!("paths");
+}
+
 /// Operations that servants answer later.
 pub mod later {
     zorb::include_idl!("later");

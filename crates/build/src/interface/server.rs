@@ -62,18 +62,24 @@ fn serve(scope: &Scope<'_>, call: &Call<'_>) -> TokenStream {
             Passing::Text | Passing::List | Passing::Borrowed => quote!(&#name),
         }
     });
-    let (serve, serve_by, given) = match call.is_deferred() {
-        true => (quote!(defer), quote!(defer_by), quote!(reply)),
-        false => (quote!(serve), quote!(serve_by), quote!(context)),
+    let (serve, serve_named, serve_by, given) = match call.is_deferred() {
+        true => (quote!(defer), quote!(defer_named), quote!(defer_by), quote!(reply)),
+        false => (quote!(serve), quote!(serve_named), quote!(serve_by), quote!(context)),
     };
+    let called = call.sent().map(|it| it.spelt);
     let execute = quote!(|#given, #names #typed| #servant::#method(servant, #given #(, #passed)*));
     let read = scope.together_codec(sent.iter().map(|it| it.codec(scope)).collect());
     match (read, scope.tuple_codec(&received)) {
-        (None, None) => quote!(request.#serve(#execute)),
+        (None, None) if sent.is_empty() => quote!(request.#serve(#execute)),
+        (None, None) => quote!(request.#serve_named(&[#(#called),*], #execute)),
         (read, write) => {
             let read = read.map_or_else(|| quote!(#rt::decode), |codec| quote!(#rt::decode_as::<#codec, _>));
             let write =
                 write.map_or_else(|| quote!(#rt::encode), |codec| quote!(#rt::encode_as::<#codec, _>));
+            let read = match sent.is_empty() {
+                true => read,
+                false => quote!(#rt::named_arguments(&[#(#called),*], #read)),
+            };
             quote!(request.#serve_by(#read, #write, #execute))
         }
     }

@@ -407,8 +407,11 @@ impl Reader {
                     read_label(switch, from)?
                 };
             }
-            let name = String::from_utf8_lossy(&from.read_raw_string()?).into();
-            let ty = if kind == TCKind::Enum { Edge::NULL } else { self.valued(base, from)? };
+            let name: alloc::sync::Arc<str> = String::from_utf8_lossy(&from.read_raw_string()?).into();
+            let ty = match kind {
+                TCKind::Enum => Edge::NULL,
+                _ => self.valued(base, from).map_err(|error| error.in_named(&name))?,
+            };
             if matches!(kind, TCKind::Value | TCKind::Event) {
                 number = from.read_i16()?.into();
             }

@@ -65,6 +65,13 @@ fn is_walkable(node: &Node) -> bool {
     }
 }
 
+/// A value of which the state follows.
+struct Begun<'t> {
+    node: &'t Node,
+    level: u32,
+    in_chunks: bool,
+}
+
 impl<'t> Walk<'t, '_, '_, '_> {
     /// A value, of type `formal` where that says something.
     pub(super) fn value_type(&mut self, formal: Option<&'t Node>, from: &mut Decoder<'_>) -> Walked {
@@ -159,6 +166,24 @@ impl<'t> Walk<'t, '_, '_, '_> {
     }
 
     fn new_value(&mut self, tag: u32, formal: Option<&'t Node>, from: &mut Decoder<'_>) -> Walked {
+        let Some(begun) = self.begun(tag, formal, from)? else { return Ok(()) };
+        self.state(begun.node, from)?;
+        self.write(|to| finish(begun.in_chunks, to))?;
+        if tag & CHUNKED != 0 {
+            end(begun.level, from)?;
+        }
+        Ok(())
+    }
+
+    /// What precedes a value's state; `None` where the state was passed over, too. On its own, so that values that nest do not
+    /// have it on their stack.
+    #[inline(never)]
+    fn begun(
+        &mut self,
+        tag: u32,
+        formal: Option<&'t Node>,
+        from: &mut Decoder<'_>,
+    ) -> Result<Option<Begun<'t>>, WalkError> {
         let at = from.position() - 4;
         if let Some(span) = self.graph.as_ref().and_then(|graph| graph.held(at)) {
             let node = span.node.clone();
@@ -166,7 +191,8 @@ impl<'t> Walk<'t, '_, '_, '_> {
                 return Err(invalid("it is of another type than its TypeCode says", from).into());
             }
             from.read_octets(span.end.saturating_sub(from.position()))?;
-            return self.write(|to| write_node(node, ValueBase::info(), to));
+            self.write(|to| write_node(node, ValueBase::info(), to))?;
+            return Ok(None);
         }
         let stand = from.stand();
         from.remember(at, stand);
@@ -182,12 +208,14 @@ impl<'t> Walk<'t, '_, '_, '_> {
             Known::Described(index, node) => (index, node),
             Known::Typed(info) => {
                 from.stand_again(stand);
-                return self.typed(tag, info, from);
+                self.typed(tag, info, from)?;
+                return Ok(None);
             }
             Known::Unknown if chunked && self.to.is_none() => {
                 let level = enter(true, from);
                 from.values().put(at, Place::Skipped);
-                return Ok(end(level, from)?);
+                end(level, from)?;
+                return Ok(None);
             }
             Known::Unknown => return Err(from.error(DecodeErrorKind::UnknownValueType, "any").into()),
         };
@@ -200,12 +228,7 @@ impl<'t> Walk<'t, '_, '_, '_> {
                 graph.copied.insert(at, written);
             })?;
         }
-        self.state(node, from)?;
-        self.write(|to| finish(in_chunks, to))?;
-        if chunked {
-            end(level, from)?;
-        }
-        Ok(())
+        Ok(Some(Begun { node, level, in_chunks }))
     }
 
     fn typed(&mut self, tag: u32, info: &'static ValueInfo, from: &mut Decoder<'_>) -> Walked {
@@ -294,6 +317,9 @@ impl<'t> Walk<'t, '_, '_, '_> {
             }
             types.push(base);
         }
-        types.into_iter().rev().try_for_each(|of| self.members(of, from))
+        for of in types.into_iter().rev() {
+            self.members(of, from)?;
+        }
+        Ok(())
     }
 }

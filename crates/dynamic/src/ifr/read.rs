@@ -71,20 +71,38 @@ struct Own {
 fn own(definition: &CORBA::InterfaceDef) -> Result<Own, SystemException> {
     if let Some(extended) = CORBA::ExtInterfaceDef::narrow(definition.as_object())? {
         let it = extended.describe_ext_interface()?;
-        let mut operations: Vec<_> = it.operations.into_iter().map(operation).collect();
-        for attribute in it.attributes {
-            let (get, set) = (attribute.get_exceptions, attribute.put_exceptions);
-            add_attribute(&mut operations, &attribute.name, attribute.r#type, attribute.mode, get, set);
-        }
-        return Ok(Own { id: it.id, bases: it.base_interfaces, operations });
+        let (id, bases) = (it.id, it.base_interfaces);
+        return Ok(Own { id, bases, operations: extended_operations(it.operations, it.attributes) });
     }
     let it = definition.describe_interface()?;
-    let mut operations: Vec<_> = it.operations.into_iter().map(operation).collect();
-    for attribute in it.attributes {
+    let (id, bases) = (it.id, it.base_interfaces);
+    Ok(Own { id, bases, operations: plain_operations(it.operations, it.attributes) })
+}
+
+/// What a description tells that does not know the exceptions of attributes.
+pub(crate) fn plain_operations(
+    operations: Vec<CORBA::OperationDescription>,
+    attributes: Vec<CORBA::AttributeDescription>,
+) -> Vec<Arc<Signature>> {
+    let mut signatures: Vec<_> = operations.into_iter().map(operation).collect();
+    for attribute in attributes {
         let (get, set) = (Vec::new(), Vec::new());
-        add_attribute(&mut operations, &attribute.name, attribute.r#type, attribute.mode, get, set);
+        add_attribute(&mut signatures, &attribute.name, attribute.r#type, attribute.mode, get, set);
     }
-    Ok(Own { id: it.id, bases: it.base_interfaces, operations })
+    signatures
+}
+
+/// What one tells that does.
+pub(crate) fn extended_operations(
+    operations: Vec<CORBA::OperationDescription>,
+    attributes: Vec<CORBA::ExtAttributeDescription>,
+) -> Vec<Arc<Signature>> {
+    let mut signatures: Vec<_> = operations.into_iter().map(operation).collect();
+    for attribute in attributes {
+        let (get, set) = (attribute.get_exceptions, attribute.put_exceptions);
+        add_attribute(&mut signatures, &attribute.name, attribute.r#type, attribute.mode, get, set);
+    }
+    signatures
 }
 
 fn raising(mut signature: Signature, exceptions: Vec<CORBA::ExceptionDescription>) -> Arc<Signature> {

@@ -35,7 +35,12 @@ impl Subject {
             ("d", id) => repository.place_of(id).map(Subject::Definition),
             ("m", rest) => {
                 let (index, id) = rest.split_once(' ')?;
-                let (place, index) = (repository.place_of(id)?, index.parse().ok()?);
+                // One spelling for each number: an id of another is nothing's.
+                let spelt = index;
+                let (place, index) = (repository.place_of(id)?, index.parse::<usize>().ok()?);
+                if index.to_string() != spelt {
+                    return None;
+                }
                 let members = repository.at(place).type_code()?.member_count()?;
                 (index < members && repository.at(place).is_value())
                     .then_some(Subject::ValueMember(place, index))
@@ -178,6 +183,17 @@ impl Subject {
             }
         }
         found
+    }
+}
+
+/// What stands for something has an id that stands for the same, and is of an interface.
+pub(crate) fn check_object_id(id: &str, repository: &Repository) {
+    let Some(subject) = Subject::of_id(id, repository) else { return };
+    assert!(subject.is_a(repository, CORBA::IRObject::INFO.id), "{id:?}");
+    assert_eq!(subject.id(repository), id);
+    for inner in subject.contents(repository, false) {
+        let inner = inner.id(repository);
+        assert!(Subject::of_id(&inner, repository).is_some(), "{inner:?} in {id:?} is nothing");
     }
 }
 

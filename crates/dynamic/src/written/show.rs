@@ -220,19 +220,19 @@ fn float(number: f64, print: impl FnOnce(f64) -> String) -> Tree {
     }
 }
 
-/// A number where a double says the same; otherwise a word, which JSON has as a string.
+/// A number where what is written of a double is read as the same; otherwise a word, which JSON has as a string. The shortest text of a
+/// double is not enough: `0.1` is another number in twice the digits.
 fn long_double(number: LongDouble) -> Tree {
     let value = Quad::from_bits(number.to_bits());
     if value.is_nan() || value.is_infinite() {
         return float(number.to_f64(), |it| it.to_string());
     }
-    let text = value.to_string();
-    let mut lost = false;
-    let rounded: Double = value.convert(&mut lost).value;
-    match lost || rounded.is_infinite() {
-        true => Tree::Word(text),
-        false => Tree::Number(format!("{:?}", f64::from_bits(rounded.to_bits() as u64))),
-    }
+    let rounded: Double = value.convert(&mut false).value;
+    let double = f64::from_bits(rounded.to_bits() as u64);
+    // Of several texts that are equally short the one that JSON has.
+    let text = serde_json::Number::from_f64(double).map(|number| number.to_string());
+    let same = |text: &String| text.parse::<Quad>().is_ok_and(|read| read.to_bits() == value.to_bits());
+    text.filter(same).map_or_else(|| Tree::Word(value.to_string()), Tree::Number)
 }
 
 fn character(Char(octet): Char) -> Tree {

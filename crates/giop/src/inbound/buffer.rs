@@ -85,6 +85,12 @@ impl ReceiveBuffer {
         &self.memory[self.start..self.end]
     }
 
+    /// Whether all that was received was taken.
+    #[inline]
+    pub(super) fn is_empty(&self) -> bool {
+        self.start == self.end
+    }
+
     /// `n` octets of what is unparsed, from `at` on, to be kept.
     ///
     /// # Panics
@@ -154,7 +160,7 @@ impl ReceiveBuffer {
     }
 
     /// Whether there is [room](Self::room) as it is: nothing lies before the next message, and nobody has a handle on the memory.
-    #[inline]
+    #[inline(always)]
     pub(super) fn is_ready(&mut self) -> bool {
         if self.start == self.end {
             self.start = self.base;

@@ -20,6 +20,9 @@ use crate::{
     ServiceContexts, Target,
 };
 
+/// Of which version they are.
+pub(super) const VERSION: Version = Version::V1_2;
+
 /// Octets before what differs in length: six words.
 const HEAD: usize = 24;
 
@@ -27,17 +30,16 @@ const HEAD: usize = 24;
 type Word = [u8; 4];
 
 /// What such messages begin with: all of the header but its size.
-const REQUEST: [Word; 2] = first_words(MessageType::REQUEST);
+pub(super) const REQUEST: [Word; 2] = first_words(MessageType::REQUEST);
 const REPLY: [Word; 2] = first_words(MessageType::REPLY);
 
 /// The number of service contexts in them.
-const NONE: Word = [0; 4];
+pub(super) const NONE: Word = [0; 4];
 
 const fn first_words(message: MessageType) -> [Word; 2] {
-    let (version, order) = (Version::V1_2, ByteOrder::NATIVE);
-    let [g, i, o, p, major, minor, flags, message, ..] =
-        Header { version, order, more_fragments: false, message, size: 0 }.to_octets();
-    [[g, i, o, p], [major, minor, flags, message]]
+    let (version, order) = (VERSION, ByteOrder::NATIVE);
+    let [magic, kind, _] = Header { version, order, more_fragments: false, message, size: 0 }.to_words();
+    [magic, kind]
 }
 
 /// Takes a usual message from the front of the buffer, if that is what lies there. Always inlined: so the message is made
@@ -54,21 +56,40 @@ pub(super) fn take(buffer: &mut ReceiveBuffer, limits: &Limits) -> Option<Messag
     let message = if [magic, kind] == REQUEST {
         Message::Request(request(buffer, message, [id, fifth, sixth], limits)?)
     } else if [magic, kind] == REPLY && sixth == NONE {
-        let (id, status) = (u32::from_ne_bytes(id), ReplyStatus(u32::from_ne_bytes(fifth)));
-        let body = body(buffer, message, message.get(HEAD..)?);
-        Message::Reply(Reply {
-            version: Version::V1_2,
-            id,
-            status,
-            by_number: false,
-            contexts: ServiceContexts::new(),
-            body,
-        })
+        Message::Reply(reply(buffer, message, u32::from_ne_bytes(id), fifth)?)
     } else {
         return None;
     };
     buffer.take(total);
     Some(message)
+}
+
+/// Takes the usual reply to this request from the front of the buffer, if that is what lies there.
+#[inline(always)]
+pub(super) fn take_reply(buffer: &mut ReceiveBuffer, id: u32, limits: &Limits) -> Option<Reply> {
+    let octets = buffer.unparsed();
+    let &[magic, kind, size, to, status, contexts] = octets.as_chunks().0.first_chunk()?;
+    let total = usize::try_from(u32::from_ne_bytes(size)).ok()?.checked_add(HEADER_SIZE)?;
+    if [magic, kind] != REPLY || to != id.to_ne_bytes() || contexts != NONE || total > limits.max_message {
+        return None;
+    }
+    let message = octets.get(..total)?;
+    let reply = reply(buffer, message, id, status)?;
+    buffer.take(total);
+    Some(reply)
+}
+
+/// A reply without service contexts.
+#[inline(always)]
+fn reply(buffer: &ReceiveBuffer, message: &[u8], id: u32, status: Word) -> Option<Reply> {
+    Some(Reply {
+        version: VERSION,
+        id,
+        status: ReplyStatus(u32::from_ne_bytes(status)),
+        by_number: false,
+        contexts: ServiceContexts::new(),
+        body: body(buffer, message, message.get(HEAD..)?),
+    })
 }
 
 #[inline]
@@ -91,7 +112,7 @@ fn request(
     // Each stands after the word that is its length.
     let (key_at, operation_at) = (HEAD + 4, message.len() - after_key.len() + 4);
     Some(Request {
-        version: Version::V1_2,
+        version: VERSION,
         id: u32::from_ne_bytes(id),
         response: ResponseFlags(response),
         target: Target::ObjectKey(buffer.part(key_at, key.len())),
@@ -113,7 +134,7 @@ fn sequence(octets: &[u8]) -> Option<(&[u8], &[u8])> {
 
 /// What stands in the `rest` of a message, after padding. Often that is nothing, which then keeps nothing.
 #[inline]
-fn body(buffer: &ReceiveBuffer, message: &[u8], rest: &[u8]) -> Body {
+pub(super) fn body(buffer: &ReceiveBuffer, message: &[u8], rest: &[u8]) -> Body {
     let at = (message.len() - rest.len()).next_multiple_of(BODY_ALIGNMENT);
     if at >= message.len() {
         return Body::empty();

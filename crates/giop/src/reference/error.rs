@@ -5,7 +5,7 @@ use core::fmt;
 use zorb_cdr::DecodeError;
 
 /// Why the data of a profile or component are not what their tag says.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+#[derive(Clone, Debug, PartialEq, Eq)]
 #[non_exhaustive]
 pub enum ReferenceError {
     /// Not the kind that was asked for.
@@ -43,7 +43,7 @@ impl fmt::Display for ReferenceError {
 impl core::error::Error for ReferenceError {}
 
 /// Why a text is no reference, and where.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+#[derive(Clone, Debug, PartialEq, Eq)]
 #[non_exhaustive]
 pub struct UrlError {
     /// What is wrong, in words that say what would be right.

@@ -35,10 +35,14 @@ impl<R, E: OperationError> Poller<R, E> {
     /// Whether the outcome is there, or comes within `timeout`, for which this thread is blocked. A thread in an upcall goes on
     /// serving meanwhile. After the outcome was taken: false.
     pub fn is_ready(&mut self, timeout: Duration) -> bool {
-        if let State::Waiting(pending) = &mut self.state
-            && let Some(outcome) = wait(pending, timeout)
-        {
-            self.state = State::Ready(outcome);
+        if let State::Waiting(pending) = &mut self.state {
+            let outcome = match pending.polled() {
+                Ok(()) => wait(pending, timeout),
+                Err(raised) => Some(Err(raised.into())),
+            };
+            if let Some(outcome) = outcome {
+                self.state = State::Ready(outcome);
+            }
         }
         matches!(self.state, State::Ready(_))
     }

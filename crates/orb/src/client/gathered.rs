@@ -79,13 +79,16 @@ impl Shared {
         let mut messages =
             self.gathered.lock_by(course.deadline).ok_or_else(|| self.refusal(Refused::Late, course))?;
         let form = self.next_form(course)?;
-        let message = messages.buffer.compose(&form, course, outgoing).map_err(Failure::Encode)?;
-        let octets = message.len();
-        let fits = octets <= conditions.most_octets() && octets <= course.fragment_size;
-        if fits {
-            message.slices().for_each(|slice| messages.octets.extend_from_slice(slice));
-        }
-        messages.buffer.take_back(message);
+        let Messages { buffer, octets: gathered, .. } = &mut *messages;
+        let gather = |message: &Encoder<'_>| {
+            let octets = message.len();
+            let fits = octets <= conditions.most_octets() && octets <= course.fragment_size;
+            if fits {
+                message.slices().for_each(|slice| gathered.extend_from_slice(slice));
+            }
+            fits
+        };
+        let fits = buffer.compose(&form, course, outgoing, gather).map_err(Failure::Encode)?;
         if !fits {
             return Ok(false);
         }

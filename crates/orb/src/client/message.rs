@@ -40,15 +40,11 @@ pub(crate) struct Course<'c> {
     pub(crate) fragment_size: usize,
     /// The data of a context INVOCATION_POLICIES that goes with the message.
     pub(crate) policies: Option<&'c Bytes>,
+    /// Its target is the candidate's own, and nothing goes with it.
+    pub(crate) is_plain: bool,
 }
 
 impl<'c> Course<'c> {
-    /// Whether its target is the candidate's own.
-    #[inline(always)]
-    fn is_by_own_key(&self) -> bool {
-        ptr::eq(self.target, &self.candidate.target)
-    }
-
     /// The same for a message that is not cut.
     pub(crate) fn whole(&self) -> Course<'c> {
         Course { fragment_size: usize::MAX, ..*self }
@@ -184,57 +180,66 @@ impl Head {
             && ptr::eq(self.operation, outgoing.operation)
             && self.response == outgoing.response
             && self.by_number == course.candidate.knows_numbers()
-            && course.is_by_own_key()
-            && form.contexts.is_empty()
-            && course.policies.is_none()
-            && outgoing.contexts.is_none()
+            && repeats(form, course, outgoing)
     }
 }
 
+/// Whether all that the head says is what a [`Head`] keeps account of.
+#[inline(always)]
+fn repeats(form: &Form<'_>, course: &Course<'_>, outgoing: &Outgoing<'_, '_>) -> bool {
+    course.is_plain && form.contexts.is_empty() && outgoing.contexts.is_none()
+}
+
 impl MessageBuffer {
-    /// Writes a whole message. It is to be [given back](Self::take_back).
+    /// Writes a whole message and has it used, then its memory serves again.
     #[inline(always)]
-    pub(crate) fn compose<'a>(
+    pub(crate) fn compose<'a, R>(
         &mut self,
         form: &Form<'_>,
         course: &Course<'_>,
         outgoing: &mut Outgoing<'_, 'a>,
-    ) -> Result<Encoder<'a>, EncodeError> {
+        then: impl FnOnce(&Encoder<'a>) -> R,
+    ) -> Result<R, EncodeError> {
         let octets = mem::take(&mut self.octets);
         let messaging = course.candidate.pool.messaging().writer();
-        let mut message = match self.head.take_if(|head| head.serves(form, course, outgoing)) {
-            Some(head) => {
-                let mut message = Encoder::continuing(octets, head.length, form.format);
+        let mut message;
+        match &self.head {
+            Some(head) if head.serves(form, course, outgoing) => {
+                message = Encoder::continuing(octets, head.length, form.format);
                 messaging.repeat_request(&mut message, head.id_at, form.id);
-                self.head = Some(head);
-                message
             }
-            None => self.begin_anew(Encoder::with_buffer(octets, form.format), form, course, outgoing)?,
-        };
-        if let Err(error) = (outgoing.arguments)(&mut message).and_then(|()| messaging.finish(&mut message)) {
-            self.head = None;
-            return Err(error);
+            _ => {
+                message = Encoder::with_buffer(octets, form.format);
+                self.begin_anew(&mut message, form, course, outgoing)?;
+            }
         }
-        Ok(message)
+        match (outgoing.arguments)(&mut message).and_then(|()| messaging.finish(&mut message)) {
+            Ok(()) => {
+                let used = then(&message);
+                self.octets = message.into_buffer();
+                Ok(used)
+            }
+            Err(error) => {
+                self.head = None;
+                Err(error)
+            }
+        }
     }
 
     /// With a head of its own.
     #[inline(never)]
-    fn begin_anew<'a>(
+    fn begin_anew(
         &mut self,
-        mut message: Encoder<'a>,
+        message: &mut Encoder<'_>,
         form: &Form<'_>,
         course: &Course<'_>,
         outgoing: &Outgoing<'_, '_>,
-    ) -> Result<Encoder<'a>, EncodeError> {
+    ) -> Result<(), EncodeError> {
         let messaging = course.candidate.pool.messaging().writer();
         let by_number = course.candidate.knows_numbers();
         self.head = None;
-        begin(&mut message, messaging, by_number, form, course, outgoing)?;
-        let repeats = course.is_by_own_key()
-            && form.contexts.is_empty()
-            && course.policies.is_none()
-            && outgoing.contexts.is_none();
+        begin(message, messaging, by_number, form, course, outgoing)?;
+        let repeats = repeats(form, course, outgoing);
         if let Some(id_at) = messaging.id_at(form.format).filter(|_| repeats) {
             self.head = Some(Head {
                 length: message.len(),
@@ -245,13 +250,7 @@ impl MessageBuffer {
                 by_number,
             });
         }
-        Ok(message)
-    }
-
-    /// The message's memory serves again.
-    #[inline(always)]
-    pub(crate) fn take_back(&mut self, message: Encoder<'_>) {
-        self.octets = message.into_buffer();
+        Ok(())
     }
 
     /// Gives the memory back.
@@ -270,9 +269,15 @@ pub(crate) fn send(
     let sent = match message.contiguous() {
         _ if message.len() > course.fragment_size => send_fragments(channel, message, course),
         Some(octets) => send_run(channel, octets, course.deadline),
-        None => send_all(channel, message.slices(), course.deadline),
+        None => send_gathered(channel, message, course),
     };
     sent.map_err(|unsent| failure_of(unsent, course))
+}
+
+/// One of which parts lie elsewhere.
+#[inline(never)]
+fn send_gathered(channel: &dyn Channel, message: &Encoder<'_>, course: &Course<'_>) -> Result<(), Unsent> {
+    send_all(channel, message.slices(), course.deadline)
 }
 
 #[cold]

@@ -255,8 +255,7 @@ impl Pool {
 
     /// The call has ended well: the connection waits for the next one.
     #[inline(always)]
-    pub(crate) fn give_back(&self, mut connection: Box<Private>) {
-        connection.drop_answer();
+    pub(crate) fn give_back(&self, connection: Box<Private>) {
         self.idle().push(connection);
     }
 

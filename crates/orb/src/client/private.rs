@@ -5,7 +5,7 @@ use std::io;
 use std::sync::Arc;
 use std::time::{Duration, Instant};
 
-use zorb_cdr::{Encoder, Format, Version};
+use zorb_cdr::{EncodeError, Encoder, Format, Version};
 use zorb_giop::{Inbound, Message, Protocol, ProtocolError, Reply};
 
 use super::Settings;
@@ -31,8 +31,6 @@ pub(crate) struct Private {
     terms: Terms,
     /// The last call's message, whose memory is used again.
     buffer: MessageBuffer,
-    /// What the call brought. It lies in `inbound`'s memory, which is free for the next message when it is dropped.
-    answer: Option<(Reply, Format)>,
     /// When the last call began: a clock that has been read anyway.
     last_used: Instant,
     _seat: Seat,
@@ -50,7 +48,6 @@ impl Private {
             inbound: settings.inbound(messaging),
             terms: Terms::default(),
             buffer: MessageBuffer::default(),
-            answer: None,
             last_used: Instant::now(),
             _seat: seat,
         }
@@ -83,22 +80,27 @@ impl Private {
             && (now < self.last_used + TRUSTED_IDLE || self.channel.state() == Idle::Quiet)
     }
 
-    /// Sends a request and waits for its reply, which becomes the [`answer`](Self::answer). After a failure the
-    /// connection is of no more use.
+    /// Sends a request and waits for its reply; and how its body is to be read. It lies in memory of the connection's, which is free for
+    /// the next message when it is dropped. After a failure the connection is of no more use.
+    #[inline(always)]
     pub(crate) fn call(
         &mut self,
         course: &Course<'_>,
         outgoing: &mut Outgoing<'_, '_>,
-    ) -> Result<(), Box<Failure>> {
+    ) -> Result<(Reply, Format), Box<Failure>> {
         self.last_used = course.started;
         let form = self.terms.next(course.candidate);
-        let message = self.buffer.compose(&form, course, outgoing);
-        let message = message.map_err(|error| Box::new(Failure::Encode(error)))?;
-        passed(Point::Composed);
-        let sent = send(&*self.channel, &message, course);
-        passed(Point::Sent);
-        self.buffer.take_back(message);
-        sent?;
+        let channel = &*self.channel;
+        let sent = self.buffer.compose(&form, course, outgoing, |message| {
+            passed(Point::Composed);
+            let sent = send(channel, message, course);
+            passed(Point::Sent);
+            sent
+        });
+        match sent {
+            Ok(sent) => sent?,
+            Err(error) => return Err(unwritable(error)),
+        }
         self.terms.sent(&form);
         let answered = self.await_reply(&form, course);
         if let Err(failure) = &answered {
@@ -107,20 +109,8 @@ impl Private {
         answered
     }
 
-    /// The reply to the last call, and how its body is to be read. To be asked after a call that did not fail.
-    #[inline]
-    pub(crate) fn answer(&self) -> (&Reply, Format) {
-        let (reply, format) = self.answer.as_ref().expect("a call that does not fail brings a reply");
-        (reply, *format)
-    }
-
-    /// The reply was read: its memory serves again.
-    pub(crate) fn drop_answer(&mut self) {
-        self.answer = None;
-    }
-
-    #[inline]
-    fn await_reply(&mut self, form: &Form<'_>, course: &Course<'_>) -> Result<(), Box<Failure>> {
+    #[inline(always)]
+    fn await_reply(&mut self, form: &Form<'_>, course: &Course<'_>) -> Result<(Reply, Format), Box<Failure>> {
         // Octets of what has begun to come that were taken where they lie.
         let mut lent = 0;
         loop {
@@ -145,13 +135,17 @@ impl Private {
                 Ok(Received::Closed) => return Err(lost(no_answer())),
                 Err(cause) => return Err(lost(cause)),
             }
+            if let Some(reply) = self.inbound.next_reply(form.id) {
+                let format = Format { version: reply.version, code_sets: form.format.code_sets };
+                passed(Point::Parsed);
+                return Ok((reply, format));
+            }
             loop {
                 match self.inbound.next() {
                     Ok(Some(Message::Reply(reply))) if reply.id == form.id => {
                         let format = Format { version: reply.version, code_sets: form.format.code_sets };
-                        self.answer = Some((reply, format));
                         passed(Point::Parsed);
-                        return Ok(());
+                        return Ok((reply, format));
                     }
                     Ok(Some(other)) => self.act_on(&other, form.id, course.candidate.format.version)?,
                     Ok(None) => break,
@@ -197,6 +191,11 @@ impl Private {
         };
         let _ = self.channel.send_now(&[io::IoSlice::new(&octets)]);
     }
+}
+
+#[cold]
+fn unwritable(error: EncodeError) -> Box<Failure> {
+    Box::new(Failure::Encode(error))
 }
 
 #[cold]

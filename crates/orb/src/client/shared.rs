@@ -265,17 +265,14 @@ impl Shared {
         let mut common = self.buffer.try_lock();
         let mut own = MessageBuffer::default();
         let buffer = common.as_deref_mut().unwrap_or(&mut own);
-        let message =
-            buffer.compose(form, course, outgoing).map_err(|error| failed(Failure::Encode(error)))?;
-        let sent = match too_large(&message, largest) {
+        let sent = buffer.compose(form, course, outgoing, |message| match too_large(message, largest) {
             Some(failure) => Err(failed(failure)),
             None => self.outbox.in_turn(course.deadline, || {
                 let channel = self.channel.get().expect("the outbox is open, so the channel is there");
-                send(&**channel, &message, course)
+                send(&**channel, message, course)
             }),
-        };
-        buffer.take_back(message);
-        sent
+        });
+        sent.map_err(|error| failed(Failure::Encode(error)))?
     }
 
     /// Why a message has not left, and what that means for the connection.

@@ -14,7 +14,7 @@ use crate::client::slot::Outcome;
 use crate::exception::SystemException;
 use crate::object::ObjectRef;
 use crate::object::asynchronous::{Flight, wait_for};
-use crate::object::invoke::{oneway_response, travel};
+use crate::object::invoke::{ReadReply, oneway_response, travel};
 use crate::object::journey::Journey;
 use crate::skeleton::Operation;
 
@@ -81,14 +81,8 @@ impl Request {
         self.check(arguments)?;
         let (target, operation) = (&self.target, self.operation);
         let response = oneway_response(target);
-        travel(
-            target,
-            operation,
-            response,
-            &mut |to| write(operation, arguments, to),
-            &mut |_, _, _| (),
-            None,
-        )
+        let read: &mut ReadReply<'_> = &mut |_, _, _| ();
+        travel(target, operation, response, &mut |to| write(operation, arguments, to), read, None)
     }
 
     /// Makes the call now, without blocking, and gives what waits for its results (`send_deferred`).
@@ -142,7 +136,7 @@ fn results(
     reply: &Reply,
     format: Format,
 ) -> Result<Results, DynamicError> {
-    let mut body = Decoder::over(&reply.body, format).with_context(target.orb());
+    let mut body = Decoder::over_in(&reply.body, format, target.orb());
     if reply.status == ReplyStatus::NO_EXCEPTION {
         return read_results(signature, &mut body).map_err(|error| journey.unreadable(&error).into());
     }
@@ -157,10 +151,13 @@ fn results(
 
 fn read_results(signature: &Signature, body: &mut Decoder<'_>) -> Result<Results, DecodeError> {
     let result = match signature.has_result() {
-        true => Any::decode_value(signature.result.clone(), body)?,
+        true => {
+            let read = Any::decode_value(signature.result.clone(), body);
+            read.map_err(|error| error.in_member("result"))?
+        }
         false => Any::EMPTY,
     };
-    let outputs = signature.outputs().map(|parameter| Any::decode_value(parameter.ty.clone(), body));
+    let outputs = signature.outputs().map(|parameter| parameter.read(body));
     Ok(Results { result, outputs: outputs.collect::<Result<_, _>>()? })
 }
 

@@ -3,7 +3,7 @@
 use std::borrow::Cow;
 use std::sync::Arc;
 
-use zorb_cdr::Any;
+use zorb_cdr::{Any, Decoder};
 
 use super::signature::{check, check_type, undeclared};
 use super::{DynamicError, Results, Signature};
@@ -85,9 +85,8 @@ impl DynamicRequest {
     ///
     /// Large values share the memory that the message was received in, as long as they live.
     pub fn arguments(self, signature: &Arc<Signature>) -> Option<(DynamicReply, Vec<Any>)> {
-        let types = signature.given().map(|parameter| &parameter.ty);
-        let (request, arguments) =
-            self.0.arguments(|from| types.map(|ty| Any::decode_value(ty.clone(), from)).collect())?;
+        let read = |from: &mut Decoder<'_>| signature.given().map(|parameter| parameter.read(from)).collect();
+        let (request, arguments) = self.0.arguments(read)?;
         Some((DynamicReply { request, signature: signature.clone() }, arguments))
     }
 

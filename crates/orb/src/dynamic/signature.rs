@@ -2,7 +2,7 @@
 
 use std::sync::Arc;
 
-use zorb_cdr::{Any, TCKind, TypeCode};
+use zorb_cdr::{Any, DecodeError, Decoder, TCKind, TypeCode};
 
 use crate::exception::{Completion, Kind, Minor, SystemException};
 
@@ -38,6 +38,13 @@ pub struct Parameter {
     pub mode: Mode,
     /// Its type.
     pub ty: TypeCode,
+}
+
+impl Parameter {
+    /// Its value, which no TypeCode precedes.
+    pub(super) fn read(&self, from: &mut Decoder<'_>) -> Result<Any, DecodeError> {
+        Any::decode_value(self.ty.clone(), from).map_err(|error| error.in_named(&self.name))
+    }
 }
 
 /// An operation, as IDL declares it: what a stub is generated from.

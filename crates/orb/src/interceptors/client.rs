@@ -33,6 +33,16 @@ pub trait ClientRequestInterceptor: Send + Sync {
         Ok(())
     }
 
+    /// A [`Poller`](crate::rt::Poller) asks for the outcome of the request, which is under way: each time that it is asked, before it looks. Runs first to
+    /// last.
+    ///
+    /// # Errors
+    /// What the request ends in: those whose starting point was passed are told so, and the call is given up.
+    fn send_poll(&self, info: &ClientRequestInfo) -> Result<(), SystemException> {
+        let _ = info;
+        Ok(())
+    }
+
     /// A result has come; it is decoded afterwards, so that a call may still end in `MARSHAL`.
     ///
     /// # Errors

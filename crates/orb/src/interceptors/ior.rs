@@ -37,6 +37,20 @@ pub trait IorInterceptor: Send + Sync {
     fn adapter_manager_state_changed(&self, manager: &PoaManager, state: ManagerState) {
         let _ = (manager, state);
     }
+
+    /// An adapter, whose names are these from the root's on, is now in this state, other than by its manager: it is destroyed. Children come before
+    /// their parents.
+    fn adapter_state_changed(&self, adapter_name: &[String], state: AdapterState) {
+        let _ = (adapter_name, state);
+    }
+}
+
+/// What an adapter does with requests (`PortableInterceptor::AdapterState`).
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+#[non_exhaustive]
+pub enum AdapterState {
+    /// It is destroyed: requests find no object.
+    NonExistent,
 }
 
 /// An adapter that is being made.

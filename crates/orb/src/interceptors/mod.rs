@@ -27,8 +27,8 @@
 //!
 //! - Arguments and results are not shown (`arguments`, `result`, `dynamic_context`): stubs write them straight into the message. Other ORBs
 //!   raise `NO_RESOURCES` there.
-//! - There is no `send_poll`: calls have futures, not pollers. The ending point of an `_async` call runs when its future becomes ready, on
-//!   the thread that polls it; a future that is dropped before ends in `receive_other` with [`ReplyStatus::Unknown`].
+//! - `send_poll` is met by pollers alone, not by futures and deferred dynamic calls. The ending point of an `_async` call runs when its future becomes
+//!   ready, on the thread that polls it; a future that is dropped before ends in `receive_other` with [`ReplyStatus::Unknown`].
 //! - A call that is sent again since nothing of it has left, or since the server closed the connection in order, is the same
 //!   request: interceptors see nothing of that. A reply that asks for another attempt ends one request and begins the next.
 //! - In an ORB with request interceptors calls to its own objects go by message, so that both sides' interceptors run.
@@ -54,7 +54,7 @@ pub use client::{ClientRequestInfo, ClientRequestInterceptor};
 pub use codec::{Codec, CodecError};
 pub use current::{Current, InvalidSlot, SlotId};
 pub use initializer::OrbInitializer;
-pub use ior::{IorInfo, IorInterceptor};
+pub use ior::{AdapterState, IorInfo, IorInterceptor};
 pub use outcome::{EncodedException, Intervention, ObservedException, ReplyStatus};
 pub use server::{ServerRequestInfo, ServerRequestInterceptor};
 

@@ -99,6 +99,25 @@ impl Passage {
         Ok(())
     }
 
+    /// A poller asks for the outcome. Who raises ends the request.
+    pub(crate) fn poll(&mut self) -> Result<(), SystemException> {
+        for interceptor in self.chain.clone().iter() {
+            let info = &self.info;
+            let point = || interceptor.send_poll(info).map_err(Intervention::Raise);
+            match guarded(interceptor.name(), "send_poll", Completion::Maybe, point) {
+                Err(Intervention::Raise(exception)) => {
+                    let ended = self.end(Outcome::System(exception.clone()));
+                    return Err(match ended {
+                        Some(Intervention::Raise(changed)) => changed,
+                        _ => exception,
+                    });
+                }
+                Err(Intervention::ForwardRequest(_)) | Ok(()) => {}
+            }
+        }
+        Ok(())
+    }
+
     /// Begins a request that cannot be sent, and ends it.
     pub(crate) fn fail(&mut self, to: &ObjectRef, exception: SystemException) -> Intervention {
         match self.begin(to, None) {

@@ -339,6 +339,17 @@ impl<R, E: OperationError> Pending<R, E> {
     }
 }
 
+impl<R, E> Pending<R, E> {
+    /// Interceptors see that a poller asks for the outcome; what one of them raises is it.
+    pub(crate) fn polled(&mut self) -> Result<(), SystemException> {
+        let Some(Ok(flight)) = &mut self.flight else { return Ok(()) };
+        match flight.passage.as_mut().filter(|passage| passage.is_under_way()) {
+            Some(passage) => passage.poll(),
+            None => Ok(()),
+        }
+    }
+}
+
 /// Blocks this thread until a call's future is ready. The reactor ends the call at its deadline, so this wait needs none of its
 /// own; it has one all the same, a second later, and then ends in `TIMEOUT`, which names `what`.
 pub(crate) fn wait_for<F: Future + Unpin>(

@@ -57,9 +57,9 @@ pub(super) fn travel_seen<'a>(
                 journey.continue_from(time);
                 journey.watch();
                 loop {
-                    match request(&mut passage, &target, journey, response, arguments, read) {
-                        (Ended::Again, Some(again)) => journey = again,
-                        (ended, _) => break ended,
+                    match request(&mut passage, &target, &mut journey, response, arguments, read) {
+                        Ended::Again => {}
+                        ended => break ended,
                     }
                 }
             }
@@ -76,13 +76,13 @@ pub(super) fn travel_seen<'a>(
 fn request<'a>(
     passage: &mut Passage,
     target: &ObjectRef,
-    journey: Journey,
+    journey: &mut Journey,
     response: ResponseFlags,
     arguments: &mut WriteArguments<'_, 'a>,
     read: &mut ReadReply<'_>,
-) -> (Ended, Option<Journey>) {
+) -> Ended {
     if let Err(intervention) = passage.begin(target, journey.forwarded_to().cloned()) {
-        return (Ended::by(Some(intervention), Ended::Again), Some(journey));
+        return Ended::by(Some(intervention), Ended::Again);
     }
     let contexts = passage.contexts().clone();
     let operation = journey.operation();
@@ -95,21 +95,16 @@ fn request<'a>(
         }
         by_reply = Some(intervention);
     };
-    let mut seen = Seen { journey: Some(journey), contexts };
-    let ended = travel(target, operation, response, arguments, &mut see, Some(&mut seen));
-    let Some(mut journey) = seen.journey else {
-        let text = "a call that interceptors see has lost its way";
-        return (Ended::Over(Err(SystemException::Internal(text))), None);
-    };
-    let ended = match (by_reply, ended) {
+    let seen = Some(Seen { journey: &mut *journey, contexts });
+    let ended = travel(target, operation, response, arguments, &mut see, seen);
+    match (by_reply, ended) {
         (Some(intervention), _) => Ended::by(intervention, Ended::Over(Ok(()))),
-        (None, Err(exception)) => end_in(passage, &mut journey, exception),
-        (None, Ok(())) => match end_for_another(passage, target, &mut journey) {
+        (None, Err(exception)) => end_in(passage, journey, exception),
+        (None, Ok(())) => match end_for_another(passage, target, journey) {
             Some(ended) => ended,
             None => Ended::by(passage.end(Outcome::Sent), Ended::Over(Ok(()))),
         },
-    };
-    (ended, Some(journey))
+    }
 }
 
 /// The request ends in an exception, which a reply has brought or has been made here.

@@ -84,10 +84,9 @@ fn no_reply(operation: &Operation) -> SystemException {
 /// Reads a reply that carries a result or a user exception, where it lies.
 pub(crate) type ReadReply<'r> = dyn FnMut(&Journey, &Reply, Format) + 'r;
 
-/// One request of a call that interceptors see.
+/// A request of a call that interceptors see: the call's journey, and what goes with the request.
 pub(crate) struct Seen<'s> {
-    /// Told to keep account of replies. It is there again when the request has ended.
-    pub(super) journey: Option<Journey>,
+    pub(super) journey: &'s mut Journey,
     pub(super) contexts: Option<&'s ServiceContexts>,
 }
 
@@ -99,41 +98,32 @@ pub(crate) fn travel<'a>(
     response: ResponseFlags,
     arguments: &mut WriteArguments<'_, 'a>,
     read: &mut ReadReply<'_>,
-    mut seen: Option<&mut Seen<'_>>,
+    seen: Option<Seen<'_>>,
 ) -> Result<(), SystemException> {
     passed(Point::Begin);
-    let contexts = match &seen {
+    let mut own;
+    let (journey, contexts) = match seen {
+        Some(seen) => (seen.journey, seen.contexts),
         None if target.orb().interceptors().is_some() && is_seen(target) => {
             return travel_seen(target, operation, response, arguments, read);
         }
-        None => None,
-        Some(seen) => seen.contexts,
+        None => {
+            own = Journey::new(target, operation, response)?;
+            (&mut own, None)
+        }
     };
     let mut outgoing = Outgoing { operation, response, arguments, contexts };
-    let mut journey = match seen.as_deref_mut().and_then(|seen| seen.journey.take()) {
-        Some(journey) => journey,
-        None => Journey::new(target, operation, response)?,
-    };
     let mut may_join = true;
-    let ended = loop {
-        let next = match attempt(target, &mut journey, &mut outgoing, read, &mut may_join) {
-            Ok(next) => next,
-            Err(failure) => match journey.failed(target, *failure) {
-                Ok(()) => Next::Again,
-                Err(exception) => Next::Done(Err(exception)),
-            },
-        };
-        if let Next::Done(ended) = next {
-            break ended;
+    loop {
+        match attempt(target, journey, &mut outgoing, read, &mut may_join) {
+            Ok(Next::Done(ended)) => return ended,
+            Ok(Next::Again) => {}
+            Err(failure) => journey.failed(target, *failure)?,
         }
         if journey.has_witness() {
-            break Ok(());
+            return Ok(());
         }
-    };
-    if let Some(seen) = seen {
-        seen.journey = Some(journey);
     }
-    ended
 }
 
 /// Whether interceptors see calls of it.
@@ -143,7 +133,7 @@ fn is_seen(target: &ObjectRef) -> bool {
 }
 
 /// Sends once, and waits for what comes back. A failure leaves the journey to decide whether to try again.
-#[inline]
+#[inline(always)]
 fn attempt<'a>(
     target: &ObjectRef,
     journey: &mut Journey,
@@ -167,25 +157,29 @@ fn attempt<'a>(
     if connection.is_new() {
         target.orb().client().opened();
     }
-    if let Err(failure) = connection.call(&course, outgoing) {
-        if let Failure::Encode(_) = *failure {
-            // Nothing has left, so the connection is as good as before.
-            pool.give_back(connection);
+    let (reply, format) = match connection.call(&course, outgoing) {
+        Ok(answer) => answer,
+        Err(failure) => {
+            if let Failure::Encode(_) = *failure {
+                // Nothing has left, so the connection is as good as before.
+                pool.give_back(connection);
+            }
+            return Err(failure);
         }
-        return Err(failure);
-    }
-    let (reply, format) = connection.answer();
+    };
     let next = if is_for_the_caller(reply.status) {
         course.candidate.note_by_number(reply.by_number);
         journey.prefer();
-        read(journey, reply, format);
+        read(journey, &reply, format);
         passed(Point::Decoded);
-        journey.candidate().pool.give_back(connection);
+        drop(reply);
+        pool.give_back(connection);
         passed(Point::End);
         Next::Done(Ok(()))
     } else {
         let pool = pool.clone();
-        let next = arrived(target, journey, reply, format, read);
+        let next = arrived(target, journey, &reply, format, read);
+        drop(reply);
         pool.give_back(connection);
         next
     };
@@ -299,11 +293,11 @@ pub(super) fn result<R, E: OperationError>(
     format: Format,
     decode: impl FnOnce(&mut Decoder<'_>) -> Result<R, DecodeError>,
 ) -> Result<R, E> {
-    let mut body = Decoder::over(&reply.body, format).with_context(target.orb());
     if reply.status == ReplyStatus::NO_EXCEPTION {
-        return decode(&mut body).map_err(|error| journey.unreadable(&error).into());
+        let result = decode(&mut Decoder::over_in(&reply.body, format, target.orb()));
+        return result.map_err(|error| journey.unreadable(&error).into());
     }
-    Err(user_exception(journey, &mut body))
+    Err(user_exception(journey, &mut Decoder::over_in(&reply.body, format, target.orb())))
 }
 
 #[cold]

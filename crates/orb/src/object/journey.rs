@@ -273,15 +273,17 @@ impl Journey {
     #[inline]
     pub(crate) fn course(&self) -> Course<'_> {
         let candidate = self.candidate();
-        let (target, policies) = match &self.detours {
-            Some(detours) => (
-                detours.addressed.as_ref().map_or(&candidate.target, |addressed| &addressed.1),
-                detours.policies.as_ref(),
-            ),
-            None => (&candidate.target, None),
+        let (target, policies, is_plain) = match &self.detours {
+            Some(detours) => {
+                let addressed = detours.addressed.as_ref();
+                let target = addressed.map_or(&candidate.target, |addressed| &addressed.1);
+                let policies = detours.policies.as_ref();
+                (target, policies, addressed.is_none() && policies.is_none())
+            }
+            None => (&candidate.target, None, true),
         };
         let Journey { started, deadline, fragment_size, .. } = *self;
-        Course { candidate, target, started, deadline, fragment_size, policies }
+        Course { candidate, target, started, deadline, fragment_size, policies, is_plain }
     }
 
     /// By when a connection must stand: the connect timeout, shared out among the candidates still to try, so that a

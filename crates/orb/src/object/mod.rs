@@ -246,7 +246,13 @@ impl ObjectRef {
     }
 
     /// The object's key, if calls go to this ORB now.
+    #[inline]
     pub(crate) fn local_key(&self) -> Option<Bytes> {
+        if self.0.route.leads_elsewhere() { None } else { self.local_key_now() }
+    }
+
+    #[inline(never)]
+    fn local_key_now(&self) -> Option<Bytes> {
         let reference = &*self.0;
         reference.route.with_current(&reference.orb, &reference.ior, &reference.policies, |to, _| {
             to.here(&reference.orb)

@@ -446,6 +446,13 @@ impl RouteCache {
         self.forwards.lock()
     }
 
+    /// Whether calls go to another ORB, as most do: found out once, and no forward has come since.
+    #[inline]
+    pub(crate) fn leads_elsewhere(&self) -> bool {
+        !self.forwarded.load(Ordering::Acquire)
+            && self.original.get().is_some_and(|original| original.local.is_none())
+    }
+
     /// Looks at where calls go now, and whether that is by a forward which may fail. `look` must be short.
     #[inline]
     pub(crate) fn with_current<R>(

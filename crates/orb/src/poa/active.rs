@@ -1,5 +1,6 @@
 //! A request in progress, as a guard.
 
+use std::mem;
 use std::panic::{AssertUnwindSafe, catch_unwind};
 use std::sync::Arc;
 
@@ -15,7 +16,9 @@ use crate::skeleton::Servant;
 /// Counts a request in progress until dropped, in whatever thread: as long as it lives its object is not
 /// etherealized and its adapter's end waits for it. To be dropped after the reply.
 pub(crate) struct Active {
-    holds: Option<Holds>,
+    /// What nearly all hold, apart from the rest, of which the compiler then need not think.
+    object: Option<Arc<ActiveObject>>,
+    other: Option<Holds>,
     counted: Counted,
 }
 
@@ -25,8 +28,8 @@ pub(crate) struct ActiveHere {
     _upcall: Upcall,
 }
 
+/// Where a request is that has no active object.
 enum Holds {
-    Object(Arc<ActiveObject>),
     Adapter(Arc<Adapter>),
     Located(Arc<Adapter>, Box<Located>),
 }
@@ -44,24 +47,36 @@ pub(crate) struct Located {
 impl Active {
     /// A request on an object of the active object map.
     pub(crate) fn object(object: Arc<ActiveObject>, counted: Counted) -> Active {
-        Active { holds: Some(Holds::Object(object)), counted }
+        Active { object: Some(object), other: None, counted }
     }
 
     /// A request in an adapter, so far on no object.
     pub(crate) fn adapter(adapter: Arc<Adapter>, counted: Counted) -> Active {
-        Active { holds: Some(Holds::Adapter(adapter)), counted }
+        Active { object: None, other: Some(Holds::Adapter(adapter)), counted }
     }
 
     /// The request has found its object.
     pub(crate) fn on_object(mut self, object: Arc<ActiveObject>) -> Active {
-        self.holds = Some(Holds::Object(object));
+        (self.object, self.other) = (Some(object), None);
         self
     }
 
     /// The request is served by what a servant locator gave.
     pub(crate) fn on_located(mut self, adapter: Arc<Adapter>, located: Located) -> Active {
-        self.holds = Some(Holds::Located(adapter, Box::new(located)));
+        (self.object, self.other) = (None, Some(Holds::Located(adapter, Box::new(located))));
         self
+    }
+
+    /// The request has ended: as dropping it, for who has ended requests all the time.
+    #[inline(always)]
+    pub(crate) fn end(mut self) {
+        if self.other.is_none()
+            && let Some(object) = self.object.take()
+        {
+            let counted = self.counted;
+            mem::forget(self);
+            leave_object(object, counted);
+        }
     }
 
     /// The upcall runs in this thread as long as the guard lives: for collocated calls.
@@ -88,10 +103,11 @@ fn leave_object(object: Arc<ActiveObject>, counted: Counted) {
 impl Drop for Active {
     #[inline]
     fn drop(&mut self) {
-        match self.holds.take() {
-            Some(Holds::Object(object)) => leave_object(object, self.counted),
-            Some(other) => other.leave(self.counted),
-            None => {}
+        if let Some(object) = self.object.take() {
+            leave_object(object, self.counted);
+        }
+        if let Some(other) = self.other.take() {
+            other.leave(self.counted);
         }
     }
 }
@@ -100,7 +116,6 @@ impl Holds {
     #[inline(never)]
     fn leave(self, counted: Counted) {
         match self {
-            Holds::Object(object) => leave_object(object, counted),
             Holds::Adapter(adapter) => leave(&adapter, counted),
             Holds::Located(adapter, located) => {
                 let Located { locator, poa, id, operation, cookie, servant } = *located;

@@ -11,7 +11,7 @@
 use std::collections::HashMap;
 use std::hash::{BuildHasher, DefaultHasher, Hasher};
 use std::sync::Arc;
-use std::sync::atomic::{AtomicUsize, Ordering};
+use std::sync::atomic::{AtomicU64, AtomicUsize, Ordering};
 
 use parking_lot::{Mutex, MutexGuard, RwLock};
 
@@ -69,6 +69,8 @@ pub(crate) struct ActiveMap {
     shards: [Shard; SHARDS],
     /// Objects in `shards`: most maps have none there, and then need not look.
     named: AtomicUsize,
+    /// Objects that have left the map since it was made.
+    left: AtomicU64,
     servants: Option<Mutex<Servants>>,
     /// In ids that name a slot, when they carry it.
     run: Option<u64>,
@@ -105,10 +107,17 @@ impl ActiveMap {
             slots: Slots::new(),
             shards: std::array::from_fn(|_| RwLock::new(HashMap::with_hasher(seed))),
             named: AtomicUsize::new(0),
+            left: AtomicU64::new(0),
             servants: identities.then(Mutex::default),
             run,
             system_ids,
         }
+    }
+
+    /// How many objects have left: as long as that is the same, what was found after it was read is still there.
+    #[inline]
+    pub(crate) fn left(&self) -> u64 {
+        self.left.load(Ordering::Acquire)
     }
 
     /// The object of an id.
@@ -198,6 +207,7 @@ impl ActiveMap {
             self.named.fetch_sub(1, Ordering::Release);
             Some(removed)
         })?;
+        self.left.fetch_add(1, Ordering::Release);
         if let Some(servants) = &mut servants {
             let identity = object.servant.identity();
             if let Some(activations) = servants.get_mut(&identity) {

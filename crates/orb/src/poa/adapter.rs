@@ -29,7 +29,7 @@ use super::servant_manager::{AdapterActivator, Etherealized, ServantActivator, S
 use super::thread_model::Turn;
 use super::traffic::Traffic;
 use crate::exception::{Minor, SystemException};
-use crate::interceptors::{Established, IorInfo};
+use crate::interceptors::{AdapterState, Established, IorInfo};
 use crate::orb::Orb;
 use crate::server::request::{ServerRequest, panic_exception};
 use crate::skeleton::Servant;
@@ -423,8 +423,17 @@ impl Adapter {
         for child in self.children() {
             child.destroy(etherealize);
         }
+        self.tell_of_the_end();
         self.clear(etherealize);
         self.settle();
+    }
+
+    /// Tells interceptors that it is being destroyed.
+    fn tell_of_the_end(&self) {
+        let Some(orb) = self.shared.orb() else { return };
+        for interceptor in orb.interceptors().into_iter().flat_map(|all| &all.ior) {
+            interceptor.adapter_state_changed(&self.path_names(), AdapterState::NonExistent);
+        }
     }
 
     /// Leaves the tables if all has ended. To be called when a request, an object or a child of it has.

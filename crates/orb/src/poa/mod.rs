@@ -32,6 +32,7 @@ mod main_thread;
 mod manager;
 mod objects;
 mod policies;
+mod remembered;
 mod serial;
 mod servant_manager;
 mod serve;
@@ -55,6 +56,7 @@ pub use policies::{
     IdAssignment, IdUniqueness, ImplicitActivation, InvalidPolicy, Lifespan, PoaPolicies, RequestProcessing,
     ServantRetention, ThreadPolicy,
 };
+pub(crate) use remembered::Remembered;
 pub use servant_manager::{
     AdapterActivator, Cookie, Declined, Etherealized, ServantActivator, ServantLocator, servant,
 };

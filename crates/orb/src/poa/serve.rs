@@ -8,6 +8,7 @@
 //! in this order: adapter (perhaps by an activator), turn or main thread, manager, servant (perhaps by a
 //! servant manager).
 
+use std::ops::Range;
 use std::rc::Rc;
 use std::sync::Arc;
 
@@ -22,6 +23,7 @@ use super::gate::{ManagerState, Stopped};
 use super::key::Key;
 use super::manager::Manager;
 use super::policies::{RequestProcessing, ThreadPolicy};
+use super::remembered::Remembered;
 use super::thread_model::Asked;
 use super::traffic::{Counted, Upcall};
 use super::waits::{Lend, ServeMeanwhile, Token};
@@ -40,21 +42,36 @@ impl Adapters {
         if request.call().orb().interceptors().is_some_and(Interceptors::serve) {
             return Self::serve_watched(request);
         }
-        let adapters = request.call().orb().adapters();
-        let key = request.object_key();
-        let parsed = Key::parse(key);
-        let range = parsed.id_range(key.len());
-        let Some((object, counted)) = adapters.quick(&parsed, &key[range.clone()]) else {
+        let again = request.remembered().and_then(|object| Some((object.find()?, object.id())));
+        let Some(((object, counted), range)) = again.or_else(|| Self::find(&request)) else {
             let orb = request.call().orb().clone();
             return orb.adapters().serve_anyway(request, None);
         };
         passed(Point::Located);
-        let _upcall = Upcall::enter(adapters.shared.run);
+        let _upcall = Upcall::enter(object.adapter.shared.run);
         // Held until the method has returned, which may be after the reply.
         let during = object.clone();
         request.set_object(range, Active::object(object, counted));
         run(&*during.servant, request);
         during.release();
+    }
+
+    /// Finds the object by its key, if nothing stands in its way, and has it remembered where that is of use.
+    #[inline(never)]
+    fn find(request: &ServerRequest) -> Option<((Arc<ActiveObject>, Counted), Range<usize>)> {
+        let adapters = request.call().orb().adapters();
+        let key = request.object_key();
+        let parsed = Key::parse(key);
+        let range = parsed.id_range(key.len());
+        let left = match request.has_known_head() {
+            true => adapters.shared.with_adapter(&parsed, |adapter| adapter.map.left()),
+            false => None,
+        };
+        let found = adapters.quick(&parsed, &key[range.clone()])?;
+        if let Some(left) = left {
+            request.remember(Remembered::new(&found.0, range.clone(), left));
+        }
+        Some((found, range))
     }
 
     /// The same past interceptors, if there are any for requests.

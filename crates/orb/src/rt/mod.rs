@@ -7,6 +7,7 @@
 //! code spells out, so that it stays short.
 
 pub mod arguments;
+mod carried;
 pub mod describe;
 pub mod operations;
 mod served;
@@ -36,8 +37,9 @@ pub use crate::operation_error;
 pub use crate::properties::{Properties, properties};
 pub use crate::raised::{ExceptionType, OperationError, Raised, Raises, exception, exception_text};
 pub use crate::server::deferred::{DeferredReply, deferred_here};
-pub use crate::server::request::{Call, ServerRequest};
+pub use crate::server::request::{Call, ServerRequest, named_arguments};
 pub use crate::skeleton::{Interface, InterfaceInfo, IntoServant, Operation, Servant, Skeleton};
+pub use carried::CarriedIdl;
 pub use operations::Operations;
 pub use served::{Served, ServedBy, offer};
 
@@ -117,6 +119,18 @@ pub fn decode<T: Decode>(from: &mut Decoder<'_>) -> Result<T, DecodeError> {
 #[inline]
 pub fn decode_as<C: DecodeAs<V>, V>(from: &mut Decoder<'_>) -> Result<V, DecodeError> {
     C::decode_as(from)
+}
+
+/// Reads a member of this name: an error tells it.
+#[inline]
+pub fn member<T: Decode>(from: &mut Decoder<'_>, name: &'static str) -> Result<T, DecodeError> {
+    T::decode(from).map_err(|error| error.in_member(name))
+}
+
+/// The same as the codec `C` says.
+#[inline]
+pub fn member_as<C: DecodeAs<V>, V>(from: &mut Decoder<'_>, name: &'static str) -> Result<V, DecodeError> {
+    C::decode_as(from).map_err(|error| error.in_member(name))
 }
 
 /// A two-way call: of the servant's method if it is in this process, or else the arguments go out and the result comes back.

@@ -226,9 +226,10 @@ impl<K: Ord, V, A: DecodeAs<K>, B: DecodeAs<V>, const BOUND: u32> DecodeAs<BTree
         let count = from.read_bounded_count(A::MIN_SIZE.saturating_add(B::MIN_SIZE), BOUND)?;
         from.nested(|from| {
             let mut map = BTreeMap::new();
-            for _ in 0..count {
-                let key = A::decode_as(from)?;
-                if map.insert(key, B::decode_as(from)?).is_some() {
+            for index in 0..count {
+                let key = A::decode_as(from).map_err(|error| error.in_member("key").in_element(index))?;
+                let value = B::decode_as(from).map_err(|error| error.in_member("value").in_element(index))?;
+                if map.insert(key, value).is_some() {
                     return Err(from.error(DecodeErrorKind::Invalid("a key stands in it twice"), "map"));
                 }
             }
@@ -264,8 +265,8 @@ impl<V, C: DecodeAs<V>, const N: usize> DecodeAs<[V; N]> for Array<C> {
 /// checked against the octets that follow, but a value may be many times larger in memory than on the wire.
 fn elements<V, C: DecodeAs<V>>(from: &mut Decoder<'_>, count: usize) -> Result<Vec<V>, DecodeError> {
     let mut values = Vec::with_capacity(count.min(4096 / size_of::<V>().max(1)));
-    for _ in 0..count {
-        values.push(C::decode_as(from)?);
+    for index in 0..count {
+        values.push(C::decode_as(from).map_err(|error| error.in_element(index))?);
     }
     Ok(values)
 }
@@ -332,7 +333,7 @@ macro_rules! tuples {
             const MIN_SIZE: usize = 0 $(+ $codec::MIN_SIZE)+;
 
             fn decode_as(from: &mut Decoder<'_>) -> Result<($($part,)+), DecodeError> {
-                Ok(($($codec::decode_as(from)?,)+))
+                Ok(($($codec::decode_as(from).map_err(|error| error.in_part($at))?,)+))
             }
         }
     )*};

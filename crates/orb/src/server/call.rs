@@ -1,15 +1,17 @@
 //! A call as its servant sees it, and what is known of the request behind it.
 
-use std::mem::ManuallyDrop;
+use std::mem::{self, ManuallyDrop};
 use std::ops::Range;
 use std::sync::Arc;
 
 use bytes::Bytes;
-use zorb_cdr::{CodeSets, Format, Octets};
-use zorb_giop::{Ior, Request, ServiceContexts, Target};
+use zorb_cdr::{Body, CodeSets, Format, Octets, Version};
+use zorb_giop::code_sets::ServerCodeSets;
+use zorb_giop::{ContextId, Ior, ResponseFlags, ServiceContexts, Target};
 
 use super::connection::Connection;
-use crate::exception::SystemException;
+use super::head::Head;
+use crate::exception::{Minor, SystemException};
 use crate::interceptors::Watch;
 use crate::object::ObjectRef;
 use crate::orb::Orb;
@@ -21,7 +23,6 @@ use crate::transport::Endpoint;
 
 /// What a servant may know of the call that it serves.
 pub struct Call {
-    pub(super) orb: Orb,
     pub(super) origin: Origin,
     /// Where in the object key the object id stands.
     pub(super) object_id: Place,
@@ -52,13 +53,20 @@ pub(super) enum Origin {
     /// A message.
     Remote(Remote),
     /// A collocated call.
-    Local { key: Bytes, operation: &'static str },
+    Local { orb: Orb, key: Bytes, operation: &'static str },
 }
 
 /// A request as it came, where from, and what is known of it.
+///
+/// Its memory serves one request after the other, each of which [begins](Self::begin) and [ends](Self::end) in it.
 pub(super) struct Remote {
-    pub(super) connection: Arc<Connection>,
-    pub(super) request: Request,
+    /// None while there is no request.
+    source: Option<Source>,
+    pub(super) head: Head,
+    pub(super) body: Body,
+    pub(super) version: Version,
+    pub(super) id: u32,
+    pub(super) response: ResponseFlags,
     /// What few requests have, and so boxed: a call is moved once. Dropped by the request where there is one, which is a test less dear.
     pub(super) aside: ManuallyDrop<Option<Box<Aside>>>,
     pub(super) code_sets: CodeSets,
@@ -70,8 +78,6 @@ pub(super) struct Remote {
     pub(super) octets: u32,
     /// Dropped when the reply has been given.
     pub(super) active: Option<Active>,
-    /// The object key that the one in the message stands for, where that is a plain one.
-    pub(super) meant: Option<Bytes>,
     /// The operation's name, where the message has a number and the skeleton has found what that stands for.
     pub(super) found: Option<&'static &'static str>,
     /// Numbers will do for the object's operations: its skeleton knows them, and nothing else has to.
@@ -80,6 +86,14 @@ pub(super) struct Remote {
     pub(super) needs_name: bool,
     /// A context says how the request is wanted: INVOCATION_POLICIES.
     pub(super) has_policies: bool,
+    /// What its reply is composed in.
+    pub(super) memory: Vec<u8>,
+}
+
+/// Where a request comes from, and to whom.
+pub(super) struct Source {
+    pub(super) orb: Orb,
+    pub(super) connection: Arc<Connection>,
 }
 
 /// What few requests have.
@@ -87,6 +101,8 @@ pub(super) struct Remote {
 pub(super) struct Aside {
     /// The object key, where the message named its target by a profile.
     pub(super) key: Option<Octets>,
+    /// The object key that the one in the message stands for, where that is a plain one.
+    pub(super) meant: Option<Bytes>,
     /// Where interceptors see it.
     pub(super) watch: Option<Box<Watch>>,
 }
@@ -95,28 +111,26 @@ impl Aside {
     /// Of a target that is named by a profile.
     #[cold]
     pub(super) fn of_profile(target: &Target) -> Option<Box<Aside>> {
-        target.object_key().map(|key| Box::new(Aside { key: Some(key), watch: None }))
+        target.object_key().map(|key| Box::new(Aside { key: Some(key), ..Aside::default() }))
     }
 }
-
-/// What is larger is no longer made in place.
-const _: () = assert!(size_of::<Call>() <= 256);
 
 static NO_CONTEXTS: ServiceContexts = ServiceContexts::new();
 
 impl Call {
     /// A call from within this process.
     pub(crate) fn local(orb: Orb, key: Bytes, object_id: Range<usize>, operation: &'static str) -> Call {
-        Call { orb, origin: Origin::Local { key, operation }, object_id: Place::of(&object_id) }
+        Call { origin: Origin::Local { orb, key, operation }, object_id: Place::of(&object_id) }
     }
 
     /// A collocated call once more, for who keeps it after it has returned.
     pub(super) fn again(&self) -> Call {
         let (key, operation) = match &self.origin {
-            Origin::Local { key, operation } => (key.clone(), *operation),
+            Origin::Local { key, operation, .. } => (key.clone(), *operation),
             Origin::Remote(_) => (Bytes::copy_from_slice(self.object_key()), ""),
         };
-        Call { orb: self.orb.clone(), origin: Origin::Local { key, operation }, object_id: self.object_id }
+        let origin = Origin::Local { orb: self.orb().clone(), key, operation };
+        Call { origin, object_id: self.object_id }
     }
 
     /// The object id that the adapter knows this object by.
@@ -126,7 +140,7 @@ impl Call {
 
     /// The adapter that serves the object.
     pub fn adapter(&self) -> Option<Poa> {
-        self.orb.adapters().adapter(&self.orb, self.object_key())
+        self.orb().adapters().adapter(self.orb(), self.object_key())
     }
 
     /// The operation's name on the wire. Empty while the message names it by a number of which the skeleton has yet to say
@@ -141,23 +155,23 @@ impl Call {
 
     /// Who calls; `None` when the caller lives in this process.
     pub fn peer(&self) -> Option<&Endpoint> {
-        self.remote().map(|remote| remote.connection.peer())
+        self.remote().map(|remote| remote.source().connection.peer())
     }
 
     /// The caller has given the call up (CancelRequest, or its connection is gone).
     #[inline]
     pub fn is_cancelled(&self) -> bool {
-        self.remote().is_some_and(|remote| remote.connection.has_cancelled(remote.request.id))
+        self.remote().is_some_and(|remote| remote.source().connection.has_cancelled(remote.id))
     }
 
     /// What came beside the request.
     pub fn contexts(&self) -> &ServiceContexts {
-        self.remote().map_or(&NO_CONTEXTS, |remote| &remote.request.contexts)
+        self.remote().map_or(&NO_CONTEXTS, |remote| remote.head.contexts())
     }
 
     /// What its caller waits for: the target, the server, or nothing, whatever scope that has there.
     pub(crate) fn response_scope(&self) -> SyncScope {
-        match self.remote().map(|remote| remote.request.response.0 & 3) {
+        match self.remote().map(|remote| remote.response.0 & 3) {
             Some(3) | None => SyncScope::WithTarget,
             Some(1) => SyncScope::WithServer,
             Some(_) => SyncScope::None,
@@ -166,12 +180,16 @@ impl Call {
 
     /// Whether it came by the messaging protocol of that name.
     pub(crate) fn came_by(&self, messaging: &str) -> bool {
-        self.remote().is_some_and(|remote| remote.connection.messaging().name() == messaging)
+        self.remote().is_some_and(|remote| remote.source().connection.messaging().name() == messaging)
     }
 
     /// The ORB that serves.
+    #[inline]
     pub fn orb(&self) -> &Orb {
-        &self.orb
+        match &self.origin {
+            Origin::Remote(remote) => &remote.source().orb,
+            Origin::Local { orb, .. } => orb,
+        }
     }
 
     /// A reference to the object that serves the call, for it to hand out (PortableServer's `Current::get_reference`).
@@ -181,10 +199,10 @@ impl Call {
     pub fn this<I: Interface>(&self) -> Result<I, SystemException> {
         let profiles = match self.adapter() {
             Some(adapter) => adapter.profiles(self.object_key())?,
-            None => self.orb.server().profiles(&self.orb, self.object_key(), None)?,
+            None => self.orb().server().profiles(self.orb(), self.object_key(), None)?,
         };
         let ior = Ior { type_id: I::INFO.id.into(), profiles };
-        ObjectRef::new(&self.orb, ior)
+        ObjectRef::new(self.orb(), ior)
             .map(I::from_object)
             .ok_or_else(|| SystemException::ObjAdapter("this ORB publishes no endpoint"))
     }
@@ -207,6 +225,83 @@ impl Call {
 }
 
 impl Remote {
+    /// Room for a request.
+    pub(super) fn vacant() -> Remote {
+        Remote {
+            source: None,
+            head: Head::none(),
+            body: Body::empty(),
+            version: Version::V1_0,
+            id: 0,
+            response: ResponseFlags::NONE,
+            aside: ManuallyDrop::new(None),
+            code_sets: CodeSets::default(),
+            owed: false,
+            oneway: false,
+            octets: 0,
+            active: None,
+            found: None,
+            by_number: false,
+            needs_name: false,
+            has_policies: false,
+            memory: Vec::new(),
+        }
+    }
+
+    /// Takes a request in, but for its head. Field by field: put together elsewhere it would have to be moved here, which for so much
+    /// is a call of the C library's.
+    #[inline(always)]
+    pub(super) fn begin(
+        &mut self,
+        source: Source,
+        (version, id, response): (Version, u32, ResponseFlags),
+        body: Body,
+    ) {
+        // With the target's answer comes its return; in all other cases nobody waits for that.
+        // Only the lower two bits count: the others are reserved, and TAO sets one.
+        let owed = response.0 & 3 == ResponseFlags::WITH_TARGET.0;
+        self.octets = u32::try_from(body.len()).unwrap_or(u32::MAX);
+        // There was neither, so that nothing is to be dropped.
+        mem::forget(mem::replace(&mut self.source, Some(source)));
+        mem::forget(mem::replace(&mut self.body, body));
+        (self.version, self.id, self.response) = (version, id, response);
+        (self.owed, self.oneway) = (owed, !owed);
+        self.found = None;
+        (self.by_number, self.needs_name, self.has_policies) = (false, false, false);
+    }
+
+    /// Settles its code sets by its service contexts, which may have more to say.
+    #[inline(never)]
+    pub(super) fn settle_by_contexts(
+        &mut self,
+        in_force: &mut ServerCodeSets,
+    ) -> Result<(), SystemException> {
+        let contexts = self.head.contexts();
+        if let Err(error) = in_force.for_request(contexts) {
+            return Err(SystemException::CodesetIncompatible(error.to_string()).minor(Minor::omg(1)));
+        }
+        self.has_policies = contexts.find(ContextId::INVOCATION_POLICIES).is_some();
+        self.code_sets = in_force.in_force();
+        Ok(())
+    }
+
+    /// The request has ended; nothing of it is kept.
+    #[inline(always)]
+    pub(super) fn end(&mut self) {
+        self.source = None;
+        self.head.end();
+        self.body = Body::empty();
+    }
+
+    /// Where it comes from.
+    #[inline(always)]
+    pub(super) fn source(&self) -> &Source {
+        match &self.source {
+            Some(source) => source,
+            None => unreachable!("room for a request is in nobody's hands"),
+        }
+    }
+
     /// What interceptors keep of it.
     #[inline(always)]
     pub(super) fn watch(&self) -> Option<&Watch> {
@@ -223,19 +318,20 @@ impl Remote {
 
     #[inline]
     pub(super) fn format(&self) -> Format {
-        Format { version: self.request.version, code_sets: self.code_sets }
+        Format { version: self.version, code_sets: self.code_sets }
     }
 
     #[inline]
     fn operation(&self) -> &str {
-        self.found.copied().unwrap_or_else(|| self.request.operation())
+        let named = || str::from_utf8(self.head.operation()).unwrap_or("\u{fffd}");
+        self.found.copied().unwrap_or_else(named)
     }
 
     #[inline(never)]
     pub(super) fn find_number(&mut self, operations: &'static Operations) -> Option<usize> {
         let place = match self.found {
             Some(name) => operations.find(name.as_bytes())?,
-            None => operations.find_number(self.request.number?)?,
+            None => operations.find_number(self.head.number()?)?,
         };
         self.found = operations.names.get(place);
         self.by_number = !self.needs_name;
@@ -249,7 +345,8 @@ impl Remote {
 
     #[inline]
     fn object_key(&self) -> &[u8] {
-        self.meant.as_deref().unwrap_or_else(|| self.named_key())
+        let meant = self.aside.as_ref().and_then(|aside| aside.meant.as_deref());
+        meant.unwrap_or_else(|| self.named_key())
     }
 
     /// Whether the message named its object by a profile that has a key.
@@ -260,10 +357,7 @@ impl Remote {
     /// The key by which the message named its object.
     #[inline]
     pub(super) fn named_key(&self) -> &[u8] {
-        match (&self.request.target, self.aside.as_ref().and_then(|aside| aside.key.as_ref())) {
-            (Target::ObjectKey(key), _) => key,
-            (_, Some(key)) => key,
-            _ => &[],
-        }
+        let aside = || self.aside.as_ref().and_then(|aside| aside.key.as_deref());
+        self.head.key().or_else(aside).unwrap_or_default()
     }
 }

@@ -70,19 +70,29 @@ impl Cancelled {
     }
 
     /// A request arrives: what was said of an earlier one with this id no longer counts.
-    #[inline]
+    #[inline(always)]
     pub(super) fn begins(&self, id: u32) {
         if self.any.load(Ordering::Acquire) {
-            let mut ids = self.ids();
-            ids.retain(|&cancelled| cancelled != id);
-            self.any.store(!ids.is_empty() || self.all.load(Ordering::Acquire), Ordering::Release);
+            self.forget(id);
         }
     }
 
+    #[cold]
+    fn forget(&self, id: u32) {
+        let mut ids = self.ids();
+        ids.retain(|&cancelled| cancelled != id);
+        self.any.store(!ids.is_empty() || self.all.load(Ordering::Acquire), Ordering::Release);
+    }
+
     /// Whether `id` was given up.
-    #[inline]
+    #[inline(always)]
     pub(super) fn has(&self, id: u32) -> bool {
-        self.any.load(Ordering::Acquire) && (self.all.load(Ordering::Acquire) || self.ids().contains(&id))
+        self.any.load(Ordering::Acquire) && self.has_among(id)
+    }
+
+    #[cold]
+    fn has_among(&self, id: u32) -> bool {
+        self.all.load(Ordering::Acquire) || self.ids().contains(&id)
     }
 
     fn ids(&self) -> MutexGuard<'_, VecDeque<u32>> {

@@ -18,7 +18,7 @@ use parking_lot::Mutex;
 use zorb_cdr::{Decode, DecodeError, Decoder, Encode, EncodeError, Encoder};
 
 use super::call::Call;
-use super::request::ServerRequest;
+use super::request::{ServerRequest, named_arguments};
 use super::undecoded::CancelWatch;
 use crate::exception::{Completion, Kind, Minor, SystemException};
 use crate::object::ObjectRef;
@@ -105,6 +105,15 @@ impl ServerRequest {
     /// Has `begin` work on the arguments; it is given what answers, now or later.
     pub fn defer<A: Decode, R: Encode, E: OperationError>(self, begin: impl FnOnce(DeferredReply<R, E>, A)) {
         self.defer_by(A::decode, R::encode, begin);
+    }
+
+    /// The same of arguments that have these names in errors.
+    pub fn defer_named<A: Decode, R: Encode, E: OperationError>(
+        self,
+        names: &'static [&'static str],
+        begin: impl FnOnce(DeferredReply<R, E>, A),
+    ) {
+        self.defer_by(named_arguments(names, A::decode), R::encode, begin);
     }
 
     /// The same, where `decode` reads the arguments and `encode` writes the result.

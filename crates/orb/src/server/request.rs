@@ -12,14 +12,17 @@ use std::panic::{AssertUnwindSafe, catch_unwind};
 use std::sync::Arc;
 
 use bytes::Bytes;
-use zorb_cdr::{Body, CodeSets, Decode, DecodeError, Decoder, Encode, EncodeError, Encoder, Version};
+use zorb_cdr::{Body, Decode, DecodeError, Decoder, Encode, EncodeError, Encoder, Version};
 use zorb_giop::code_sets::ServerCodeSets;
-use zorb_giop::{ContextId, ReplyStatus, Request, Target, request_end};
+use zorb_giop::{ReplyStatus, Request, ResponseFlags, Target, request_end};
 
 pub use super::call::Call;
-use super::call::{Aside, Origin, Place, Remote};
+use super::call::{Aside, Origin, Place, Remote, Source};
 use super::connection::Connection;
+use super::head::OwnHead;
 use super::implicit::Implicit;
+use super::known::Known;
+use super::memory;
 use super::order::Ordered;
 use super::reply;
 use crate::exception::{Completion, Kind, Minor, SystemException};
@@ -27,7 +30,7 @@ use crate::interceptors::{Outcome, Watch};
 use crate::marshal::{decode_exception, encode_exception};
 use crate::object::ObjectRef;
 use crate::orb::Orb;
-use crate::poa::Active;
+use crate::poa::{Active, Remembered};
 use crate::policy::invocation::has_passed;
 use crate::probes::{Point, passed};
 use crate::raised::{OperationError, Raised};
@@ -40,59 +43,75 @@ use crate::skeleton::Skeleton;
 /// with `UNKNOWN`.
 ///
 /// It stays in one place from its first step to its last; what is handed on is a pointer.
-pub struct ServerRequest(Box<Call>);
+pub struct ServerRequest(Option<Box<Call>>);
+
+/// What reads arguments, with their names in its errors.
+#[inline]
+pub fn named_arguments<A>(
+    names: &'static [&'static str],
+    decode: impl FnOnce(&mut Decoder<'_>) -> Result<A, DecodeError>,
+) -> impl FnOnce(&mut Decoder<'_>) -> Result<A, DecodeError> {
+    move |from| decode(from).map_err(|error| error.with_parts(names))
+}
 
 impl ServerRequest {
     /// Takes a message in. The connection counts it before anything else is done with it.
     #[inline]
     pub(super) fn new(connection: Arc<Connection>, request: Request, orb: Orb) -> ServerRequest {
-        // With the target's answer comes its return; in all other cases nobody waits for that.
-        // Only the lower two bits count: the others are reserved, and TAO sets one.
-        let owed = request.response.0 & 3 == zorb_giop::ResponseFlags::WITH_TARGET.0;
         let aside = match &request.target {
             Target::ObjectKey(_) => None,
             target => Aside::of_profile(target),
         };
-        let octets = u32::try_from(request.body.len()).unwrap_or(u32::MAX);
-        let call = Call {
-            orb,
-            origin: Origin::Remote(Remote {
-                connection,
-                request,
-                aside: ManuallyDrop::new(aside),
-                code_sets: CodeSets::default(),
-                owed,
-                oneway: !owed,
-                octets,
-                active: None,
-                meant: None,
-                found: None,
-                by_number: false,
-                needs_name: false,
-                has_policies: false,
-            }),
-            object_id: Place::default(),
-        };
-        // Written where it is to stay: it is large, and would be copied on its way into a `Box::new`.
-        ServerRequest(Box::write(Box::new_uninit(), call))
+        let Request { version, id, response, target, contexts, body, operation, number } = request;
+        Self::begin(Source { orb, connection }, (version, id, response), body, |remote| {
+            remote.head.begin_own(OwnHead { target, operation, number, contexts });
+            remote.aside = ManuallyDrop::new(aside);
+        })
+    }
+
+    /// The same for a message whose head is known.
+    #[inline(always)]
+    pub(super) fn known(
+        connection: Arc<Connection>,
+        known: Arc<Known>,
+        (id, body): (u32, Body),
+        orb: Orb,
+    ) -> ServerRequest {
+        let response = known.head().response();
+        Self::begin(Source { orb, connection }, (Version::V1_2, id, response), body, |remote| {
+            remote.head.begin_known(known);
+        })
+    }
+
+    #[inline(always)]
+    fn begin(
+        source: Source,
+        ids: (Version, u32, ResponseFlags),
+        body: Body,
+        head: impl FnOnce(&mut Remote),
+    ) -> ServerRequest {
+        let mut call = memory::room();
+        call.object_id = Place::default();
+        if let Origin::Remote(remote) = &mut call.origin {
+            remote.begin(source, ids, body);
+            head(remote);
+        }
+        ServerRequest(Some(call))
     }
 
     /// What the connection keeps count of: the message's version, its octets of arguments, its id.
     #[inline]
     pub(super) fn particulars(&self) -> (Version, usize, u32) {
-        let head = |remote: &Remote| (remote.request.version, remote.octets as usize, remote.request.id);
+        let head = |remote: &Remote| (remote.version, remote.octets as usize, remote.id);
         self.remote().map_or((Version::V1_0, 0, 0), head)
     }
 
     /// Settles the code sets of the request and its reply: those in force, or those that it announces.
-    #[inline]
+    #[inline(always)]
     pub(super) fn settle(&mut self, in_force: &mut ServerCodeSets) -> Result<(), SystemException> {
         let Some(remote) = self.remote_mut() else { return Ok(()) };
-        if !remote.request.contexts.is_empty() {
-            if let Err(error) = in_force.for_request(&remote.request.contexts) {
-                return Err(SystemException::CodesetIncompatible(error.to_string()).minor(Minor::omg(1)));
-            }
-            remote.has_policies = remote.request.contexts.find(ContextId::INVOCATION_POLICIES).is_some();
+        if !remote.head.contexts().is_empty() {
+            return remote.settle_by_contexts(in_force);
         }
         remote.code_sets = in_force.in_force();
         Ok(())
@@ -101,8 +120,7 @@ impl ServerRequest {
     /// Whether the message names its object by a key, or by a profile that has one.
     #[inline]
     pub(super) fn names_its_object(&self) -> bool {
-        let names =
-            |remote: &Remote| matches!(remote.request.target, Target::ObjectKey(_)) || remote.has_key_aside();
+        let names = |remote: &Remote| remote.head.key().is_some() || remote.has_key_aside();
         self.remote().is_some_and(names)
     }
 
@@ -115,26 +133,56 @@ impl ServerRequest {
     /// Its octets, as they came. Empty where the message has a number in their place.
     #[inline]
     pub fn operation_bytes(&self) -> &[u8] {
-        self.remote().map_or(&[], |remote| remote.request.operation_bytes())
+        self.remote().map_or(&[], |remote| remote.head.operation())
     }
 
     /// The place of its operation among those of an interface, by the name or the number that it has.
     #[inline(always)]
     pub fn find(&mut self, operations: &'static Operations) -> Option<usize> {
         let remote = self.remote_mut()?;
-        if remote.request.number.is_some() {
-            return remote.find_number(operations);
-        }
-        let place = operations.find(&remote.request.operation);
+        let place = match remote.head.known() {
+            Some(known) => known.place(operations),
+            None if remote.head.number().is_some() => return remote.find_number(operations),
+            None => operations.find(remote.head.operation()),
+        };
         remote.by_number = !remote.needs_name;
         place
+    }
+
+    /// The object that a request with its head has found before.
+    #[inline]
+    pub(crate) fn remembered(&self) -> Option<&Remembered> {
+        self.remote()?.head.known()?.object()
+    }
+
+    /// Whether it repeats the head of requests before it, which are to find its object again.
+    #[inline]
+    pub(crate) fn has_known_head(&self) -> bool {
+        self.remote().is_some_and(|remote| remote.head.known().is_some())
+    }
+
+    /// What it asks for, if that is what every object answers.
+    #[inline(always)]
+    fn implicit(&self) -> Option<Implicit> {
+        match self.operation_bytes() {
+            [b'_', ..] => Implicit::named(self.operation()),
+            [] => self.number().and_then(Implicit::numbered),
+            _ => None,
+        }
+    }
+
+    /// What its object is to be found by again.
+    pub(crate) fn remember(&self, object: Remembered) {
+        if let Some(known) = self.remote().and_then(|remote| remote.head.known()) {
+            known.note_object(object);
+        }
     }
 
     /// The operation's number, where the message has that in place of its name and nobody has said yet what it stands for.
     #[inline]
     pub(crate) fn number(&self) -> Option<NonZeroU64> {
         let remote = self.remote()?;
-        remote.request.number.filter(|_| remote.found.is_none())
+        remote.head.number().filter(|_| remote.found.is_none())
     }
 
     /// Not only the skeleton has to know the operation's name.
@@ -147,7 +195,10 @@ impl ServerRequest {
     /// The context to hand to the servant.
     #[inline]
     pub fn call(&self) -> &Call {
-        &self.0
+        match &self.0 {
+            Some(call) => call,
+            None => unreachable!("a request has a call until it is dropped"),
+        }
     }
 
     /// Whether the caller waits for an answer.
@@ -176,7 +227,7 @@ impl ServerRequest {
     /// From now on the object is known by `key`: what a key of a URL stands for.
     pub(crate) fn set_object_key(&mut self, key: Bytes) {
         if let Some(remote) = self.remote_mut() {
-            remote.meant = Some(key);
+            remote.aside.get_or_insert_default().meant = Some(key);
         }
     }
 
@@ -186,11 +237,11 @@ impl ServerRequest {
         mut self,
         decode: impl FnOnce(&mut Decoder<'_>) -> Result<R, DecodeError>,
     ) -> Option<(ServerRequest, R)> {
-        let Call { orb, origin: Origin::Remote(remote), .. } = self.call_mut() else { return None };
+        let remote = self.remote_mut()?;
         let format = remote.format();
-        let decoded = decode(&mut Decoder::over(&remote.request.body, format).with_context(orb));
+        let decoded = decode(&mut Decoder::over_in(&remote.body, format, &remote.source().orb));
         // Arguments keep of it what they need; the memory of small ones is free for the next message.
-        remote.request.body = Body::empty();
+        remote.body = Body::empty();
         match decoded {
             Ok(arguments) => {
                 passed(Point::Called);
@@ -216,6 +267,16 @@ impl ServerRequest {
         execute: impl FnOnce(&Call, A) -> Result<R, E>,
     ) {
         self.serve_by(A::decode, R::encode, execute);
+    }
+
+    /// The same of arguments that have these names in errors.
+    #[inline]
+    pub fn serve_named<A: Decode, R: Encode, E: OperationError>(
+        self,
+        names: &'static [&'static str],
+        execute: impl FnOnce(&Call, A) -> Result<R, E>,
+    ) {
+        self.serve_by(named_arguments(names, A::decode), R::encode, execute);
     }
 
     /// The same, where `decode` reads the arguments and `encode` writes the result.
@@ -294,11 +355,10 @@ impl ServerRequest {
         if self.is_watched() && !self.end_watch(|_| Outcome::Forward(to.clone())) {
             return;
         }
-        let status =
-            match permanent && self.remote().is_some_and(|remote| remote.request.version >= Version::V1_2) {
-                true => ReplyStatus::LOCATION_FORWARD_PERM,
-                false => ReplyStatus::LOCATION_FORWARD,
-            };
+        let status = match permanent && self.remote().is_some_and(|remote| remote.version >= Version::V1_2) {
+            true => ReplyStatus::LOCATION_FORWARD_PERM,
+            false => ReplyStatus::LOCATION_FORWARD,
+        };
         self.answer(status, |message| to.ior().encode(message));
     }
 
@@ -319,14 +379,10 @@ impl ServerRequest {
     /// For a oneway whose caller waits for the server, not for the servant: tells it that the request has arrived.
     pub(super) fn confirm_receipt(&self) {
         if let Some(remote) = self.remote()
-            && remote.request.response.expects_reply()
+            && remote.response.expects_reply()
             && !remote.owed
         {
-            let (format, id) = (remote.format(), remote.request.id);
-            let _ =
-                reply::send(&remote.connection, format, id, ReplyStatus::NO_EXCEPTION, false, None, |_| {
-                    Ok(())
-                });
+            let _ = reply::send(remote, Vec::new(), ReplyStatus::NO_EXCEPTION, None, |_| Ok(()));
         }
     }
 
@@ -392,7 +448,10 @@ impl ServerRequest {
 
     #[inline]
     fn call_mut(&mut self) -> &mut Call {
-        &mut self.0
+        match &mut self.0 {
+            Some(call) => call,
+            None => unreachable!("a request has a call until it is dropped"),
+        }
     }
 
     /// Whether its caller waits, or has waited, for its end.
@@ -416,12 +475,10 @@ impl ServerRequest {
         if !mem::replace(&mut remote.owed, false) {
             return;
         }
-        let id = remote.request.id;
-        if let Err(error) =
-            reply::send(&remote.connection, remote.format(), id, status, remote.by_number, None, body)
-        {
-            remote.owed = true;
-            self.answer_unwritable(&error);
+        let memory = mem::take(&mut remote.memory);
+        match reply::send(remote, memory, status, None, body) {
+            Ok(memory) => remote.memory = memory,
+            Err(error) => self.answer_unwritable(&error),
         }
     }
 
@@ -439,17 +496,17 @@ impl ServerRequest {
         if !mem::replace(&mut remote.owed, false) {
             return;
         }
-        let (id, contexts) = (remote.request.id, remote.watch().map(Watch::reply_contexts));
-        if let Err(error) =
-            reply::send(&remote.connection, remote.format(), id, status, remote.by_number, contexts, body)
-        {
-            remote.owed = true;
+        let contexts = remote.watch().map(Watch::reply_contexts);
+        if let Err(error) = reply::send(remote, Vec::new(), status, contexts, body) {
             self.answer_unwritable(&error);
         }
     }
 
     #[cold]
     fn answer_unwritable(&mut self, error: &EncodeError) {
+        if let Some(remote) = self.remote_mut() {
+            remote.owed = true;
+        }
         let context = format!("result of {}", self.operation());
         self.answer_exception(&encode_exception(error, Completion::Yes).context(context));
     }
@@ -500,14 +557,19 @@ impl Drop for ServerRequest {
         if self.remote().is_some_and(|remote| remote.owed || remote.aside.is_some()) {
             self.answer_for_the_silent();
         }
-        if let Some(remote) = self.remote_mut() {
-            drop(remote.active.take());
+        let Some(mut call) = self.0.take() else { return };
+        if let Origin::Remote(remote) = &mut call.origin {
+            if let Some(active) = remote.active.take() {
+                active.end();
+            }
             let ordered = remote.oneway.then(|| remote.named_key());
-            remote.connection.finished(remote.octets as usize, ordered, remote.identity());
+            remote.source().connection.finished(remote.octets as usize, ordered, remote.identity());
             if remote.aside.is_some() {
                 drop(remote.aside.take());
             }
+            remote.end();
         }
+        memory::keep(call);
     }
 }
 
@@ -531,11 +593,8 @@ fn invoke_watched(servant: &dyn Skeleton, request: ServerRequest) {
 /// Runs a request that none sees, or all have seen: the implicit operations here, all others by the skeleton.
 #[inline(always)]
 pub(crate) fn run(servant: &dyn Skeleton, request: ServerRequest) {
-    let implicit = match request.operation_bytes() {
-        [b'_', ..] => Implicit::named(request.operation()),
-        [] => request.number().and_then(Implicit::numbered),
-        _ => None,
-    };
+    // Heads of what every object answers are never known.
+    let implicit = if request.has_known_head() { None } else { request.implicit() };
     if request.remote().is_some_and(|remote| remote.has_policies)
         && let Some(late) = request.overdue()
     {

@@ -33,7 +33,7 @@ pub(super) struct Turn {
     /// What the keeper saw last.
     seen: AtomicU64,
     /// Requests that were received behind the one that runs, and are run by the same thread; the next one is the last.
-    behind: Mutex<Vec<ServerRequest>>,
+    behind: Mutex<Option<Vec<ServerRequest>>>,
 }
 
 /// Which upcall it is that ends.
@@ -67,19 +67,19 @@ impl Turn {
             self.connection.hold_replies();
         }
         requests.reverse();
-        *self.behind.lock() = requests;
+        *self.behind.lock() = Some(requests);
     }
 
     /// The next of them.
     pub(super) fn next_behind(&self) -> Option<ServerRequest> {
-        self.behind.lock().pop()
+        self.behind.lock().as_mut()?.pop()
     }
 
     /// Those that have not begun: somebody else is to run them, since an upcall lasts. What was answered leaves.
     pub(super) fn hand_on(&self) -> impl Iterator<Item = ServerRequest> + use<> {
         let rest = mem::take(&mut *self.behind.lock());
         self.connection.release_replies();
-        rest.into_iter().rev()
+        rest.into_iter().flatten().rev()
     }
 
     /// The reader is about to run upcalls.

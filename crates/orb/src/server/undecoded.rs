@@ -45,22 +45,21 @@ impl ServerRequest {
         let Some(remote) = self.remote_mut() else {
             return Err(SystemException::Internal("a collocated call has no message"));
         };
-        if !matches!(remote.connection.messaging(), Protocol::Giop) {
+        if !matches!(remote.source().connection.messaging(), Protocol::Giop) {
             return Err(SystemException::NoImplement("bodies that nobody decodes travel by GIOP alone"));
         }
-        let request = &mut remote.request;
-        let Ok(operation) = std::str::from_utf8(request.operation_bytes()) else {
+        let Ok(operation) = std::str::from_utf8(remote.head.operation()) else {
             return Err(SystemException::BadOperation("the operation's name is not UTF-8"));
         };
         Ok(UndecodedRequest {
-            version: request.version,
+            version: remote.version,
             operation: operation.to_owned(),
             response: match owed {
                 true => zorb_giop::ResponseFlags::WITH_TARGET,
                 false => zorb_giop::ResponseFlags::NONE,
             },
-            contexts: request.contexts.clone(),
-            body: std::mem::take(&mut request.body),
+            contexts: remote.head.contexts().clone(),
+            body: std::mem::take(&mut remote.body),
             follows_forwards: false,
         })
     }
@@ -98,17 +97,17 @@ impl ServerRequest {
         }
         let contexts = &self.contexts_with(&reply.contexts);
         let Some(remote) = self.remote_mut() else { return };
-        let version = remote.request.version;
+        let version = remote.version;
         let status = match reply.status {
             ReplyStatus::LOCATION_FORWARD_PERM if version < Version::V1_2 => ReplyStatus::LOCATION_FORWARD,
             status => status,
         };
         let mut message = Encoder::new(remote.format());
-        let head = ReplyHead { id: remote.request.id, status, by_number: false, contexts };
+        let head = ReplyHead { id: remote.id, status, by_number: false, contexts };
         match write_undecoded_reply(&mut message, version, &head, &reply.body) {
             Ok(()) => {
                 remote.owed = false;
-                send(&remote.connection, &message);
+                send(&remote.source().connection, &message);
             }
             Err(error) => {
                 let detail = format!("result of {}: {error}", self.operation());
@@ -122,7 +121,7 @@ impl ServerRequest {
     /// but for a call that has begun. Only one may watch a request. `None` for a collocated call.
     pub fn when_cancelled(&self, tell: impl FnOnce() + Send + 'static) -> Option<CancelWatch> {
         let remote = self.remote()?;
-        let watch = CancelWatch { connection: remote.connection.clone(), id: remote.request.id };
+        let watch = CancelWatch { connection: remote.source().connection.clone(), id: remote.id };
         watch.connection.cancelled().watch(watch.id, Box::new(tell));
         Some(watch)
     }

@@ -251,20 +251,20 @@ impl Joint {
             return None;
         }
         let form = state.terms.next(course.candidate);
-        let message = match state.buffer.compose(&form, course, outgoing) {
-            Ok(message) => message,
+        let before = state.left + state.octets.len() as u64;
+        let State { buffer, octets: waiting, .. } = &mut *state;
+        let join = |message: &Encoder<'_>| {
+            let octets = message.len();
+            let fits = octets <= LARGEST.min(course.fragment_size);
+            if fits {
+                message.slices().for_each(|slice| waiting.extend_from_slice(slice));
+            }
+            fits.then_some(octets)
+        };
+        let octets = match buffer.compose(&form, course, outgoing, join) {
+            Ok(octets) => octets?,
             Err(error) => return Some(Err(Failure::Encode(error).into())),
         };
-        let octets = message.len();
-        let fits = octets <= LARGEST.min(course.fragment_size);
-        let before = state.left + state.octets.len() as u64;
-        if fits {
-            message.slices().for_each(|slice| state.octets.extend_from_slice(slice));
-        }
-        state.buffer.take_back(message);
-        if !fits {
-            return None;
-        }
         // All leave in the order in which they are written here.
         state.terms.sent(&form);
         state.last_used = course.started;

@@ -28,6 +28,7 @@ use zorb_giop::{Inbound, Protocol};
 use super::cancel::Cancelled;
 use super::dispatch::Engine;
 use super::flight::Flight;
+use super::known::Heads;
 use super::order::Order;
 use super::request::ServerRequest;
 use super::writing::{Sent, Writing};
@@ -86,6 +87,8 @@ struct Times {
 pub(super) struct Reading {
     pub(super) inbound: Inbound,
     code_sets: ServerCodeSets,
+    /// What its requests have in common.
+    heads: Heads,
     /// [`Connection::messaging`] says what the client speaks.
     is_told: bool,
     /// Each message stands for itself.
@@ -141,6 +144,7 @@ impl Connection {
         let reading = Reading {
             inbound,
             code_sets: ServerCodeSets::default(),
+            heads: Heads::default(),
             is_told: false,
             one_way,
             incomplete: false,
@@ -245,6 +249,12 @@ impl Connection {
         }
         drop(reading);
         self.park();
+    }
+
+    /// Whether there is nothing else to do than to [park](Self::park) it, for a reader that has taken all and does not wait.
+    #[inline]
+    pub(super) fn may_rest(&self, reading: &Reading) -> bool {
+        !reading.saturated && !self.engine.is_crowded()
     }
 
     /// Takes the connection out of the set until it is parked again; the caller has the turn. The kernel wakes the set, too,
@@ -416,11 +426,15 @@ impl Connection {
     pub(super) fn send_whole(self: &Arc<Self>, message: &Encoder<'_>) {
         match message.contiguous() {
             Some(octets) => self.send_parts(&mut [IoSlice::new(octets)], octets.len()),
-            None => {
-                let mut parts: Vec<_> = message.slices().map(IoSlice::new).collect();
-                self.send_parts(&mut parts, message.len());
-            }
+            None => self.send_gathered(message),
         }
+    }
+
+    /// One of which parts lie elsewhere.
+    #[inline(never)]
+    fn send_gathered(self: &Arc<Self>, message: &Encoder<'_>) {
+        let mut parts: Vec<_> = message.slices().map(IoSlice::new).collect();
+        self.send_parts(&mut parts, message.len());
     }
 
     /// Small messages wait for each other from now on.

@@ -28,15 +28,40 @@ impl Connection {
     }
 
     /// The next request that may start, out of what was received. All other messages are dealt with on the way.
-    #[inline]
+    #[inline(always)]
     pub(in crate::server) fn next_request(self: &Arc<Self>, reading: &mut Reading) -> Next {
+        match self.next_known(reading) {
+            Some(next) => next,
+            None => self.next_unknown(reading),
+        }
+    }
+
+    /// The same, if it is a request whose head the connection knows.
+    #[inline(always)]
+    fn next_known(self: &Arc<Self>, reading: &mut Reading) -> Option<Next> {
+        let known = reading.heads.known().filter(|known| !known.is_stale())?;
+        let message = reading.inbound.next_like(known.head())?;
+        let Some(orb) = self.engine.orb() else { return Some(self.close_without_orb()) };
+        let request = ServerRequest::known(self.clone(), known.clone(), message, orb);
+        reading.heads.repeated();
+        self.admit(reading, request).map(Next::Request)
+    }
+
+    #[cold]
+    fn close_without_orb(self: &Arc<Self>) -> Next {
+        self.close(Farewell::Close, "the ORB is gone");
+        Next::Closed
+    }
+
+    #[inline(never)]
+    fn next_unknown(self: &Arc<Self>, reading: &mut Reading) -> Next {
         loop {
             match reading.inbound.next() {
                 Ok(Some(Message::Request(request))) => {
-                    let Some(orb) = self.engine.orb() else {
-                        self.close(Farewell::Close, "the ORB is gone");
-                        return Next::Closed;
-                    };
+                    let Some(orb) = self.engine.orb() else { return self.close_without_orb() };
+                    if reading.is_told && !reading.one_way {
+                        reading.heads.met(&request);
+                    }
                     let request = ServerRequest::new(self.clone(), request, orb);
                     if let Some(request) = self.admit(reading, request) {
                         return Next::Request(request);
@@ -127,7 +152,7 @@ impl Connection {
     }
 
     /// Takes a request in. `None`: it waits in the order of requests, or was refused.
-    #[inline]
+    #[inline(always)]
     fn admit(self: &Arc<Self>, reading: &mut Reading, mut request: ServerRequest) -> Option<ServerRequest> {
         if !reading.is_told {
             self.note_messaging(reading);

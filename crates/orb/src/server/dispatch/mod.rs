@@ -224,8 +224,9 @@ impl Engine {
     // ---- connections ----
 
     /// Whether so many connections are open that one which falls silent gives its buffer back at once.
+    #[inline]
     pub(super) fn is_crowded(&self) -> bool {
-        self.connections().len() > CROWD
+        self.open.load(Ordering::Relaxed) > CROWD
     }
 
     pub(super) fn connections(&self) -> MutexGuard<'_, HashMap<u64, Arc<Connection>>> {
@@ -248,7 +249,7 @@ impl Engine {
             let serving = Arc::downgrade(&connection);
             connection.channel().drive(Arc::new(move || {
                 if let Some(connection) = serving.upgrade() {
-                    worker::serve_now(connection.engine(), &connection);
+                    worker::serve_now(connection);
                 }
             }));
         }

@@ -68,9 +68,11 @@ fn read(engine: &Arc<Engine>, connection: Arc<Connection>) {
 }
 
 /// Serves a connection on the calling thread, without waiting: a client in this thread drives it.
-pub(super) fn serve_now(engine: &Arc<Engine>, connection: &Arc<Connection>) {
-    if connection.on_drive() {
-        take_turn(engine, &Turn::new(connection.clone()), Patience::Returns);
+pub(super) fn serve_now(connection: Arc<Connection>) {
+    let turn = Turn::new(connection);
+    let engine = turn.connection.engine();
+    if turn.connection.on_drive() {
+        take_turn(engine, &turn, Patience::Returns);
     }
     while engine.queue.has_waiting()
         && let Some(task) = engine.queue.take()
@@ -165,6 +167,8 @@ fn take_turn(engine: &Arc<Engine>, turn: &Turn, patience: Patience) {
         };
         passed(Point::Admitted);
         let is_alone = connection.has_taken_all(&mut reading);
+        // Nothing more is to be expected, and nobody waits for it here.
+        let rests = is_alone && drained && !may_linger && connection.may_rest(&reading);
         let behind = match is_alone {
             true => {
                 connection.note_buffered(&mut reading, false);
@@ -193,6 +197,7 @@ fn take_turn(engine: &Arc<Engine>, turn: &Turn, patience: Patience) {
             continue;
         }
         match behind {
+            Behind::Nothing if rests && !engine.is_stopping() => return connection.park(),
             Behind::Nothing => exhausted = true,
             Behind::More => exhausted = false,
             Behind::Closed => return,

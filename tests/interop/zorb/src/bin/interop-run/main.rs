@@ -24,7 +24,9 @@ mod pairings;
 mod peers;
 mod process;
 mod references;
+mod repositories;
 mod sockets;
+mod walk;
 
 use std::process::ExitCode;
 use std::sync::atomic::{AtomicUsize, Ordering};
@@ -90,8 +92,18 @@ fn run() -> Result<ExitCode, String> {
             Box::new(move || explore::explore(workshop, gaps, peer)),
         ));
     }
+    for peer in ["omniorb", "jacorb"] {
+        let workshop = &workshop;
+        steps.push((
+            format!("repository read by {peer}"),
+            Box::new(move || repositories::read_by(workshop, peer)),
+        ));
+    }
+    steps.push(("repository queried by JacORB's tool".into(), Box::new(|| repositories::queried(&workshop))));
+    steps.push(("repository of JacORB".into(), Box::new(|| repositories::learnt(&workshop))));
     steps.push(("corbaloc of Unix sockets".into(), Box::new(|| sockets::by_corbaloc(&workshop))));
     steps.push(("naming by omniNames".into(), Box::new(|| naming::agree(&workshop))));
+    steps.push(("exploring as the page says".into(), Box::new(|| walk::through(&workshop))));
     steps.push(("multicast by MIOP".into(), Box::new(|| multicast::reaches_both(&workshop))));
     steps.push(("messages by tshark".into(), Box::new(|| capture::well_formed(&workshop))));
     steps.retain(|(name, _)| name.contains(&only));

@@ -92,6 +92,11 @@ impl Workshop {
         Ok(Workshop { interop, programs, peers, scratch })
     }
 
+    /// A folder of what `../../install` builds.
+    pub(crate) fn built(&self, name: &str) -> PathBuf {
+        self.peers.join(name)
+    }
+
     /// The program of that name.
     pub(crate) fn program(&self, peer: Peer, role: &str) -> PathBuf {
         match peer {

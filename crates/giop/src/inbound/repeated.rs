@@ -1,0 +1,237 @@
+//! A request whose head is that of a request before it: it is recognised by its octets, and not read again.
+//!
+//! ```text
+//! 0              8      12   16                                                    head
+//! GIOP, 1.2, … │ size │ id │ flags │ … │ key │ operation │ no contexts │ (to 8) │ body
+//!  the same      any    any  └──────────── the same octets ─────────────┘          any
+//! ```
+//!
+//! What is in force for a connection's next request (its order among others, its limits) is not in its head, and is looked
+//! at each time. What looks otherwise by one octet is for `usual.rs` and `heads.rs` to read.
+
+use alloc::boxed::Box;
+use alloc::vec::Vec;
+use core::ops::Range;
+
+use zorb_cdr::Body;
+
+use super::buffer::ReceiveBuffer;
+use super::usual::{self, NONE, REQUEST};
+use crate::header::HEADER_SIZE;
+use crate::{AddressingDisposition, Limits, Request, ResponseFlags, Target};
+
+/// Where a head begins to be the next one's, too: behind the id.
+const LIKENESS: usize = HEADER_SIZE + 4;
+
+/// A head that requests of a connection have had: GIOP 1.2, in our byte order, by object key, without service contexts.
+#[derive(Debug)]
+pub struct KnownHead {
+    /// From the response flags to the number of contexts.
+    octets: Box<[u8]>,
+    key: Range<usize>,
+    operation: Range<usize>,
+    response: ResponseFlags,
+}
+
+impl KnownHead {
+    /// The head of this request as most senders write it, with zeros in what is reserved; `None`: it has none of this kind.
+    #[must_use]
+    pub fn of(request: &Request) -> Option<Self> {
+        let Target::ObjectKey(key) = &request.target else { return None };
+        let is_usual =
+            request.version == usual::VERSION && request.contexts.is_empty() && request.number.is_none();
+        if !is_usual {
+            return None;
+        }
+        let name = request.operation_bytes();
+        let mut octets = Vec::new();
+        octets.extend_from_slice(&[request.response.0, 0, 0, 0]);
+        let [high, low] = AddressingDisposition::KEY_ADDR.0.to_ne_bytes();
+        octets.extend_from_slice(&[high, low, 0, 0]);
+        octets.extend_from_slice(&u32::try_from(key.len()).ok()?.to_ne_bytes());
+        let key = put(&mut octets, key);
+        octets.extend_from_slice(&u32::try_from(name.len() + 1).ok()?.to_ne_bytes());
+        let operation = octets.len()..octets.len() + name.len();
+        put(&mut octets, &[name, &[0]].concat());
+        octets.extend_from_slice(&NONE);
+        Some(Self { octets: octets.into(), key, operation, response: request.response })
+    }
+
+    /// Whether and when its requests are answered.
+    #[inline]
+    #[must_use]
+    pub fn response(&self) -> ResponseFlags {
+        self.response
+    }
+
+    /// The object key.
+    #[inline]
+    #[must_use]
+    pub fn key(&self) -> &[u8] {
+        self.octets.get(self.key.clone()).unwrap_or_default()
+    }
+
+    /// The operation's name.
+    #[inline]
+    #[must_use]
+    pub fn operation(&self) -> &[u8] {
+        self.octets.get(self.operation.clone()).unwrap_or_default()
+    }
+}
+
+/// Appends octets, and zeros to a multiple of 4; where the octets are.
+fn put(to: &mut Vec<u8>, octets: &[u8]) -> Range<usize> {
+    let from = to.len();
+    to.extend_from_slice(octets);
+    let end = to.len();
+    to.resize(end.next_multiple_of(4), 0);
+    from..end
+}
+
+/// Takes a request from the front of the buffer if it lies there whole and has this head: its id and body.
+#[inline(always)]
+pub(super) fn take(buffer: &mut ReceiveBuffer, head: &KnownHead, limits: &Limits) -> Option<(u32, Body)> {
+    let octets = buffer.unparsed();
+    let &[magic, kind, size, id] = octets.as_chunks().0.first_chunk()?;
+    let total = usize::try_from(u32::from_ne_bytes(size)).ok()?.checked_add(HEADER_SIZE)?;
+    if [magic, kind] != REQUEST || total > limits.max_message {
+        return None;
+    }
+    let message = octets.get(..total)?;
+    let rest = message.get(LIKENESS..)?.strip_prefix(&*head.octets)?;
+    let body = usual::body(buffer, message, rest);
+    buffer.take(total);
+    Some((u32::from_ne_bytes(id), body))
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::inbound::usual::VERSION;
+    use crate::{
+        Addressing, ContextId, Inbound, Message, RequestHead, ServiceContexts, begin_request, finish,
+    };
+    use zorb_cdr::{Encoder, Format, Version};
+
+    /// A request of so many octets of arguments.
+    fn request(id: u32, version: Version, contexts: &ServiceContexts, arguments: u8) -> Vec<u8> {
+        let mut to = Encoder::new(Format::new(version));
+        let head = RequestHead {
+            id,
+            response: ResponseFlags::WITH_TARGET,
+            target: Addressing::ObjectKey(b"the key"),
+            operation: "act",
+            by_number: None,
+            contexts,
+        };
+        begin_request(&mut to, &head).unwrap();
+        (0..arguments).for_each(|number| to.write_u8(number));
+        finish(&mut to).unwrap();
+        to.to_bytes().to_vec()
+    }
+
+    fn usual(id: u32, arguments: u8) -> Vec<u8> {
+        request(id, VERSION, &ServiceContexts::new(), arguments)
+    }
+
+    fn received(octets: &[u8]) -> Inbound {
+        let mut inbound = Inbound::new(Limits::default());
+        inbound.space()[..octets.len()].copy_from_slice(octets);
+        inbound.received(octets.len());
+        inbound
+    }
+
+    fn read(octets: &[u8]) -> Option<Request> {
+        match received(octets).next() {
+            Ok(Some(Message::Request(request))) => Some(request),
+            _ => None,
+        }
+    }
+
+    fn known() -> KnownHead {
+        KnownHead::of(&read(&usual(1, 0)).unwrap()).unwrap()
+    }
+
+    #[test]
+    fn requests_with_the_same_head_are_taken_one_after_the_other() {
+        let head = known();
+        assert_eq!((head.key(), head.operation()), (&b"the key"[..], &b"act"[..]));
+        let all = [usual(7, 0), usual(8, 3), usual(9, 1)].concat();
+        let mut inbound = received(&all);
+        for (id, arguments) in [(7, &[][..]), (8, &[0, 1, 2]), (9, &[0])] {
+            let (found, body) = inbound.next_like(&head).unwrap();
+            assert_eq!((found, &body.first().octets[..]), (id, arguments));
+        }
+        assert!(inbound.next_like(&head).is_none() && !inbound.is_incomplete());
+    }
+
+    #[test]
+    fn whatever_octet_is_changed_a_request_is_recognised_only_if_it_says_the_same() {
+        let (head, message) = (known(), usual(1, 9));
+        let plain = read(&message).unwrap();
+        let mut recognised = 0;
+        for at in 0..message.len() {
+            for with in [0, 1, 2, 3, 7, 0x40, 0xff] {
+                let mut changed = message.clone();
+                changed[at] = with;
+                let mut inbound = received(&changed);
+                let Some((id, body)) = inbound.next_like(&head) else {
+                    assert!(message != changed, "the very same was not recognised");
+                    continue;
+                };
+                recognised += 1;
+                let read = read(&changed).expect("what is recognised is a request");
+                assert_eq!((id, &body), (read.id, &read.body), "octet {at} is {with}");
+                assert_eq!((&read.target, &read.operation), (&plain.target, &plain.operation));
+                assert_eq!((read.response, read.contexts.len()), (plain.response, 0));
+            }
+        }
+        assert!(recognised > 4, "ids and arguments may be any: {recognised}");
+    }
+
+    #[test]
+    fn every_prefix_waits_for_the_rest() {
+        let (head, message) = (known(), usual(5, 4));
+        for end in 0..message.len() {
+            let mut inbound = received(&message[..end]);
+            assert!(inbound.next_like(&head).is_none(), "{end} octets are no message");
+            assert!(inbound.next().unwrap().is_none());
+        }
+    }
+
+    #[test]
+    fn what_is_said_otherwise_is_left_to_who_can_read_it() {
+        let head = known();
+        let mut contexts = ServiceContexts::new();
+        contexts.push(ContextId(77), bytes::Bytes::from_static(b"x"));
+        let mut fragment = usual(1, 4);
+        fragment[6] |= 2;
+        let mut other_order = usual(1, 4);
+        other_order[6] ^= 1;
+        let others = [
+            request(1, Version::V1_1, &ServiceContexts::new(), 0),
+            request(1, VERSION, &contexts, 0),
+            fragment,
+            other_order,
+            b"ZIOP".iter().chain(&usual(1, 0)[4..]).copied().collect(),
+        ];
+        for other in others {
+            assert!(received(&other).next_like(&head).is_none());
+        }
+        let small = Limits { max_message: 40, ..Limits::default() };
+        let mut inbound = Inbound::new(small);
+        let message = usual(1, 4);
+        inbound.space()[..message.len()].copy_from_slice(&message);
+        inbound.received(message.len());
+        assert!(inbound.next_like(&head).is_none() && inbound.next().is_err(), "a limit holds for all");
+    }
+
+    #[test]
+    fn heads_of_another_form_are_not_known() {
+        let mut contexts = ServiceContexts::new();
+        contexts.push(ContextId(77), bytes::Bytes::from_static(b"x"));
+        let with_contexts = read(&request(1, VERSION, &contexts, 0)).unwrap();
+        let older = read(&request(1, Version::V1_1, &ServiceContexts::new(), 0)).unwrap();
+        assert!(KnownHead::of(&with_contexts).is_none() && KnownHead::of(&older).is_none());
+    }
+}
