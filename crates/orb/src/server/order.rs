@@ -96,11 +96,11 @@ impl<R: Ordered> Order<R> {
         chains.insert(Bytes::copy_from_slice(key), Chain { runs: true, waiting: VecDeque::new() });
     }
 
-    /// The oneway to `key` that was running has returned.
+    /// A oneway to `key` has ended. One that was refused before it had a place, where none runs, releases nothing.
     pub(super) fn returned(&self, key: &[u8]) -> Released<R> {
         let mut chains = self.chains();
         let nothing = Released { first: None, others: Vec::new() };
-        let Some(chain) = chains.get_mut(key) else { return nothing };
+        let Some(chain) = chains.get_mut(key).filter(|chain| chain.runs) else { return nothing };
         let next_oneway = chain.waiting.iter().position(Ordered::is_oneway);
         let count = next_oneway.map_or(chain.waiting.len(), |at| at + 1);
         let mut released = chain.waiting.drain(..count);
@@ -184,5 +184,19 @@ mod tests {
             assert_eq!(names(order.returned(key)), ["t"]);
         }
         assert_eq!(order.running.load(Ordering::Relaxed), 0);
+    }
+
+    #[test]
+    fn who_was_refused_before_it_had_a_place_changes_nothing() {
+        let order = Order::default();
+        let key = Bytes::from_static(b"a");
+        assert!(names(order.returned(&key)).is_empty(), "the object is not known");
+        assert!(order.admit(fake("o1", "a")).is_some());
+        assert!(names(order.returned(&key)).is_empty());
+        assert!(names(order.returned(&key)).is_empty(), "it is remembered, and none runs");
+        assert_eq!(order.running.load(Ordering::Relaxed), 0);
+        assert!(order.admit(fake("o2", "a")).is_some());
+        assert!(order.admit(fake("t3", "a")).is_none());
+        assert_eq!(names(order.returned(&key)), ["t3"]);
     }
 }
