@@ -13,6 +13,9 @@
 //! its CDR alignment is the memory's. What is left of an incomplete message moves to the front of the next read; with
 //! a message larger than the buffer, a buffer of the message's size takes over, granted piece by piece as
 //! octets really arrive ([`Limits::first_grant`](crate::Limits::first_grant)).
+//!
+//! A peer that always has more to give than the buffer holds, as who floods with oneways, is read by larger steps: the fewer reads
+//! a message takes, the better. They end where a message does that is as long as the last one, so that little has to move.
 
 use alloc::sync::Arc;
 use alloc::vec;
@@ -29,6 +32,15 @@ const ALIGNMENT: usize = 8;
 /// that a mix of small and large calls keeps it, short enough that it is soon gone.
 const SMALL_READS_BEFORE_SHRINKING: u32 = 64;
 
+/// Reads in a row that left no room, after which more is read at once: two may be one large message.
+const FULL_READS_BEFORE_FLOOD: u32 = 3;
+
+/// How much more: as much as a few dozen small messages have, and no more than what a second-level cache holds beside other things.
+const FLOOD: usize = 8;
+
+/// How many messages a larger step has to bring.
+const MESSAGES_IN_A_STEP: usize = 4;
+
 /// How much larger than what has arrived of a message the memory may be that it is granted next. 256: a message of the default
 /// [`Limits::max_message`](crate::Limits::max_message) is moved once, when it has filled its first grant, and what stays behind to
 /// be moved is a 256th of it. Until octets arrive such an allocation is addresses, not memory: systems give out large zeroed
@@ -40,6 +52,8 @@ pub struct ReceiveBuffer {
     memory: Memory,
     /// Octets of the memory: asked for several times in a call, and so at hand.
     limit: usize,
+    /// Where the next read ends: at the limit, unless messages end before it.
+    until: usize,
     base: usize,
     start: usize,
     end: usize,
@@ -51,6 +65,10 @@ pub struct ReceiveBuffer {
     misses: bool,
     /// Reads into a larger buffer than the ordinary one since a message needed it.
     small_reads: u32,
+    /// Reads in a row that left no room.
+    full_reads: u32,
+    /// Octets of each message of a flood that is read by larger steps, as far as they are known; 0: there is none.
+    stride: usize,
     /// What memory larger than the ordinary is taken from.
     storage: Option<Arc<dyn Storage>>,
 }
@@ -61,6 +79,7 @@ impl ReceiveBuffer {
         Self {
             memory: Memory::new(),
             limit: 0,
+            until: 0,
             base: 0,
             start: 0,
             end: 0,
@@ -69,6 +88,8 @@ impl ReceiveBuffer {
             expected: 0,
             misses: false,
             small_reads: 0,
+            full_reads: 0,
+            stride: 0,
             storage: None,
         }
     }
@@ -127,7 +148,7 @@ impl ReceiveBuffer {
     pub(super) fn part_with_storage(&mut self) {
         if self.start == self.end && self.capacity() > self.ordinary {
             self.memory = Memory::new();
-            (self.limit, self.base, self.start, self.end) = (0, 0, 0, 0);
+            (self.limit, self.until, self.base, self.start, self.end) = (0, 0, 0, 0, 0);
         }
     }
 
@@ -186,7 +207,7 @@ impl ReceiveBuffer {
     #[inline]
     pub(super) fn room(&mut self) -> &mut [u8] {
         match self.memory.get_mut() {
-            Some(memory) => &mut memory[self.end..],
+            Some(memory) => &mut memory[self.end..self.until],
             None => unreachable!("made ready before"),
         }
     }
@@ -194,7 +215,8 @@ impl ReceiveBuffer {
     /// Says that the first `n` octets of the last [`space`](Self::space) now hold what arrived.
     #[inline]
     pub(crate) fn received(&mut self, n: usize) {
-        self.end = self.limit.min(self.end.saturating_add(n));
+        self.end = self.until.min(self.end.saturating_add(n));
+        self.full_reads = if self.end == self.until { self.full_reads.saturating_add(1) } else { 0 };
     }
 
     /// Begins anew with ordinary memory, without what is unparsed.
@@ -231,6 +253,8 @@ impl ReceiveBuffer {
     #[inline(never)]
     fn prepare(&mut self, message: usize) -> Result<(), usize> {
         if self.memory.is_shared() {
+            // Who keeps small messages is not to keep much beside them.
+            self.full_reads = 0;
             self.begin_anew()?;
         }
         let pending = self.end - self.start;
@@ -250,7 +274,37 @@ impl ReceiveBuffer {
         {
             self.move_to_front();
         }
+        if self.full_reads >= FULL_READS_BEFORE_FLOOD || self.stride > 0 {
+            self.step_further(message);
+        }
         Ok(())
+    }
+
+    /// Has the next read take several messages, if they come in a flood and are small.
+    #[cold]
+    fn step_further(&mut self, message: usize) {
+        let step = self.ordinary.saturating_mul(FLOOD).min(self.first_grant);
+        let goes_on = self.full_reads >= FULL_READS_BEFORE_FLOOD;
+        // Memory beyond the ordinary that is no flood's is as large as the messages are.
+        let of_one = self.stride == 0 && self.end == self.start && self.capacity() > self.ordinary;
+        let message = if of_one { message.max(self.capacity()) } else { message };
+        if message.saturating_mul(MESSAGES_IN_A_STEP) > step || self.storage.is_some() {
+            self.stride = 0;
+        } else if self.capacity() < step {
+            if goes_on {
+                self.replace_with(aligned(step));
+                self.stride = message;
+            }
+        } else {
+            if self.end > self.start {
+                self.stride = message;
+            }
+            if goes_on {
+                self.small_reads = 0;
+            }
+        }
+        let whole = (self.limit - self.start).checked_div(self.stride).unwrap_or_default() * self.stride;
+        self.until = if self.start + whole > self.end { self.start + whole } else { self.limit };
     }
 
     /// Leaves the memory to who has handles on it.
@@ -315,7 +369,7 @@ impl ReceiveBuffer {
             octets[base..end].copy_from_slice(pending);
         }
         copied(pending.len());
-        (self.limit, self.memory) = (memory.len(), memory);
+        (self.limit, self.until, self.stride, self.memory) = (memory.len(), memory.len(), 0, memory);
         (self.base, self.start, self.end) = (base, base, end);
     }
 
@@ -449,6 +503,61 @@ mod tests {
                 }
             }
         }
+    }
+
+    /// A peer that always has more: what each read brings, as far as there is room.
+    fn flood(buffer: &mut ReceiveBuffer, message: usize, reads: usize) -> Vec<usize> {
+        let mut brought = Vec::new();
+        for _ in 0..reads {
+            let pending = buffer.unparsed().len();
+            if pending > 0 {
+                buffer.expect(message);
+            }
+            let n = buffer.space().len();
+            buffer.received(n);
+            while buffer.unparsed().len() >= message {
+                drop(take(buffer, message));
+            }
+            brought.push(n);
+        }
+        brought
+    }
+
+    #[test]
+    fn a_flood_is_read_by_larger_steps_that_end_with_messages() {
+        let mut buffer = ReceiveBuffer::new(1024, 1 << 20);
+        let brought = flood(&mut buffer, 600, 100);
+        assert!(brought[..3].iter().all(|&n| n <= 1024), "{brought:?}");
+        assert!(brought[5..].iter().all(|&n| n == 8192 / 600 * 600), "{brought:?}");
+        // Other messages: the steps follow them.
+        let brought = flood(&mut buffer, 1000, 100);
+        assert!(brought[2..].iter().all(|&n| n == 8000), "{brought:?}");
+        // It ebbs.
+        for _ in 0..=SMALL_READS_BEFORE_SHRINKING {
+            put(&mut buffer, b"small", 5);
+            drop(take(&mut buffer, 5));
+        }
+        assert_eq!(buffer.space().len(), 1024);
+    }
+
+    #[test]
+    fn steps_are_not_larger_for_large_messages_for_what_is_kept_and_where_memory_is_shared() {
+        let mut buffer = ReceiveBuffer::new(1024, 1 << 20);
+        let brought = flood(&mut buffer, 3000, 100);
+        assert!(brought[1..].iter().all(|&n| n <= 3000), "{brought:?}");
+
+        let mut buffer = ReceiveBuffer::new(1024, 1 << 20);
+        let mut kept = Vec::new();
+        for _ in 0..100 {
+            assert!(flood(&mut buffer, 600, 1)[0] <= 1024);
+            buffer.may_miss_something();
+            if let Some(octets) = (!buffer.is_empty()).then(|| buffer.share(0, 1)) {
+                kept.push(octets);
+            }
+        }
+
+        let mut buffer = ReceiveBuffer::new(1024, 2048);
+        assert!(flood(&mut buffer, 100, 100).iter().all(|&n| n <= 2048));
     }
 
     #[test]
