@@ -105,7 +105,7 @@ fn run() -> Result<ExitCode, String> {
     steps.push(("repository of JacORB".into(), Box::new(|| repositories::learnt(&workshop))));
     steps.push(("corbaloc of Unix sockets".into(), Box::new(|| sockets::by_corbaloc(&workshop))));
     steps.push(("naming by omniNames".into(), Box::new(|| naming::agree(&workshop))));
-    steps.push(("exploring as the page says".into(), Box::new(|| walk::through(&workshop))));
+    steps.push(("exploring as the pages say".into(), Box::new(|| walk::through(&workshop))));
     steps.push(("multicast by MIOP".into(), Box::new(|| multicast::reaches_both(&workshop))));
     for peer in [peers::Peer::Omniorb, peers::Peer::Jacorb] {
         let workshop = &workshop;

@@ -1,5 +1,5 @@
-//! `docs/exploring.md` as its reader types it, against omniNames and JacORB's server: every line behind a `$` in one shell, and what is
-//! printed compared with what the page says.
+//! The README's walk-through and `docs/exploring.md` as their reader types them, against omniNames and JacORB's server: every line behind a `$`
+//! in one shell, and what is printed compared with what the pages say.
 
 use std::fs;
 use std::net::TcpListener;
@@ -25,7 +25,7 @@ pub(crate) fn through(workshop: &Workshop) -> Verdict {
         return Verdict::Missing(missing);
     }
     match walked(workshop) {
-        Ok(commands) => Verdict::Passed(format!("{commands} commands printed what the page says")),
+        Ok(commands) => Verdict::Passed(format!("{commands} commands printed what the pages say")),
         Err(wrong) => Verdict::Failed(wrong),
     }
 }
@@ -33,10 +33,13 @@ pub(crate) fn through(workshop: &Workshop) -> Verdict {
 fn walked(workshop: &Workshop) -> Result<usize, Vec<String>> {
     let one = |error: String| vec![error];
     let root = workshop.interop.join("../..");
-    let page = root.join("docs/exploring.md");
-    let page = fs::read_to_string(&page).map_err(|error| one(format!("{}: {error}", page.display())))?;
+    let read = |page: &str| {
+        let page = root.join(page);
+        fs::read_to_string(&page).map_err(|error| one(format!("{}: {error}", page.display())))
+    };
+    let (readme, page) = (read("README.md")?, read("docs/exploring.md")?);
     let [names_port, repository_port] = free_ports().map_err(one)?;
-    // The page's ports and files are the usual ones; a test takes some of its own.
+    // The pages' ports and files are the usual ones; a test takes some of its own.
     let scratch = workshop.scratch.join("walk");
     let log = scratch.join("names");
     fs::create_dir_all(&log).map_err(|error| one(format!("{}: {error}", log.display())))?;
@@ -51,7 +54,11 @@ fn walked(workshop: &Workshop) -> Result<usize, Vec<String>> {
     let (_server, ior) = workshop.serve(Peer::Jacorb, Terms::USUAL, "walk").map_err(one)?;
     fs::write(scratch.join("every.ior"), ior).map_err(|error| one(format!("every.ior: {error}")))?;
 
-    let steps = steps(&told(&page));
+    let (mut steps, of_page) = (steps(&told(&readme)), steps(&told(&page)));
+    if steps.is_empty() || of_page.is_empty() {
+        return Err(one("a page has no commands any more".into()));
+    }
+    steps.extend(of_page);
     let printed = run(workshop, &root, &scratch, &names_port, &steps).map_err(one)?;
     let mut wrong = Vec::new();
     for ((command, expected), printed) in steps.iter().zip(&printed) {
@@ -76,7 +83,7 @@ fn free_ports() -> Result<[String; 2], String> {
     Ok([one?, two?])
 }
 
-/// The page's commands, each with what it prints.
+/// A page's commands, each with what it prints.
 fn steps(page: &str) -> Vec<(String, Vec<String>)> {
     let mut steps: Vec<(String, Vec<String>)> = Vec::new();
     let mut in_block = false;
