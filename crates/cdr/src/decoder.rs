@@ -7,7 +7,7 @@ use crate::copies::copied;
 use crate::valuetype::{Progress, Seen, VALUE_TAG, ValueInfo};
 use crate::{
     Body, ByteOrder, Char, DecodeContext, DecodeError, DecodeErrorKind, Format, KeptMemory, KnownTypes,
-    LongDouble, Octets, Piece, Segment,
+    LongDouble, Octets, Piece, Segment, TypeCode,
 };
 use alloc::borrow::Cow;
 use alloc::boxed::Box;
@@ -185,6 +185,11 @@ impl<'a> Decoder<'a> {
     /// The valuetype that the context knows by this repository id.
     pub(crate) fn value_type(&self, id: &[u8]) -> Option<&'static ValueInfo> {
         self.context?.value_type(id)
+    }
+
+    /// The description of a valuetype that the context has by this repository id.
+    pub(crate) fn described_value(&self, id: &str) -> Option<TypeCode> {
+        self.context?.described_value(id)
     }
 
     /// Changes the limits for what follows.

@@ -8,13 +8,16 @@ use std::collections::HashMap;
 use std::sync::Arc;
 
 use parking_lot::RwLock;
-use zorb_cdr::{DecodeContext, KeptMemory, KnownTypes, ValueInfo, ValueType};
+use zorb_cdr::{DecodeContext, KeptMemory, KnownTypes, TypeCode, ValueInfo, ValueType};
 
 use crate::orb::Orb;
 
 /// Those of one ORB.
 #[derive(Default)]
-pub(crate) struct ValueFactories(RwLock<HashMap<&'static [u8], &'static ValueInfo>>);
+pub(crate) struct ValueFactories(
+    RwLock<HashMap<&'static [u8], &'static ValueInfo>>,
+    RwLock<HashMap<Box<str>, TypeCode>>,
+);
 
 impl Orb {
     /// Lets values of valuetype `T`, by its repository id, be read wherever a value may be of that type; gives what was
@@ -48,6 +51,18 @@ impl Orb {
         infos.filter_map(|info| known.insert(info.id().as_bytes(), info)).collect()
     }
 
+    /// Lets values of these valuetypes be kept in anys wherever a value may be of them: what dynamic calls need of types that are known only
+    /// at run time, and to which the type that is declared does not lead. A type that is derived from another in IDL, and not to be cut
+    /// down, does not tell where its values end. Types without a repository id are passed over; the same id again replaces what was there.
+    pub fn describe_values(&self, types: impl IntoIterator<Item = TypeCode>) {
+        let mut known = self.0.value_factories.1.write();
+        for ty in types {
+            if let Some(id) = ty.id() {
+                known.insert(id.into(), ty);
+            }
+        }
+    }
+
     /// Forgets what is registered for the repository id, and gives it.
     pub fn unregister_value_factory(&self, id: &str) -> Option<&'static ValueInfo> {
         self.0.value_factories.0.write().remove(id.as_bytes())
@@ -63,6 +78,10 @@ impl Orb {
 impl DecodeContext for Orb {
     fn value_type(&self, id: &[u8]) -> Option<&'static ValueInfo> {
         self.0.value_factories.0.read().get(id).copied()
+    }
+
+    fn described_value(&self, id: &str) -> Option<TypeCode> {
+        self.0.value_factories.1.read().get(id).cloned()
     }
 
     fn kept_memory(&self) -> Option<&Arc<KeptMemory>> {
