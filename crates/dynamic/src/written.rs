@@ -24,18 +24,21 @@
 //! nest at most 64 deep, JSON at most 128.
 
 mod compose;
+mod compose_value;
+mod graph;
 mod literal;
 mod print;
 mod show;
+mod show_value;
 mod tree;
 
 use std::fmt;
 
 use serde_json::Value as Json;
-use zorb_cdr::{Any, TCKind, TypeCode};
+use zorb_cdr::{Any, DecodeContext as _, TCKind, TypeCode};
 use zorb_orb::Orb;
 
-use crate::repository::Repository;
+use crate::repository::{Definition, Repository};
 pub(crate) use compose::write_label;
 use tree::Tree;
 
@@ -99,6 +102,12 @@ impl<'n> Notation<'n> {
         Notation { files: true, ..self }
     }
 
+    /// The valuetype of this name or repository id, as the repository has it, or as the ORB is told.
+    fn value_type(&self, name_or_id: &str) -> Option<TypeCode> {
+        let defined = self.repository.named(name_or_id).and_then(Definition::type_code).cloned();
+        defined.or_else(|| self.orb.described_value(name_or_id))
+    }
+
     /// The value that JSON describes.
     ///
     /// # Errors
@@ -140,9 +149,9 @@ impl<'n> Notation<'n> {
         let as_it_stands = match ty.unaliased().kind() {
             TCKind::String | TCKind::WString | TCKind::Char | TCKind::WChar => true,
             TCKind::Enum | TCKind::TypeCode | TCKind::Fixed => true,
-            TCKind::ObjRef | TCKind::Component | TCKind::Home | TCKind::AbstractInterface => {
-                !matches!(text, "" | "null")
-            }
+            TCKind::ObjRef | TCKind::Component | TCKind::Home => !matches!(text, "" | "null"),
+            // A value has members.
+            TCKind::AbstractInterface => !matches!(text, "" | "null") && !text.trim_start().starts_with('{'),
             _ => false,
         };
         if as_it_stands && !text.starts_with('"') {

@@ -16,8 +16,11 @@ use crate::orb::Orb;
 #[derive(Default)]
 pub(crate) struct ValueFactories(
     RwLock<HashMap<&'static [u8], &'static ValueInfo>>,
-    RwLock<HashMap<Box<str>, TypeCode>>,
+    RwLock<Option<Arc<Describe>>>,
 );
+
+/// Describes the valuetype of a repository id.
+type Describe = dyn Fn(&str) -> Option<TypeCode> + Send + Sync;
 
 impl Orb {
     /// Lets values of valuetype `T`, by its repository id, be read wherever a value may be of that type; gives what was
@@ -51,16 +54,13 @@ impl Orb {
         infos.filter_map(|info| known.insert(info.id().as_bytes(), info)).collect()
     }
 
-    /// Lets values of these valuetypes be kept in anys wherever a value may be of them: what dynamic calls need of types that are known only
-    /// at run time, and to which the type that is declared does not lead. A type that is derived from another in IDL, and not to be cut
-    /// down, does not tell where its values end. Types without a repository id are passed over; the same id again replaces what was there.
-    pub fn describe_values(&self, types: impl IntoIterator<Item = TypeCode>) {
-        let mut known = self.0.value_factories.1.write();
-        for ty in types {
-            if let Some(id) = ty.id() {
-                known.insert(id.into(), ty);
-            }
-        }
+    /// Lets `find` describe valuetypes by their repository ids, where the type that is declared does not lead to them: what dynamic calls need
+    /// of types that are known only at run time. A type that is derived from another in IDL, and not to be cut down to that, is
+    /// not in chunks: only its description tells where its values end. Such values are then kept in anys.
+    ///
+    /// It is asked while a message is read, perhaps for each value of it, and with whatever ids a peer sends.
+    pub fn describe_values(&self, find: impl Fn(&str) -> Option<TypeCode> + Send + Sync + 'static) {
+        *self.0.value_factories.1.write() = Some(Arc::new(find));
     }
 
     /// Forgets what is registered for the repository id, and gives it.
@@ -81,7 +81,9 @@ impl DecodeContext for Orb {
     }
 
     fn described_value(&self, id: &str) -> Option<TypeCode> {
-        self.0.value_factories.1.read().get(id).cloned()
+        // It may take its time, and call.
+        let describe = self.0.value_factories.1.read().clone()?;
+        describe(id)
     }
 
     fn kept_memory(&self) -> Option<&Arc<KeptMemory>> {
