@@ -6,7 +6,8 @@
 use std::sync::OnceLock;
 
 use zorb_cdr::{
-    Any, ByteOrder, CodeSets, Decode, DecodeContext, Decoder, DynAny, Encode, Encoder, Format, TypeCode, Version,
+    Any, ByteOrder, CodeSets, Decode, DecodeContext, Decoder, DynAny, Encode, Encoder, Format, TypeCode,
+    Version,
 };
 use zorb_idl::{Memory, Options, compile};
 use zorb_orb::Orb;
@@ -311,8 +312,14 @@ pub fn written_seeds() -> Vec<Vec<u8>> {
             14,
             r#"{one: {$type: "IDL:Far:1.0", $bases: [M::Node], name: a, next: null, $rest: [{at: 4, little: "AAECAw=="}]}, two: {$type: M::Boxed, $id: 1, $value: [1, 2]}, figure: null, face: null, gap: 0, mine: {$type: "IDL:Far:1.0", $codebase: "http://a", $rest: [{at: 4, little: "AQ=="}, {$type: M::Node, name: b, next: null}, {at: 0, little: "Ag=="}, null]}, more: []}"#,
         ),
-        (15, r#"{$type: M::Named, $id: 1, name: a, next: {$ref: 1}, number: 7, what: {type: ValueBase, value: {$ref: 1}}}"#),
-        (15, r#"{"$type": "M::Cut", "$id": 1, "name": "a", "next": {"$ref": 1}, "weight": 0.5, "others": []}"#),
+        (
+            15,
+            r#"{$type: M::Named, $id: 1, name: a, next: {$ref: 1}, number: 7, what: {type: ValueBase, value: {$ref: 1}}}"#,
+        ),
+        (
+            15,
+            r#"{"$type": "M::Cut", "$id": 1, "name": "a", "next": {"$ref": 1}, "weight": 0.5, "others": []}"#,
+        ),
         (13, "0.333333333333333333333333333333333317"),
         (16, "sequence<sequence<octet>,3>"),
         (16, "fixed<5,2>[3][4]"),

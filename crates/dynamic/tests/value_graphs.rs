@@ -164,7 +164,11 @@ fn sharing_and_cycles_have_labels() {
         r#"{$id: 1, name: "a", next: {name: "b", next: {$ref: 1}}}"#,
         json!({"$id": 1, "name": "a", "next": {"name": "b", "next": {"$ref": 1}}}),
     );
-    world.same("M::Node", r#"{$id: 1, name: "a", next: {$ref: 1}}"#, json!({"$id": 1, "name": "a", "next": {"$ref": 1}}));
+    world.same(
+        "M::Node",
+        r#"{$id: 1, name: "a", next: {$ref: 1}}"#,
+        json!({"$id": 1, "name": "a", "next": {"$ref": 1}}),
+    );
     world.same(
         "M::Values",
         r#"{one: {$id: 1, name: "a", next: null}, held: {type: M::Node, value: {$ref: 1}}, some: {$type: M::Cutter, $id: 2, name: "b", next: {$ref: 1}, weight: 1.5, others: [{$ref: 2}, null]}, more: [{$ref: 2}, {$ref: 1}, {name: "c", next: null}]}"#,
@@ -189,7 +193,11 @@ fn what_is_declared_without_state_may_be_any_value() {
         r#"{$type: M::Named, name: "a", next: null, number: 1}"#,
         json!({"$type": "M::Named", "name": "a", "next": null, "number": 1}),
     );
-    world.same("ValueBase", "{$type: M::BoxedLong, $value: 7}", json!({"$type": "M::BoxedLong", "$value": 7}));
+    world.same(
+        "ValueBase",
+        "{$type: M::BoxedLong, $value: 7}",
+        json!({"$type": "M::BoxedLong", "$value": 7}),
+    );
     world.same("ValueBase", "null", json!(null));
     world.same(
         "M::Seen",
@@ -247,11 +255,7 @@ fn of_custom_values_the_octets_are_written() {
         }
     }
     let own = format!(r#"{{$type: M::Own, $rest: [{{at: 0, {ORDER}: "AAECAwQFBgc="}}]}}"#);
-    world.same(
-        "ValueBase",
-        &own,
-        json!({"$type": "M::Own", "$rest": [{"at": 0, ORDER: "AAECAwQFBgc="}]}),
-    );
+    world.same("ValueBase", &own, json!({"$type": "M::Own", "$rest": [{"at": 0, ORDER: "AAECAwQFBgc="}]}));
     // No octets at all.
     let empty = world.read("M::Own", "{$rest: []}");
     assert_eq!(world.notation().to_literal(&empty).unwrap(), "{}");
@@ -323,24 +327,52 @@ fn what_is_wrong_is_said_with_its_place() {
             "{name: a, next: {$ref: 1}}",
             "next.$ref: no value with $id 1 is written before it, in the order in which IDL declares members",
         ),
-        ("M::Node", "{$id: 1, name: a, next: {$id: 1, name: b, next: null}}", "next: two values have the $id 1"),
-        ("M::Node", "{$id: 1, name: a, next: {$ref: 1, name: b}}", "next: $ref stands alone: it is a value that is written elsewhere"),
+        (
+            "M::Node",
+            "{$id: 1, name: a, next: {$id: 1, name: b, next: null}}",
+            "next: two values have the $id 1",
+        ),
+        (
+            "M::Node",
+            "{$id: 1, name: a, next: {$ref: 1, name: b}}",
+            "next: $ref stands alone: it is a value that is written elsewhere",
+        ),
         ("M::Node", "{$id: [], name: a, next: null}", "$id: a list is no label"),
         ("M::Node", "{$type: M::Named, name: a, next: null}", "number is missing in Named"),
         ("M::Node", "{$value: 1}", "Node is no box, and has no $value"),
-        ("M::Node", "{$bases: [M::Node], name: a, next: null}", "Node is known, and $bases is for types that are not"),
-        ("ValueBase", "{}", "no value is of ValueBase alone, which is abstract: $type says which valuetype it is of"),
-        ("M::Shape", "{radius: 1}", "no value is of Shape alone, which is abstract: $type says which valuetype it is of"),
+        (
+            "M::Node",
+            "{$bases: [M::Node], name: a, next: null}",
+            "Node is known, and $bases is for types that are not",
+        ),
+        (
+            "ValueBase",
+            "{}",
+            "no value is of ValueBase alone, which is abstract: $type says which valuetype it is of",
+        ),
+        (
+            "M::Shape",
+            "{radius: 1}",
+            "no value is of Shape alone, which is abstract: $type says which valuetype it is of",
+        ),
         ("M::Shape", "{$type: M::Other, number: 1}", "Other is not derived from Shape"),
         ("M::Seen", "{of: null}", "$type is missing: which valuetype it is of that stands for Seen"),
         ("M::Seen", "{$type: M::Other, number: 1}", "Other is not derived from Seen"),
         ("M::BoxedLong", "{$id: 1}", "$value is missing in BoxedLong: what the box holds"),
         ("M::BoxedLong", "{$value: 1, x: 1}", "BoxedLong is a box, and has no member \"x\": $value"),
-        ("M::Own", "{number: 1}", "Own is custom: its octets are known to its class alone; $rest can give them as they are sent"),
+        (
+            "M::Own",
+            "{number: 1}",
+            "Own is custom: its octets are known to its class alone; $rest can give them as they are sent",
+        ),
         ("M::Own", "{number: 1, $rest: []}", "Own has no members that are known here: $rest is all of it"),
         ("M::Own", "{$rest: 1}", "$rest: 1 is no list of octets and values"),
         ("M::Own", "{$rest: [{at: 9, little: \"AA==\"}]}", "$rest[0].at: it is a place modulo 8"),
-        ("M::Own", "{$rest: [{at: 1, little: \"AA==\"}]}", "cannot send value: octets whose meaning is not known would come to lie elsewhere, modulo 8"),
+        (
+            "M::Own",
+            "{$rest: [{at: 1, little: \"AA==\"}]}",
+            "cannot send value: octets whose meaning is not known would come to lie elsewhere, modulo 8",
+        ),
     ] {
         let refused = world.refused(ty, text);
         assert!(refused.ends_with(told), "{ty} {text}: {refused}");

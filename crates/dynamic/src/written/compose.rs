@@ -5,8 +5,8 @@ use base64::engine::general_purpose::STANDARD;
 use rustc_apfloat::Float;
 use rustc_apfloat::ieee::Quad;
 use zorb_cdr::{
-    Any, ByteOrder, Char, CodeSets, Decoder, Encode, EncodeError, Encoder, Fixed, Format, LongDouble,
-    TCKind, TypeCode, Version, WChar,
+    Any, ByteOrder, Char, CodeSets, Decoder, Encode, EncodeError, Encoder, Fixed, Format, LongDouble, TCKind,
+    TypeCode, Version, WChar,
 };
 use zorb_orb::ObjectRef;
 

@@ -10,8 +10,8 @@ use zorb_cdr::{ByteOrder, DecodeContext, TCKind, TypeCode};
 use super::WrittenError;
 use super::compose::{Composed, Composer, chosen, integer, named, other, refused};
 use super::graph::{
-    AGAIN, BASES, CODEBASE, KEYS, LABEL, REST, TYPE, VALUE, VALUE_BASE, inherits, is_described, is_value, lineage,
-    tells_state,
+    AGAIN, BASES, CODEBASE, KEYS, LABEL, REST, TYPE, VALUE, VALUE_BASE, inherits, is_described, is_value,
+    lineage, tells_state,
 };
 use super::show_value::ORDERS;
 use super::tree::{Tree, shortened};
@@ -51,7 +51,8 @@ impl Graph {
         if let Some(list) = self.lists.get(&ids) {
             return list.clone();
         }
-        let texts = ids.iter().map(|id| self.texts.entry(id.clone()).or_insert_with(|| id.as_bytes().into()).clone());
+        let texts =
+            ids.iter().map(|id| self.texts.entry(id.clone()).or_insert_with(|| id.as_bytes().into()).clone());
         let list: Arc<[Text]> = texts.collect();
         self.lists.insert(ids, list.clone());
         list
@@ -147,7 +148,12 @@ impl Composer<'_, '_> {
             }
             None => match tree {
                 Tree::Members(members) => Told { members: members.iter().collect(), ..Told::default() },
-                _ => return other(tree, &format!("{}: {{member: value, …}}", declared.map_or("value".to_owned(), named))),
+                _ => {
+                    return other(
+                        tree,
+                        &format!("{}: {{member: value, …}}", declared.map_or("value".to_owned(), named)),
+                    );
+                }
             },
         };
         if let Some(label) = told.again {
@@ -156,17 +162,21 @@ impl Composer<'_, '_> {
                 return refused(format!("{AGAIN} stands alone: it is a value that is written elsewhere"));
             }
             if matches!(due, Due::Piece) {
-                return refused(format!("{AGAIN} has no place here: where such a value leads is in its octets"));
+                return refused(format!(
+                    "{AGAIN} has no place here: where such a value leads is in its octets"
+                ));
             }
             return self.again(label, due).map_err(|error| error.within(AGAIN));
         }
         let of = self.of(&told, due)?;
         match &of {
             Of::Known(ty) if is_described(ty) => self.described(&told, ty, due),
-            Of::Known(ty) if ty.type_modifier() == Some(2) || ty.id() == Some(VALUE_BASE) => refused(format!(
-                "no value is of {} alone, which is abstract: {TYPE} says which valuetype it is of",
-                named(ty)
-            )),
+            Of::Known(ty) if ty.type_modifier() == Some(2) || ty.id() == Some(VALUE_BASE) => {
+                refused(format!(
+                    "no value is of {} alone, which is abstract: {TYPE} says which valuetype it is of",
+                    named(ty)
+                ))
+            }
             _ => self.opaque(&told, &of, due),
         }
     }
@@ -188,7 +198,10 @@ impl Composer<'_, '_> {
             (None, Due::Piece) => Of::Unnamed,
             (None, Due::Of(ty)) if is_value(ty) => Of::Known(ty.clone()),
             (None, Due::Of(ty)) => {
-                return refused(format!("{TYPE} is missing: which valuetype it is of that stands for {}", named(ty)));
+                return refused(format!(
+                    "{TYPE} is missing: which valuetype it is of that stands for {}",
+                    named(ty)
+                ));
             }
             (Some(text), _) => self.type_told(text, due).map_err(|error| error.within(TYPE))?,
         };
@@ -267,7 +280,9 @@ impl Composer<'_, '_> {
     fn state(&mut self, told: &Told<'_>, ty: &TypeCode) -> Composed {
         if ty.kind() == TCKind::ValueBox {
             return match (told.value, told.members.first()) {
-                (_, Some((name, _))) => refused(format!("{} is a box, and has no member {name:?}: {VALUE}", named(ty))),
+                (_, Some((name, _))) => {
+                    refused(format!("{} is a box, and has no member {name:?}: {VALUE}", named(ty)))
+                }
                 (None, None) => refused(format!("{VALUE} is missing in {}: what the box holds", named(ty))),
                 (Some(held), None) => self.value(held, &ty.content_type().unwrap_or_default()),
             };
@@ -278,7 +293,9 @@ impl Composer<'_, '_> {
         let lineage = lineage(ty);
         let members = lineage.iter().flat_map(|ty| {
             let count = ty.member_count().unwrap_or(0);
-            (0..count).map(move |index| (super::compose::member_name(ty, index), ty.member_type(index).unwrap_or_default()))
+            (0..count).map(move |index| {
+                (super::compose::member_name(ty, index), ty.member_type(index).unwrap_or_default())
+            })
         });
         let (names, types): (Vec<String>, Vec<TypeCode>) = members.unzip();
         for ((name, tree), ty) in chosen(&told.members, ty, &names)?.into_iter().zip(&types) {
@@ -304,7 +321,9 @@ impl Composer<'_, '_> {
         let mut ids: Vec<String> = Vec::from_iter(Some(id).filter(|id| !id.is_empty()));
         let mut base = None;
         if let Some(bases) = told.bases {
-            let Tree::List(bases) = bases else { return other(bases, "list of valuetypes").map_err(|it: WrittenError| it.within(BASES)) };
+            let Tree::List(bases) = bases else {
+                return other(bases, "list of valuetypes").map_err(|it: WrittenError| it.within(BASES));
+            };
             for (index, tree) in bases.iter().enumerate() {
                 let told = self.type_told(tree, due).map_err(|error| error.at(index).within(BASES))?;
                 match told {
@@ -347,7 +366,8 @@ impl Composer<'_, '_> {
     /// Octets whose meaning is not known, and values between them.
     fn rest(&mut self, tree: &Tree) -> Composed {
         let Tree::List(pieces) = tree else {
-            return other(tree, "list of octets and values").map_err(|error: WrittenError| error.within(REST));
+            return other(tree, "list of octets and values")
+                .map_err(|error: WrittenError| error.within(REST));
         };
         self.graph.has_rest = true;
         for (index, tree) in pieces.iter().enumerate() {
@@ -396,7 +416,9 @@ fn piece(tree: &Tree) -> Option<Result<Piece<'_>, WrittenError>> {
     }
     let known: BTreeSet<&str> = ORDERS.iter().map(|(_, word)| *word).chain(["at"]).collect();
     if members.len() > 2 || members.iter().any(|(name, _)| !known.contains(name.as_str())) {
-        return Some(refused("octets are given as {at: 0, little: \"base64\"} or {at: 0, big: \"base64\"}".to_owned()));
+        return Some(refused(
+            "octets are given as {at: 0, little: \"base64\"} or {at: 0, big: \"base64\"}".to_owned(),
+        ));
     }
     Some(Ok(Piece { at: find("at"), order, base64 }))
 }
@@ -404,7 +426,8 @@ fn piece(tree: &Tree) -> Option<Result<Piece<'_>, WrittenError>> {
 impl Piece<'_> {
     /// Where the first octet lies, modulo 8.
     fn at(&self) -> Result<usize, WrittenError> {
-        let at = self.at.map_or(Ok(0), |tree| integer::<u8>(tree, "octet")).map_err(|error| error.within("at"))?;
+        let at =
+            self.at.map_or(Ok(0), |tree| integer::<u8>(tree, "octet")).map_err(|error| error.within("at"))?;
         match at {
             0..8 => Ok(at.into()),
             _ => Err(WrittenError::new("it is a place modulo 8").within("at")),
@@ -412,15 +435,24 @@ impl Piece<'_> {
     }
 
     fn octets(&self) -> Result<Vec<u8>, WrittenError> {
-        let (order, word) = (self.order, ORDERS.iter().find(|(order, _)| *order == self.order).map_or("", |it| it.1));
+        let (order, word) =
+            (self.order, ORDERS.iter().find(|(order, _)| *order == self.order).map_or("", |it| it.1));
         if order != ByteOrder::NATIVE {
-            return refused(format!("octets in {word}-endian order mean nothing in a message of this machine, whose order is the other"));
+            return refused(format!(
+                "octets in {word}-endian order mean nothing in a message of this machine, whose order is the other"
+            ));
         }
         let octets = match self.base64 {
-            Tree::Text(text) | Tree::Word(text) => STANDARD.decode(text).map_err(|error| WrittenError::new(error.to_string())),
+            Tree::Text(text) | Tree::Word(text) => {
+                STANDARD.decode(text).map_err(|error| WrittenError::new(error.to_string()))
+            }
             tree => other(tree, "text in base64"),
         };
         let octets = octets.map_err(|error| error.within(word))?;
-        if octets.is_empty() { Err(WrittenError::new("there are no octets").within(word)) } else { Ok(octets) }
+        if octets.is_empty() {
+            Err(WrittenError::new("there are no octets").within(word))
+        } else {
+            Ok(octets)
+        }
     }
 }

@@ -107,7 +107,11 @@ impl Show<'_> {
     }
 
     /// One level deeper, of as many as the decoder allows.
-    pub(super) fn nested(&self, from: &mut Decoder<'_>, show: impl FnOnce(&mut Decoder<'_>) -> Shown) -> Shown {
+    pub(super) fn nested(
+        &self,
+        from: &mut Decoder<'_>,
+        show: impl FnOnce(&mut Decoder<'_>) -> Shown,
+    ) -> Shown {
         from.nested(|from| Ok(show(from)))?
     }
 

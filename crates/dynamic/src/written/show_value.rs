@@ -38,7 +38,10 @@ impl Show<'_> {
         }
         let mut tree = ValueTree {
             at: begun.at,
-            ty: ids.first().filter(|id| formal.and_then(TypeCode::id) != Some(id)).map(|id| self.name_of(id, formal)),
+            ty: ids
+                .first()
+                .filter(|id| formal.and_then(TypeCode::id) != Some(id))
+                .map(|id| self.name_of(id, formal)),
             bases: Vec::new(),
             codebase: begun.codebase.as_ref().map(|it| String::from_utf8_lossy(it).into_owned()),
             content: Content::Members(Vec::new()),
@@ -71,7 +74,12 @@ impl Show<'_> {
     }
 
     /// What comes behind the state that is known, to the end of the value: octets, and values between them.
-    fn rest(&self, begun: &BegunValue, rest: &mut Vec<Tree>, from: &mut Decoder<'_>) -> Result<(), WrittenError> {
+    fn rest(
+        &self,
+        begun: &BegunValue,
+        rest: &mut Vec<Tree>,
+        from: &mut Decoder<'_>,
+    ) -> Result<(), WrittenError> {
         let within = |index, error: WrittenError| error.at(index).within(REST);
         loop {
             let index = rest.len();
