@@ -17,8 +17,12 @@
 //! | any | `{"type": "IDL type", "value": …}`; empty: `null` | |
 //! | TypeCode | the type's name in IDL, as a string | a word if it has no spaces or brackets |
 //! | references | any reference's text, or `null` | `IOR:…`, `corbaloc:…` |
-//! | valuetype | as a struct, with the members of its bases first, or `null`; what was shared stands everywhere. Not: circles, custom values, values of derived types, and any but null as a `ValueBase` | |
-//! | boxed value | what it holds, or `null` | |
+//! | valuetype | as a struct, with the members of its bases first, or `null`; of another type than is declared with `"$type": "name"` | `{$type: M::Derived, x: 1}` |
+//! | value that is shared | `{"$id": 1, …}` where it is first, `{"$ref": 1}` where it is again, and within it | `{$id: 1, next: {$ref: 1}}` |
+//! | boxed value | what it holds, or `null`; `{"$value": …}` beside another key, and where that is null | |
+//! | abstract interface | a reference, or a value with its `"$type"` | |
+//! | custom value, and one of an unknown type in chunks | `{"$rest": [{"at": 4, "little": "base64"}]}` behind what is known: octets in that byte order, the first of which lies there modulo 8, and values between them; `"$bases"` of an unknown type | |
+//! | codebase of a value | `"$codebase": "URL"` | |
 //!
 //! Literals are a superset of JSON: members' names and simple strings need no quotes, and commas may end a list. Literals
 //! nest at most 64 deep, JSON at most 128.

@@ -378,3 +378,31 @@ fn what_is_wrong_is_said_with_its_place() {
         assert!(refused.ends_with(told), "{ty} {text}: {refused}");
     }
 }
+
+#[test]
+fn what_values_say_again_and_again_is_bounded() {
+    let world = World::new();
+    const COUNT: u32 = 20_000;
+    // Values without state, of a type with a long id that each but the first means by an indirection.
+    let mut octets = COUNT.to_be_bytes().to_vec();
+    let id = [&b"IDL:"[..], &[b'a'; 50_000], b":1.0\0"].concat();
+    octets.extend([0x7f, 0xff, 0xff, 0x0a]);
+    let at = octets.len();
+    octets.extend(u32::try_from(id.len()).unwrap().to_be_bytes());
+    octets.extend(id);
+    octets.resize(octets.len().next_multiple_of(4), 0);
+    octets.extend([0xff; 4]);
+    for _ in 1..COUNT {
+        octets.extend([0x7f, 0xff, 0xff, 0x0a, 0xff, 0xff, 0xff, 0xff]);
+        let back = i32::try_from(octets.len() - at).unwrap();
+        octets.extend((-back).to_be_bytes());
+        octets.extend([0xff; 4]);
+    }
+    let ty = world.ty("sequence<M::Node>");
+    let mut from = Decoder::from_slice(&octets, ByteOrder::Big, FORMAT);
+    let told = match Any::decode_value(ty, &mut from) {
+        Ok(any) => world.notation().to_literal(&any).unwrap_err().to_string(),
+        Err(error) => error.to_string(),
+    };
+    assert!(told.contains("more of their types") || told.contains("more values than octets"), "{told}");
+}

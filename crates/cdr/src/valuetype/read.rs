@@ -276,7 +276,7 @@ fn read_new(tag: u32, formal: &'static ValueInfo, from: &mut Decoder<'_>) -> Res
     let (index, info) = match known {
         Some(known) => known,
         None if ids.is_empty() => (0, formal),
-        None => return Err(from.error(DecodeErrorKind::UnknownValueType, "value")),
+        None => return Err(from.error(DecodeErrorKind::UnknownValueType, "value").of_type(ids.first())),
     };
     if !chunked && (outer > 0 || index > 0) {
         return Err(invalid("it is not in chunks", from));

@@ -27,6 +27,9 @@ const COPIED_PER_OCTET: usize = 16;
 /// How many bases a type may have: more than anybody's.
 const BASES: usize = 256;
 
+/// So many octets of a repository id, as most have fewer, are looked up in the step that reading its value is.
+const ID_OF_ONE_STEP: usize = 64;
+
 /// What is known of the values in what is walked.
 #[derive(Default)]
 pub(crate) struct Graph<'g> {
@@ -245,7 +248,9 @@ impl<'t> Walk<'t, '_, '_, '_> {
                 return Ok(None);
             }
             Known::Unknown if chunked && (self.to.is_none() || self.is_as_it_is(from)) => State::Pieces,
-            Known::Unknown => return Err(from.error(DecodeErrorKind::UnknownValueType, "any").into()),
+            Known::Unknown => {
+                return Err(from.error(DecodeErrorKind::UnknownValueType, "any").of_type(ids.first()).into());
+            }
         };
         let opaque = matches!(state, State::Pieces);
         let lies = from.phase().next_multiple_of(4) + 4 & 7;
@@ -340,6 +345,8 @@ impl<'t> Walk<'t, '_, '_, '_> {
             });
         }
         for (index, id) in ids.iter().enumerate() {
+            // A value of few octets may mean long texts again.
+            self.steps = self.steps.saturating_sub(id.len() / ID_OF_ONE_STEP);
             // What the program knows of a type is more than a TypeCode says: JacORB's leave the base out.
             if let Some(info) = from.value_type(id)
                 && formal.is_none_or(|formal| info.is_a_id(&formal.id))

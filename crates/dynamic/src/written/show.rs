@@ -25,11 +25,16 @@ pub(super) type Shown = Result<Tree, WrittenError>;
 const STEPS: usize = 65_536;
 const STEPS_PER_OCTET: usize = 17;
 
+/// Octets of repository ids that values say they are of, and how many more for each octet: a value can mean one again that came before.
+const TOLD: usize = 1 << 20;
+const TOLD_PER_OCTET: usize = 16;
+
 impl Notation<'_> {
     pub(super) fn show(&self, value: &Any) -> Shown {
         let mut from = value.decoder().with_context(self.orb);
         let steps = STEPS.saturating_add(from.remaining().saturating_mul(STEPS_PER_OCTET));
-        let show = Show { notation: self, any: value, steps: Cell::new(steps) };
+        let told = TOLD.saturating_add(from.remaining().saturating_mul(TOLD_PER_OCTET));
+        let show = Show { notation: self, any: value, steps: Cell::new(steps), told: Cell::new(told) };
         show.part(value.type_code(), &mut from).map(settled)
     }
 }
@@ -39,6 +44,7 @@ pub(super) struct Show<'s> {
     /// The whole, of which parts are shown.
     pub(super) any: &'s Any,
     steps: Cell<usize>,
+    told: Cell<usize>,
 }
 
 impl Show<'_> {
@@ -104,6 +110,14 @@ impl Show<'_> {
             TCKind::Value | TCKind::ValueBox | TCKind::Event => self.value(Some(ty), from)?,
             kind => return Err(WrittenError::new(format!("a {kind} has no text"))),
         })
+    }
+
+    /// Counts what a value says of its type.
+    pub(super) fn tell(&self, octets: usize) -> Result<(), WrittenError> {
+        let left = self.told.get().checked_sub(octets);
+        let why = || WrittenError::new("its values say more of their types than is written");
+        self.told.set(left.ok_or_else(why)?);
+        Ok(())
     }
 
     /// One level deeper, of as many as the decoder allows.

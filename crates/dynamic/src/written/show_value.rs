@@ -29,6 +29,8 @@ impl Show<'_> {
     }
 
     fn new_value(&self, formal: Option<&TypeCode>, begun: &BegunValue, from: &mut Decoder<'_>) -> Shown {
+        let told = begun.ids.iter().chain(&begun.codebase).map(|text| text.len()).sum();
+        self.tell(told)?;
         let ids: Vec<_> = begun.ids.iter().map(|id| String::from_utf8_lossy(id).into_owned()).collect();
         let known = self.known(formal, &ids);
         let of = || ids.first().map_or_else(|| formal.map_or_else(String::new, named), |id| shortened(id));
