@@ -221,8 +221,10 @@ fn graphs_by_command(workshop: &Workshop, peer: Peer, idl: &Path, every: &str) -
     let cycle = "{$id: 1, number: 1, left: {number: 2, left: {$ref: 1}, right: null}, right: {$ref: 1}}";
     let marked = "{$type: beyond::Marked, $id: 1, number: 1, left: {$id: 2, number: 2, left: {$ref: 1}, right: null}, \
          right: {$ref: 2}, mark: \"a mark\", others: [{$ref: 2}, {$ref: 1}, null]}";
-    let heavier = "{$type: beyond::Heavier, number: 1, left: null, right: null, mark: \"m\", others: [], weight: 0.5}";
-    for (text, other) in [(firm, "null"), (shared, firm), (cycle, shared), (marked, cycle), (heavier, marked)] {
+    let heavier =
+        "{$type: beyond::Heavier, number: 1, left: null, right: null, mark: \"m\", others: [], weight: 0.5}";
+    for (text, other) in [(firm, "null"), (shared, firm), (cycle, shared), (marked, cycle), (heavier, marked)]
+    {
         echoes(&values, "echo_node", text, other)?;
     }
     let sequence = "[{$id: 1, number: 1, left: {$ref: 1}, right: null}, {$ref: 1}, null]";
@@ -241,7 +243,11 @@ fn graphs_by_command(workshop: &Workshop, peer: Peer, idl: &Path, every: &str) -
         if printed == wanted { Ok(()) } else { Err(format!("{words:?}: {printed}, not {wanted}")) }
     };
     prints(&values, &["keep", marked], marked)?;
-    prints(&values, &["keep", "{$type: beyond::Leaf, number: 1, text: a}"], "{$type: beyond::Leaf, number: 1, text: \"a\"}")?;
+    prints(
+        &values,
+        &["keep", "{$type: beyond::Leaf, number: 1, text: a}"],
+        "{$type: beyond::Leaf, number: 1, text: \"a\"}",
+    )?;
     prints(&abstracts, &["name_of", "{$type: beyond::NamedValue, text: value}"], "\"value\"")?;
     // omniORB has no custom values. By its own code: the number, the title, the number again.
     if peer != Peer::Omniorb && cfg!(target_endian = "little") {
@@ -252,7 +258,9 @@ fn graphs_by_command(workshop: &Workshop, peer: Peer, idl: &Path, every: &str) -
         match call(&customs, &beyond, &["echo_track", &given, "null"]) {
             Ok(printed) if peer == Peer::Zorb && printed.matches(octets).count() == 2 => {}
             // JacORB answers with a value in no chunks, though CORBA has custom ones in chunks: nothing tells where it ends.
-            Err(told) if peer == Peer::Jacorb && told.contains("cannot read b of type IDL:zorb.test/beyond/Track:1.0") => {}
+            Err(told)
+                if peer == Peer::Jacorb
+                    && told.contains("cannot read b of type IDL:zorb.test/beyond/Track:1.0") => {}
             other => return Err(format!("echo_track: {other:?}")),
         }
         count += 1;
