@@ -253,7 +253,7 @@ impl<'t> Walk<'t, '_, '_, '_> {
             }
         };
         let opaque = matches!(state, State::Pieces);
-        let lies = from.phase().next_multiple_of(4) + 4 & 7;
+        let lies = (from.phase().next_multiple_of(4) + 4) & 7;
         let level = enter(chunked, from);
         let mut begun = Begun { state, level, in_chunks: false };
         if let (Some(to), Some(graph)) = (&mut self.to, &mut self.graph) {
