@@ -1,4 +1,5 @@
-//! Value factories: the valuetypes that an ORB knows by their repository ids (CORBA part 1, §8.2.5.3).
+//! Value factories: the valuetypes that an ORB knows by their repository ids (CORBA part 1, §8.2.5.3), and what describes those that it does
+//! not.
 //!
 //! Where a valuetype is declared, what it leads to is known without them: it, and those that the same IDL derives from it. A factory is
 //! needed where the declaration says less than the value: `ValueBase`, abstract interfaces, anys that are taken apart without
@@ -58,7 +59,19 @@ impl Orb {
     /// of types that are known only at run time. A type that is derived from another in IDL, and not to be cut down to that, is
     /// not in chunks: only its description tells where its values end. Such values are then kept in anys.
     ///
-    /// It is asked while a message is read, perhaps for each value of it, and with whatever ids a peer sends.
+    /// It is asked while a message is read, perhaps for each value of it, and with whatever ids a peer sends. What was told before is forgotten.
+    ///
+    /// ```
+    /// use zorb_cdr::{DecodeContext, TypeCode};
+    /// # use zorb_orb::Orb;
+    /// let leaf = TypeCode::build(|to| {
+    ///     to.value("IDL:Leaf:1.0", "Leaf", 0, |to| (None, vec![("number", to.basic::<i32>(), 1)]))
+    /// })?;
+    /// let orb = Orb::builder().build();
+    /// orb.describe_values(move |id| (id == "IDL:Leaf:1.0").then(|| leaf.clone()));
+    /// assert!(orb.described_value("IDL:Leaf:1.0").is_some());
+    /// # Ok::<(), zorb_cdr::TypeCodeError>(())
+    /// ```
     pub fn describe_values(&self, find: impl Fn(&str) -> Option<TypeCode> + Send + Sync + 'static) {
         *self.0.value_factories.1.write() = Some(Arc::new(find));
     }
