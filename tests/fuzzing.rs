@@ -311,6 +311,11 @@ fn shown() {
 }
 
 #[test]
+fn graph_texts() {
+    drive(&zorb_dynamic::fuzz::graph_text_seeds(), CASES, zorb_dynamic::fuzz::graph_texts);
+}
+
+#[test]
 fn answers() {
     drive_sparsely(&zorb_dynamic::fuzz::answer_seeds(), 500, CASES / 4, zorb_dynamic::fuzz::answers);
 }
@@ -344,6 +349,7 @@ fn corpus() {
         ("graph_anys", zorb::cdr::fuzz::graph_any_seeds()),
         ("written", zorb_dynamic::fuzz::written_seeds()),
         ("shown", zorb_dynamic::fuzz::shown_seeds()),
+        ("graph_texts", zorb_dynamic::fuzz::graph_text_seeds()),
         ("answers", zorb_dynamic::fuzz::answer_seeds()),
         ("object_ids", zorb_dynamic::fuzz::object_id_seeds()),
         ("idl", idl_seeds()),

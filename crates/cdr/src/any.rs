@@ -123,7 +123,7 @@ impl Any {
             to.write_raw_string(ty.id().unwrap_or_default().as_bytes())?;
         }
         value.encode(&mut to)?;
-        let values = to.take_spans().map(values::Held::from);
+        let values = to.take_kept().map(values::Held::from);
         Ok(Self { ty, octets: to.to_bytes(), values, ..Self::EMPTY })
     }
 
@@ -166,9 +166,18 @@ impl Any {
         Ok(T::decode(&mut from)?)
     }
 
+    /// The type of this repository id, if values in the any are of it and the any's own type does not lead to it.
+    pub fn described_value(&self, id: &str) -> Option<&TypeCode> {
+        self.values.as_ref()?.described.get(id)
+    }
+
     /// Reads the value as it stands.
     pub fn decoder(&self) -> Decoder<'_> {
-        Decoder::new(&self.octets, self.order, self.format).with_phase(self.phase.into())
+        let from = Decoder::new(&self.octets, self.order, self.format).with_phase(self.phase.into());
+        match &self.values {
+            Some(kept) => from.with_context(&**kept),
+            None => from,
+        }
     }
 
     /// Whether the octets can stand where the message now ends.
@@ -187,7 +196,7 @@ impl Any {
     fn walk(&self, from: &mut Decoder<'_>, to: Option<&mut Encoder<'_>>) -> Result<(), EncodeError> {
         let walked = match &self.values {
             None => walk(&self.ty, from, to),
-            Some(held) => walk_values(&self.ty, from, to, &mut Graph::holding(held)),
+            Some(held) => walk_values(&self.ty, from, to, &mut Graph::holding(&held.spans, &held.described)),
         };
         walked.map_err(WalkError::writing)
     }

@@ -13,6 +13,12 @@ pub trait DecodeContext: Any {
         None
     }
 
+    /// The valuetype of this repository id as a TypeCode describes it, where neither the type that is declared leads to it nor the
+    /// program has it: what is known of values at run time alone, from IDL or an interface repository.
+    fn described_value(&self, _id: &str) -> Option<TypeCode> {
+        None
+    }
+
     /// What counts the memory that values keep which are read in place; `None`: nobody does.
     fn kept_memory(&self) -> Option<&Arc<KeptMemory>> {
         None

@@ -7,7 +7,7 @@ use crate::copies::copied;
 use crate::valuetype::{Progress, Seen, VALUE_TAG, ValueInfo};
 use crate::{
     Body, ByteOrder, Char, DecodeContext, DecodeError, DecodeErrorKind, Format, KeptMemory, KnownTypes,
-    LongDouble, Octets, Piece, Segment,
+    LongDouble, Octets, Piece, Segment, TypeCode,
 };
 use alloc::borrow::Cow;
 use alloc::boxed::Box;
@@ -84,6 +84,10 @@ struct Rare<'a> {
     /// A value was not shared, since no more may be kept.
     refused: Option<DecodeError>,
 }
+
+/// The longest repository id by which a valuetype is looked up: some times anybody's. Each value may mean one again that came before, so that its
+/// length is paid many times.
+const LONGEST_ID: usize = 1024;
 
 /// Where a decoder stands, in chunks of values or out of them.
 #[derive(Clone, Copy)]
@@ -184,7 +188,12 @@ impl<'a> Decoder<'a> {
 
     /// The valuetype that the context knows by this repository id.
     pub(crate) fn value_type(&self, id: &[u8]) -> Option<&'static ValueInfo> {
-        self.context?.value_type(id)
+        if id.len() > LONGEST_ID { None } else { self.context?.value_type(id) }
+    }
+
+    /// The description of a valuetype that the context has by this repository id.
+    pub(crate) fn described_value(&self, id: &str) -> Option<TypeCode> {
+        if id.len() > LONGEST_ID { None } else { self.context?.described_value(id) }
     }
 
     /// Changes the limits for what follows.

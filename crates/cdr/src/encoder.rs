@@ -10,7 +10,7 @@
 
 use crate::copies::copied;
 use crate::valuetype::Written;
-use crate::valuetype::write::Span;
+use crate::valuetype::write::Kept;
 use crate::{ByteOrder, Char, CodeSets, EncodeError, EncodeErrorKind, Format, LongDouble};
 use alloc::boxed::Box;
 use alloc::vec::Vec;
@@ -526,9 +526,9 @@ impl<'a> Encoder<'a> {
         self.rare.as_ref().is_some_and(|rare| rare.values.in_chunks())
     }
 
-    /// The values of valuetypes in the message, if it has any.
-    pub(crate) fn take_spans(&mut self) -> Option<Vec<Span>> {
-        self.rare.as_mut()?.values.take_spans()
+    /// What is kept of the values of valuetypes in the message, if it has any.
+    pub(crate) fn take_kept(&mut self) -> Option<Kept> {
+        self.rare.as_mut()?.values.take_kept()
     }
 
     /// Drops the last four octets, which were just written to the head.

@@ -200,6 +200,15 @@ impl DecodeError {
         self
     }
 
+    /// The same error, where what was read is a value that says it is of this type, by a repository id that is not known.
+    #[cold]
+    pub(crate) fn of_type(mut self, id: Option<&alloc::sync::Arc<[u8]>>) -> Self {
+        if let Some(id) = id {
+            self.path.of_type(id);
+        }
+        self
+    }
+
     /// The same error, where what was read is one of several values one after another.
     #[cold]
     #[must_use]

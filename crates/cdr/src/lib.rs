@@ -91,7 +91,10 @@ pub use sequence::{Sequence, VIEW_FROM};
 pub use tiling::Padding;
 pub use type_code::{Described, Describer, TCKind, TypeCode, TypeCodeError, TypeRef};
 pub use value::{Bounded, Decode, Encode};
-pub use valuetype::{CustomMarshal, Held, Value, ValueBase, ValueInfo, ValueType};
+pub use valuetype::{
+    BegunValue, CustomMarshal, Held, Value, ValueBase, ValueInfo, ValuePiece, ValueStart, ValueType,
+    WrittenValue,
+};
 #[doc(hidden)]
 pub use valuetype::{State, read_value, write_value};
 

@@ -14,6 +14,9 @@ const SHOWN: usize = 8;
 /// The longest name that is kept of a peer's: names people write are shorter.
 const LONGEST_NAME: usize = 64;
 
+/// The longest repository id that is kept of a peer's.
+const LONGEST_ID: usize = 200;
+
 /// The way from a value to the part of it that is wrong. Empty for the value itself.
 ///
 /// It is made where an error is on its way out, so that what is right pays nothing for it.
@@ -30,6 +33,8 @@ enum Step {
     Element(usize),
     /// Of several values one after another, which have no names.
     Part(usize),
+    /// What it leads to is a value of this type, which the declaration does not tell.
+    Of(Box<str>),
 }
 
 impl ValuePath {
@@ -56,6 +61,12 @@ impl ValuePath {
     pub(crate) fn named(&mut self, name: &str) {
         let end = name.char_indices().nth(LONGEST_NAME).map_or(name.len(), |(end, _)| end);
         self.push(Step::Member(Cow::Owned(name[..end].to_owned())));
+    }
+
+    /// A value of a type that it names itself.
+    pub(crate) fn of_type(&mut self, id: &[u8]) {
+        let id = &id[..id.len().min(LONGEST_ID)];
+        self.push(Step::Of(alloc::string::String::from_utf8_lossy(id).into()));
     }
 
     pub(crate) fn element(&mut self, index: usize) {
@@ -98,6 +109,7 @@ impl fmt::Display for ValuePath {
                 Step::Member(name) => write!(f, "{}{name}", if at == 0 { "" } else { "." })?,
                 Step::Element(index) => write!(f, "[{index}]")?,
                 Step::Part(index) => write!(f, "#{}", index + 1)?,
+                Step::Of(id) => write!(f, "{}of type {id}", if at == 0 { "" } else { " " })?,
             }
         }
         Ok(())
@@ -129,6 +141,19 @@ mod tests {
         let mut alone = ValuePath::EMPTY;
         alone.name_parts(&["order"]);
         assert_eq!(alone.to_string(), "order");
+    }
+
+    #[test]
+    fn a_value_may_tell_its_type() {
+        let mut path = ValuePath::EMPTY;
+        path.of_type(b"IDL:Far:1.0");
+        assert_eq!(path.to_string(), "of type IDL:Far:1.0");
+        path.member("next");
+        path.member("head");
+        assert_eq!(path.to_string(), "head.next of type IDL:Far:1.0");
+        let mut long = ValuePath::EMPTY;
+        long.of_type(&[0xff; 1_000_000]);
+        assert!(long.to_string().len() < 1_000);
     }
 
     #[test]

@@ -236,6 +236,16 @@ impl TypeCode {
         }
     }
 
+    /// The type of this repository id that this one is made of, as far as its description goes; itself, if it has the id.
+    pub fn part_named(&self, id: &str) -> Option<Self> {
+        let named = |node: &Node| node.kind.is_named() && &*node.id == id;
+        if self.node().is_some_and(named) {
+            return Some(self.clone());
+        }
+        let at = self.nodes().iter().position(named)?;
+        Some(self.at(Edge::Node(u32::try_from(at).ok()?)))
+    }
+
     /// Of a value: 0 none, 1 custom, 2 abstract, 3 truncatable.
     pub fn type_modifier(&self) -> Option<i16> {
         self.node_of(&[TCKind::Value, TCKind::Event]).map(|node| node.number as i16)

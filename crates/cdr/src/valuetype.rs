@@ -13,12 +13,14 @@
 //! Nesting is bounded: by [`Limits::nesting`](crate::Limits) when read, by 256 when written. An indirection leads to a value that
 //! began before it in the same message or encapsulation, and that is of the type wanted; all others are errors.
 
+mod apart;
 mod base;
 mod custom;
 mod info;
 pub(crate) mod read;
 pub(crate) mod write;
 
+pub use apart::{BegunValue, ValuePiece, ValueStart, WrittenValue};
 pub use base::{ValueBase, read_value, write_value};
 pub use custom::CustomMarshal;
 pub use info::ValueInfo;

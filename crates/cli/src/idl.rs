@@ -47,6 +47,10 @@ pub(crate) struct Arguments {
     #[arg(long, value_name = "NAME=TYPE", value_parser = native)]
     native: Vec<(String, String)>,
 
+    /// Let the Rust carry its IDL, so that a program can serve it as an interface repository and answer _get_interface.
+    #[arg(long, conflicts_with = "check")]
+    carry_idl: bool,
+
     /// Write the Rust to this file.
     #[arg(long, short, value_name = "FILE")]
     out: Option<PathBuf>,
@@ -85,6 +89,9 @@ fn compile(arguments: &Arguments) -> Result<(), Failure> {
     }
     for (name, ty) in &arguments.native {
         config = config.native(name, ty);
+    }
+    if arguments.carry_idl {
+        config = config.carry_idl();
     }
     let generated = config.generate(&[&arguments.file]).map_err(|error| {
         show(&error.render(in_colour()));

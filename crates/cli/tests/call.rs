@@ -18,6 +18,13 @@ module M {
   typedef sequence<Point> Points;
   union Shape switch (Color) { case RED: Point at; default: string name; };
   exception Refused { string why; Points where; };
+  valuetype Node { public string name; public Node next; };
+  valuetype Marked : Node { public short mark; };
+  valuetype Cut : truncatable Node { public sequence<Node> others; };
+  custom valuetype Own { public long number; };
+  abstract interface Seen {};
+  valuetype Sight supports Seen { public Node of; };
+  exception Tangled { Node culprit; Node witness; };
   interface Base { string greet(in string name); };
   interface Mirror : Base {
     Points path(in Points given, out long count);
@@ -27,6 +34,11 @@ module M {
     Mirror self(in Mirror given);
     double number(in double given);
     void refuse(in string why) raises (Refused);
+    Node link(inout Node given);
+    ValueBase keep(in ValueBase given);
+    Seen see(in Seen given);
+    Own secret(in Own given);
+    void tangle() raises (Tangled);
     oneway void note(in string text);
     attribute string label;
     readonly attribute Color hue;
@@ -78,6 +90,12 @@ impl DynamicServant for Mirror {
                 let refused = json!({ "why": why, "where": [{ "x": 1, "y": 2 }] });
                 reply.user_exception(notation.from_json(&refused, &signature.raises[0]).unwrap());
             }
+            "tangle" => {
+                let culprit =
+                    json!({"$type": "M::Marked", "$id": 1, "name": "a", "next": {"$ref": 1}, "mark": 1});
+                let tangled = json!({ "culprit": culprit, "witness": {"$ref": 1} });
+                reply.user_exception(notation.from_json(&tangled, &signature.raises[0]).unwrap());
+            }
             _ => {
                 let counts = signature.parameters.iter().any(|parameter| parameter.mode == Mode::Out);
                 let results = match given.pop() {
@@ -118,6 +136,8 @@ impl World {
         let repository = repository();
         let interface = repository.interface("M::Mirror").unwrap();
         let label = Mutex::new(Any::new("none").unwrap());
+        let known = repository.clone();
+        orb.describe_values(move |id| known.definition(id)?.type_code().cloned());
         let mirror = Mirror { orb: orb.clone(), repository, interface, label };
         let poa = orb.root_poa().unwrap();
         let servant = dynamic_servant(Arc::new(mirror));
@@ -219,6 +239,50 @@ fn exceptions_have_their_members_and_exit_codes() {
     assert_eq!((code, &printed["exception"]["name"]), (Some(3), &json!("BAD_PARAM")));
     world.orb.shutdown(true, std::time::Duration::from_secs(5));
     assert_eq!(world.run(&["label"]).0, Some(3));
+}
+
+#[test]
+fn graphs_of_values_go_and_come_back() {
+    let world = World::new("values");
+    let graph = r#"{$type: M::Cut, $id: 1, name: "a", next: {$type: M::Marked, $id: 2, name: "b", next: {$ref: 1}, mark: 7}, others: [{$ref: 2}, null, {$ref: 1}]}"#;
+    assert_eq!(world.printed(&["link", graph]), format!("{graph}\ngiven = {graph}\n"));
+    let json = json!({"$type": "M::Cut", "$id": 1, "name": "a",
+        "next": {"$type": "M::Marked", "$id": 2, "name": "b", "next": {"$ref": 1}, "mark": 7},
+        "others": [{"$ref": 2}, null, {"$ref": 1}]});
+    assert_eq!(world.json(&["link", &json.to_string()]), json!({"result": json, "outputs": {"given": json}}));
+    for (operation, text) in [
+        ("keep", "{$type: M::Marked, name: \"a\", next: null, mark: 1}"),
+        ("keep", "null"),
+        ("see", "{$type: M::Sight, of: {$type: M::Marked, name: \"a\", next: null, mark: 1}}"),
+        ("see", "null"),
+        (
+            "secret",
+            if cfg!(target_endian = "little") { "{$rest: [{at: 0, little: \"AAEC\"}]}" } else { "null" },
+        ),
+    ] {
+        assert_eq!(world.printed(&[operation, text]), format!("{text}\n"));
+    }
+    assert_eq!(
+        world.refused(4, &["tangle"]),
+        r#"user exception M::Tangled {culprit: {$type: M::Marked, $id: 1, name: "a", next: {$ref: 1}, mark: 1}, witness: {$ref: 1}}"#
+    );
+    assert_eq!(
+        world.refused(2, &["link", "{name: a, next: {$type: M::Point, x: 1}}"]),
+        r#"argument 1 "given".next.$type: M::Point is no valuetype"#
+    );
+    // An interface repository is asked for the types that no signature has.
+    let serving = Serving::start(world.idl.to_str().unwrap());
+    let call = |arguments: &[&str]| {
+        zorb(&[&["call", &world.reference, "--repository", &serving.reference], arguments].concat())
+    };
+    let marked = "{$type: M::Marked, name: \"a\", next: null, mark: 1}";
+    let by_id = marked.replace("M::Marked", "IDL:zorb.test/M/Marked:1.0");
+    let (code, printed, told) = call(&["link", marked]);
+    assert_eq!((code, told.as_str()), (Some(0), ""));
+    assert_eq!(printed, format!("{by_id}\ngiven = {by_id}\n"));
+    let (code, _, told) = call(&["link", &marked.replace("Marked", "Nothing")]);
+    assert_eq!(code, Some(2));
+    assert!(told.contains("$type: no valuetype M::Nothing is known"), "{told}");
 }
 
 #[test]

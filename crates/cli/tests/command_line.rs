@@ -86,6 +86,10 @@ fn idl_checks_compiles_and_explains() {
     let help: Vec<String> = printed(&["idl", "--help"]).split_whitespace().map(str::to_owned).collect();
     assert!(help.join(" ").contains("What has no mapping to Rust passes"));
     assert!(printed(&["idl", &path("good.idl")]).contains("fn deposit"));
+    assert!(!printed(&["idl", &path("good.idl")]).contains("CARRIED_IDL"));
+    let carrying = printed(&["idl", "--carry-idl", &path("good.idl")]);
+    assert!(carrying.contains("CARRIED_IDL") && carrying.contains("deposit(in long"), "the IDL is in it");
+    assert_eq!(zorb(&["idl", "--carry-idl", "--check", &path("good.idl")]).status.code(), Some(2));
     assert_eq!(printed(&["idl", &path("good.idl"), "--out", &path("good.rs")]), "");
     assert!(std::fs::read_to_string(folder.join("good.rs")).unwrap().contains("fn deposit"));
     for arguments in [&["idl", "--check"][..], &["idl"]] {

@@ -6,7 +6,8 @@
 use std::sync::OnceLock;
 
 use zorb_cdr::{
-    Any, ByteOrder, CodeSets, Decode, Decoder, DynAny, Encode, Encoder, Format, TypeCode, Version,
+    Any, ByteOrder, CodeSets, Decode, DecodeContext, Decoder, DynAny, Encode, Encoder, Format, TypeCode,
+    Version,
 };
 use zorb_idl::{Memory, Options, compile};
 use zorb_orb::Orb;
@@ -37,6 +38,15 @@ module M {
   valuetype Link : Base { private long number; public Link next; };
   valuetype Boxed sequence<long>;
   struct Values { Link head; Boxed box; Base root; };
+  valuetype Node { public string name; public Node next; };
+  valuetype Named : Node { public short number; public any what; };
+  valuetype Cut : truncatable Node { public double weight; public sequence<Node> others; };
+  abstract valuetype Round {};
+  valuetype Circle : Round { public double radius; };
+  abstract interface Seen {};
+  valuetype Sight supports Seen { public Node from; public Seen other; };
+  custom valuetype Own { public long number; };
+  struct Graphs { Node one; ValueBase two; Round figure; Seen face; octet gap; Own mine; sequence<Node> more; };
 };
 "#;
 
@@ -56,6 +66,8 @@ const TYPES: &[&str] = &[
     "Object",
     "sequence<M::Shape>",
     "long double",
+    "M::Graphs",
+    "M::Node",
 ];
 
 /// What texts are read with: an ORB that neither listens nor calls, and the types above.
@@ -77,7 +89,7 @@ fn world() -> &'static World {
 /// Reads values from arbitrary text. What is read is written as a literal and as JSON that are read as the same.
 ///
 /// ```text
-/// octet 0   modulo 16, of which type: the 14 above, and from there on the text is a type's name
+/// octet 0   modulo 20, of which type: the 16 above, and from there on the text is a type's name
 /// octet 1   bit 0 a literal, else what an argument may be
 /// rest      the text
 /// ```
@@ -92,7 +104,7 @@ pub fn written(data: &[u8]) {
         return;
     }
     let World { orb, repository } = world();
-    let Some(name) = TYPES.get(usize::from(which % 16)) else {
+    let Some(name) = TYPES.get(usize::from(which % 20)) else {
         let Ok(ty) = repository.type_named(text) else { return };
         let name = repository.type_name(&ty);
         let again = repository.type_named(&name);
@@ -146,6 +158,60 @@ pub fn shown(data: &[u8]) {
     interface.add(Signature::new("f").gives(any.type_code().clone()).into());
     learnt.learn(&interface);
     survives(&Notation::new(orb, &learnt), &any, false);
+}
+
+/// Knows the types above, as an ORB does that was told them.
+struct Known;
+
+impl DecodeContext for Known {
+    fn described_value(&self, id: &str) -> Option<TypeCode> {
+        world().repository.definition(id)?.type_code().cloned()
+    }
+}
+
+/// Writes graphs of values that arrived. Where what was written can be read, it is written the same again, also when it was sent on.
+///
+/// ```text
+/// octet 0   bit 0 byte order, bit 1 a Node in place of all, bits 2 to 4 the alignment in which it is sent on
+/// rest      the values
+/// ```
+///
+/// # Panics
+/// Where that does not hold: a fault of this crate.
+pub fn graph_texts(data: &[u8]) {
+    let [settings, body @ ..] = data else { return };
+    let World { orb, repository } = world();
+    let ty = repository.type_named(if settings & 2 == 0 { "M::Graphs" } else { "M::Node" });
+    let ty = ty.expect("it is declared above");
+    let mut from = decoder(*settings, body).with_context(&Known);
+    let Ok(value) = Any::decode_value(ty.clone(), &mut from) else { return };
+    let notation = Notation::new(orb, repository);
+    let Ok(literal) = notation.to_literal(&value) else { return };
+    let json = notation.to_json(&value).expect("what is a literal is JSON, too");
+    let Ok(again) = notation.from_literal(&literal, &ty) else { return };
+    let read = notation.from_json(&json, &ty);
+    assert_eq!(read.as_ref(), Ok(&again), "{json}");
+    // A peer's own description of a type is the repository's from here on, and null among octets is four of them.
+    let second = notation.to_literal(&again).expect("it was written before");
+    let is_rewritten = literal.contains("IDL:") || literal.contains("$rest");
+    assert!(is_rewritten || second == literal, "{literal} is read as {second}");
+    let third = notation.from_literal(&second, &ty).and_then(|value| notation.to_literal(&value));
+    assert_eq!(third.as_ref(), Ok(&second), "{literal}");
+    let shift = usize::from(settings >> 2 & 7);
+    let mut to = Encoder::new(Format { version: Version::V1_2, code_sets: CodeSets::UNICODE });
+    to.write_octets(&[0; 8][..shift]);
+    // Octets whose meaning is not known stay where they are, modulo 8, or are not sent.
+    if again.encode_value(&mut to).is_err() {
+        return assert!(second.contains("$rest"), "{second} is not sent");
+    }
+    let octets = to.to_bytes();
+    let mut from = decoder(0, &octets).with_context(&Known);
+    from.read_octets(shift).expect("they were written");
+    let sent = Any::decode_value(ty, &mut from).expect("it was a value before it was sent");
+    assert_eq!(from.remaining(), 0);
+    let sent = notation.to_literal(&sent).expect("it was written before");
+    // What has more behind a known state may be cut down to that.
+    assert!(sent == second || second.contains("$rest"), "{second} arrives as {sent}");
 }
 
 /// Reads what an interface repository answers, and does with it what `zorb call` does: takes the signatures out of it, learns the types
@@ -238,11 +304,27 @@ pub fn written_seeds() -> Vec<Vec<u8>> {
         (10, "sequence<M::Shape,7>"),
         (11, "IOR:000000000000000100"),
         (12, "[{at: {x: 1, y: 2}}, {name: a, $case: GREEN}]"),
+        (
+            14,
+            r#"{one: {$id: 1, name: a, next: {name: b, next: {$ref: 1}}}, two: {$type: M::Cut, $id: 2, name: c, next: {$ref: 1}, weight: 1.5, others: [{$ref: 2}, {$ref: 1}]}, figure: {$type: M::Circle, radius: 2}, face: {$type: M::Sight, from: {$ref: 2}, other: "corbaloc:iiop:1.2@host:2809/key"}, gap: 1, mine: {$id: own, $rest: [{at: 0, little: "AAECAwQF"}]}, more: [{$type: M::Named, name: d, next: null, number: 1, what: {type: M::Node, value: {$ref: 2}}}, {$ref: 2}]}"#,
+        ),
+        (
+            14,
+            r#"{one: {$type: "IDL:Far:1.0", $bases: [M::Node], name: a, next: null, $rest: [{at: 4, little: "AAECAw=="}]}, two: {$type: M::Boxed, $id: 1, $value: [1, 2]}, figure: null, face: null, gap: 0, mine: {$type: "IDL:Far:1.0", $codebase: "http://a", $rest: [{at: 4, little: "AQ=="}, {$type: M::Node, name: b, next: null}, {at: 0, little: "Ag=="}, null]}, more: []}"#,
+        ),
+        (
+            15,
+            r#"{$type: M::Named, $id: 1, name: a, next: {$ref: 1}, number: 7, what: {type: ValueBase, value: {$ref: 1}}}"#,
+        ),
+        (
+            15,
+            r#"{"$type": "M::Cut", "$id": 1, "name": "a", "next": {"$ref": 1}, "weight": 0.5, "others": []}"#,
+        ),
         (13, "0.333333333333333333333333333333333317"),
-        (14, "sequence<sequence<octet>,3>"),
-        (14, "fixed<5,2>[3][4]"),
-        (15, "unsigned long long"),
-        (15, "M::Account"),
+        (16, "sequence<sequence<octet>,3>"),
+        (16, "fixed<5,2>[3][4]"),
+        (17, "unsigned long long"),
+        (19, "M::Account"),
     ];
     let both = texts.iter().flat_map(|(which, text)| [0, 1].map(|settings| (which, settings, text)));
     both.map(|(which, settings, text)| [&[*which, settings], text.as_bytes()].concat()).collect()
@@ -338,6 +420,33 @@ pub fn shown_seeds() -> Vec<Vec<u8>> {
         notation.from_argument(std::str::from_utf8(&seed[2..]).ok()?, &ty).ok()
     });
     anys.map(|any| [&[0][..], &octets(&any)].concat()).collect()
+}
+
+/// Octets to begin with for [`graph_texts`]: the values of the texts, and some that no text gives.
+pub fn graph_text_seeds() -> Vec<Vec<u8>> {
+    let World { orb, repository } = world();
+    let notation = Notation::new(orb, repository);
+    let values = written_seeds().into_iter().filter_map(|seed| {
+        let node = match seed[0] {
+            14 => 0,
+            15 => 2,
+            _ => return None,
+        };
+        let ty = repository.type_named(TYPES[usize::from(seed[0])]).ok()?;
+        let value = notation.from_argument(std::str::from_utf8(&seed[2..]).ok()?, &ty).ok()?;
+        let mut to = Encoder::new(Format { version: Version::V1_2, code_sets: CodeSets::UNICODE });
+        value.encode_value(&mut to).ok()?;
+        Some([&[node | seed[1] << 2][..], &to.to_bytes()].concat())
+    });
+    // Big-endian: a node that may be cut down, of an unknown type, in two chunks with a value between them.
+    let far: [&[u8]; 5] = [
+        &[if cfg!(target_endian = "little") { 3 } else { 2 }],
+        b"\x7f\xff\xff\x0e\0\0\0\x02\0\0\0\x0cIDL:Far:1.0\0\0\0\0\x0fIDL:M/Node:1.0\0\0",
+        b"\0\0\0\x10\0\0\0\x02a\0\0\0\0\0\0\0\0\0\0\x09",
+        b"\x7f\xff\xff\x0a\xff\xff\xff\xff\xff\xff\xff\xcc\0\0\0\x0c\0\0\0\x02b\0\0\0\0\0\0\0\xff\xff\xff\xfe",
+        b"\0\0\0\x02\x01\x02\0\0\xff\xff\xff\xff",
+    ];
+    values.chain([far.concat()]).collect()
 }
 
 /// Octets to begin with for [`object_ids`].

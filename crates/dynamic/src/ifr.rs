@@ -16,7 +16,7 @@ mod serve;
 mod subject;
 
 pub(crate) use read::{extended_operations, plain_operations};
-pub use read::{interface, lookup};
+pub use read::{interface, lookup, value_type};
 pub use serve::{NAME, serve};
 pub(crate) use subject::check_object_id;
 

@@ -17,25 +17,32 @@
 //! | any | `{"type": "IDL type", "value": …}`; empty: `null` | |
 //! | TypeCode | the type's name in IDL, as a string | a word if it has no spaces or brackets |
 //! | references | any reference's text, or `null` | `IOR:…`, `corbaloc:…` |
-//! | valuetype | as a struct, with the members of its bases first, or `null`; what was shared stands everywhere. Not: circles, custom values, values of derived types, and any but null as a `ValueBase` | |
-//! | boxed value | what it holds, or `null` | |
+//! | valuetype | as a struct, with the members of its bases first, or `null`; of another type than is declared with `"$type": "name"` | `{$type: M::Derived, x: 1}` |
+//! | value that is shared | `{"$id": 1, …}` where it is first, `{"$ref": 1}` where it is again, and within it | `{$id: 1, next: {$ref: 1}}` |
+//! | boxed value | what it holds, or `null`; `{"$value": …}` beside another key, and where that is null | |
+//! | abstract interface | a reference, or a value with its `"$type"` | |
+//! | custom value, and one of an unknown type in chunks | `{"$rest": [{"at": 4, "little": "base64"}]}` behind what is known: octets in that byte order, the first of which lies there modulo 8, and values between them; `"$bases"` of an unknown type | |
+//! | codebase of a value | `"$codebase": "URL"` | |
 //!
 //! Literals are a superset of JSON: members' names and simple strings need no quotes, and commas may end a list. Literals
 //! nest at most 64 deep, JSON at most 128.
 
 mod compose;
+mod compose_value;
+mod graph;
 mod literal;
 mod print;
 mod show;
+mod show_value;
 mod tree;
 
 use std::fmt;
 
 use serde_json::Value as Json;
-use zorb_cdr::{Any, TCKind, TypeCode};
+use zorb_cdr::{Any, DecodeContext as _, TCKind, TypeCode};
 use zorb_orb::Orb;
 
-use crate::repository::Repository;
+use crate::repository::{Definition, Repository};
 pub(crate) use compose::write_label;
 use tree::Tree;
 
@@ -99,6 +106,12 @@ impl<'n> Notation<'n> {
         Notation { files: true, ..self }
     }
 
+    /// The valuetype of this name or repository id, as the repository has it, or as the ORB is told.
+    fn value_type(&self, name_or_id: &str) -> Option<TypeCode> {
+        let defined = self.repository.named(name_or_id).and_then(Definition::type_code).cloned();
+        defined.or_else(|| self.orb.described_value(name_or_id))
+    }
+
     /// The value that JSON describes.
     ///
     /// # Errors
@@ -140,9 +153,9 @@ impl<'n> Notation<'n> {
         let as_it_stands = match ty.unaliased().kind() {
             TCKind::String | TCKind::WString | TCKind::Char | TCKind::WChar => true,
             TCKind::Enum | TCKind::TypeCode | TCKind::Fixed => true,
-            TCKind::ObjRef | TCKind::Component | TCKind::Home | TCKind::AbstractInterface => {
-                !matches!(text, "" | "null")
-            }
+            TCKind::ObjRef | TCKind::Component | TCKind::Home => !matches!(text, "" | "null"),
+            // A value has members.
+            TCKind::AbstractInterface => !matches!(text, "" | "null") && !text.trim_start().starts_with('{'),
             _ => false,
         };
         if as_it_stands && !text.starts_with('"') {

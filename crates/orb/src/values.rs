@@ -1,4 +1,5 @@
-//! Value factories: the valuetypes that an ORB knows by their repository ids (CORBA part 1, §8.2.5.3).
+//! Value factories: the valuetypes that an ORB knows by their repository ids (CORBA part 1, §8.2.5.3), and what describes those that it does
+//! not.
 //!
 //! Where a valuetype is declared, what it leads to is known without them: it, and those that the same IDL derives from it. A factory is
 //! needed where the declaration says less than the value: `ValueBase`, abstract interfaces, anys that are taken apart without
@@ -8,13 +9,19 @@ use std::collections::HashMap;
 use std::sync::Arc;
 
 use parking_lot::RwLock;
-use zorb_cdr::{DecodeContext, KeptMemory, KnownTypes, ValueInfo, ValueType};
+use zorb_cdr::{DecodeContext, KeptMemory, KnownTypes, TypeCode, ValueInfo, ValueType};
 
 use crate::orb::Orb;
 
 /// Those of one ORB.
 #[derive(Default)]
-pub(crate) struct ValueFactories(RwLock<HashMap<&'static [u8], &'static ValueInfo>>);
+pub(crate) struct ValueFactories(
+    RwLock<HashMap<&'static [u8], &'static ValueInfo>>,
+    RwLock<Option<Arc<Describe>>>,
+);
+
+/// Describes the valuetype of a repository id.
+type Describe = dyn Fn(&str) -> Option<TypeCode> + Send + Sync;
 
 impl Orb {
     /// Lets values of valuetype `T`, by its repository id, be read wherever a value may be of that type; gives what was
@@ -48,6 +55,27 @@ impl Orb {
         infos.filter_map(|info| known.insert(info.id().as_bytes(), info)).collect()
     }
 
+    /// Lets `find` describe valuetypes by their repository ids, where the type that is declared does not lead to them: what dynamic calls need
+    /// of types that are known only at run time. A type that is derived from another in IDL, and not to be cut down to that, is
+    /// not in chunks: only its description tells where its values end. Such values are then kept in anys.
+    ///
+    /// It is asked while a message is read, perhaps for each value of it, and with whatever ids a peer sends. What was told before is forgotten.
+    ///
+    /// ```
+    /// use zorb_cdr::{DecodeContext, TypeCode};
+    /// # use zorb_orb::Orb;
+    /// let leaf = TypeCode::build(|to| {
+    ///     to.value("IDL:Leaf:1.0", "Leaf", 0, |to| (None, vec![("number", to.basic::<i32>(), 1)]))
+    /// })?;
+    /// let orb = Orb::builder().build();
+    /// orb.describe_values(move |id| (id == "IDL:Leaf:1.0").then(|| leaf.clone()));
+    /// assert!(orb.described_value("IDL:Leaf:1.0").is_some());
+    /// # Ok::<(), zorb_cdr::TypeCodeError>(())
+    /// ```
+    pub fn describe_values(&self, find: impl Fn(&str) -> Option<TypeCode> + Send + Sync + 'static) {
+        *self.0.value_factories.1.write() = Some(Arc::new(find));
+    }
+
     /// Forgets what is registered for the repository id, and gives it.
     pub fn unregister_value_factory(&self, id: &str) -> Option<&'static ValueInfo> {
         self.0.value_factories.0.write().remove(id.as_bytes())
@@ -63,6 +91,12 @@ impl Orb {
 impl DecodeContext for Orb {
     fn value_type(&self, id: &[u8]) -> Option<&'static ValueInfo> {
         self.0.value_factories.0.read().get(id).copied()
+    }
+
+    fn described_value(&self, id: &str) -> Option<TypeCode> {
+        // It may take its time, and call.
+        let describe = self.0.value_factories.1.read().clone()?;
+        describe(id)
     }
 
     fn kept_memory(&self) -> Option<&Arc<KeptMemory>> {

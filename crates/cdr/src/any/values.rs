@@ -8,14 +8,14 @@
 
 use super::{Any, KEPT};
 use crate::copies::copied;
-use crate::valuetype::write::Span;
+use crate::valuetype::write::{Kept, Span};
 use crate::walk::{Graph, walk_values};
 use crate::{DecodeError, Decoder, Encoder, TCKind, TypeCode};
 use alloc::sync::Arc;
 use alloc::vec::Vec;
 
-/// The values in an any that are had as such, by where they lie in it: those of types that only the program knows.
-pub(super) type Held = Arc<[Span]>;
+/// What is kept of the values in an any.
+pub(super) type Held = Arc<Kept>;
 
 /// Reads a value of the type in which values of valuetypes are, or in the chunks of one.
 pub(super) fn decode(ty: TypeCode, from: &mut Decoder<'_>) -> Result<Any, DecodeError> {
@@ -32,9 +32,9 @@ pub(super) fn decode(ty: TypeCode, from: &mut Decoder<'_>) -> Result<Any, Decode
         let whole = inside && from.is_in_segment_of(&stand) && ty.kind() != TCKind::Except;
         let progress = from.stand();
         from.stand_again(stand);
-        whole.then_some((end, progress, graph.read))
+        whole.then_some((end, progress, graph.read, graph.used))
     };
-    if let Some((end, behind, mut read)) = result {
+    if let Some((end, behind, mut read, described)) = result {
         let (phase, order, format) = (from.phase() as u8, from.order(), from.format());
         let octets = from.read_bytes(end - start)?;
         from.stand_again(behind);
@@ -45,13 +45,20 @@ pub(super) fn decode(ty: TypeCode, from: &mut Decoder<'_>) -> Result<Any, Decode
         read.extend(inner);
         read.sort_unstable_by_key(|span| span.at);
         read.iter_mut().for_each(|span| (span.at, span.end) = (span.at - start, span.end - start));
-        return Ok(Any { ty, octets, phase, order, format, values: Some(read.into()) });
+        return Ok(Any {
+            ty,
+            octets,
+            phase,
+            order,
+            format,
+            values: Some(Arc::new(Kept { spans: read, described })),
+        });
     }
     let mut to = Encoder::new(KEPT);
     let walked = walk_values(&ty, from, Some(&mut to), &mut Graph::default());
     from.values().ask_lowest(before);
     walked.map_err(|error| error.reading(from))?;
     copied(to.len());
-    let values = to.take_spans().map(Held::from);
+    let values = to.take_kept().map(Held::from);
     Ok(Any { ty, octets: to.to_bytes(), values, ..Any::EMPTY })
 }

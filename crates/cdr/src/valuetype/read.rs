@@ -3,7 +3,7 @@
 pub(crate) use super::write::{CHUNKED, CODEBASE, INDIRECTION, LAST_VALUE_TAG};
 use super::write::{LIST_OF_IDS, ONE_ID, VALUE_TAG};
 use super::{Link, Node, Value, ValueInfo, ValueType};
-use crate::{Decode, DecodeError, DecodeErrorKind, Decoder};
+use crate::{ByteOrder, Decode, DecodeError, DecodeErrorKind, Decoder};
 use alloc::collections::BTreeMap;
 use alloc::sync::{Arc, Weak};
 use alloc::vec::Vec;
@@ -276,7 +276,7 @@ fn read_new(tag: u32, formal: &'static ValueInfo, from: &mut Decoder<'_>) -> Res
     let (index, info) = match known {
         Some(known) => known,
         None if ids.is_empty() => (0, formal),
-        None => return Err(from.error(DecodeErrorKind::UnknownValueType, "value")),
+        None => return Err(from.error(DecodeErrorKind::UnknownValueType, "value").of_type(ids.first())),
     };
     if !chunked && (outer > 0 || index > 0) {
         return Err(invalid("it is not in chunks", from));
@@ -337,6 +337,63 @@ fn skip_chunk(end: usize, from: &mut Decoder<'_>) -> Result<(), DecodeError> {
     Ok(())
 }
 
+/// What comes next in a chunked value whose state is not read by members.
+pub(crate) enum Piece {
+    /// So many octets, in one chunk.
+    Octets(usize),
+    /// A value, whose tag was read: it, or null, stands between two chunks.
+    Value(u32),
+    /// The end, which was gone past.
+    End,
+}
+
+/// Goes to the next piece of the chunked value at `level`.
+pub(crate) fn next_piece(level: u32, from: &mut Decoder<'_>) -> Result<Piece, DecodeError> {
+    while !from.values().is_closed() {
+        if let Some(end) = from.chunk_end() {
+            let left = end.saturating_sub(from.position());
+            if left > 0 {
+                return Ok(Piece::Octets(left));
+            }
+            from.unlimit();
+        }
+        if from.open_chunk() {
+            continue;
+        }
+        match from.read_u32()? {
+            1..VALUE_TAG => return Err(from.error(DecodeErrorKind::Truncated, "chunk")),
+            tag @ (0 | VALUE_TAG..=LAST_VALUE_TAG) => return Ok(Piece::Value(tag)),
+            tag => match tag.wrapping_neg() {
+                closed if closed <= level => from.values().closed = Some(closed),
+                _ => return Err(invalid("an end tag ends no value", from)),
+            },
+        }
+    }
+    leave(level, from);
+    Ok(Piece::End)
+}
+
+/// Where in octets whose meaning is not known something may be that leads to a value: its offset, where a value that was read begins.
+pub(crate) fn leads_elsewhere(octets: &[u8], at: usize, from: &mut Decoder<'_>) -> bool {
+    let order = from.order();
+    let word = |octets: &[u8]| {
+        let octets = octets.first_chunk()?;
+        Some(if order == ByteOrder::NATIVE {
+            u32::from_ne_bytes(*octets)
+        } else {
+            u32::from_ne_bytes(*octets).swap_bytes()
+        })
+    };
+    // Alignment counts from elsewhere, by a multiple of 4 in all that zorb reads: all places are looked at.
+    (0..octets.len().saturating_sub(7)).any(|index| {
+        let (tag, offset) = (octets.get(index..).and_then(word), octets.get(index + 4..).and_then(word));
+        let (Some(INDIRECTION), Some(offset)) = (tag, offset) else { return false };
+        let target = (at + index + 4).checked_add_signed(offset as i32 as isize);
+        let place = target.and_then(|target| from.values().places.get(&target));
+        matches!(place, Some(Place::Begun(..) | Place::Read(_) | Place::Passed(_) | Place::Skipped))
+    })
+}
+
 /// Goes past the end of a chunked value, and past all of it that its type here does not have.
 pub(crate) fn end(level: u32, from: &mut Decoder<'_>) -> Result<(), DecodeError> {
     let (depth, limit) = from.depth();
@@ -373,6 +430,11 @@ pub(crate) fn end(level: u32, from: &mut Decoder<'_>) -> Result<(), DecodeError>
             },
         }
     }
+    leave(level, from);
+    Ok(())
+}
+
+fn leave(level: u32, from: &mut Decoder<'_>) {
     let values = from.values();
     values.level = level - 1;
     if values.closed == Some(level) {
@@ -380,5 +442,4 @@ pub(crate) fn end(level: u32, from: &mut Decoder<'_>) -> Result<(), DecodeError>
     }
     from.unlimit();
     reenter(from);
-    Ok(())
 }

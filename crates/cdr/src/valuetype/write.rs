@@ -2,7 +2,8 @@
 
 use super::read::Text;
 use super::{Link, Node, State, Value, ValueInfo, ValueType};
-use crate::{Encode, EncodeError, EncodeErrorKind, Encoder};
+use crate::{DecodeContext, Encode, EncodeError, EncodeErrorKind, Encoder, TypeCode};
+use alloc::boxed::Box;
 use alloc::collections::BTreeMap;
 use alloc::sync::Arc;
 use alloc::vec::Vec;
@@ -29,8 +30,8 @@ pub(crate) struct Written {
     /// By address: texts that were received, and lists of them, kept likewise.
     texts: BTreeMap<usize, (Text, usize)>,
     lists: BTreeMap<usize, (Arc<[Text]>, usize)>,
-    /// In anys that were copied.
-    adopted: Vec<Span>,
+    /// In anys that were copied; and the types of values that were written by a description which the type declared does not lead to.
+    adopted: Option<Box<Kept>>,
     /// Values were written as they were received, whatever their type.
     pub(crate) received: bool,
     depth: u32,
@@ -53,7 +54,9 @@ impl Written {
     pub(crate) fn rewind(&mut self, length: usize) {
         self.values.retain(|_, (_, at, _)| *at < length);
         self.ids.retain(|_, at| *at < length);
-        self.adopted.retain(|span| span.at < length);
+        if let Some(adopted) = &mut self.adopted {
+            adopted.spans.retain(|span| span.at < length);
+        }
         self.texts.retain(|_, (_, at)| *at < length);
         self.lists.retain(|_, (_, at)| *at < length);
         (self.depth, self.level, self.chunk, self.end) = (0, 0, None, None);
@@ -65,24 +68,60 @@ impl Written {
     }
 
     /// Values that lie in an any which is copied to `start`.
-    pub(crate) fn adopt(&mut self, spans: &[Span], start: usize) {
+    pub(crate) fn adopt(&mut self, kept: &Kept, start: usize) {
         // There are values, even where none of them is had as such.
         self.received = true;
         let moved =
             |span: &Span| Span { at: span.at + start, end: span.end + start, node: span.node.clone() };
-        self.adopted.extend(spans.iter().map(moved));
+        if !kept.spans.is_empty() {
+            self.adopted.get_or_insert_default().spans.extend(kept.spans.iter().map(moved));
+        }
+        kept.described.values().for_each(|ty| self.describe(ty));
+    }
+
+    /// Keeps the type of a value that was written.
+    pub(crate) fn describe(&mut self, ty: &TypeCode) {
+        note(ty, &mut self.adopted.get_or_insert_default().described);
     }
 
     /// The values, by where they are; `None` if there are none.
-    pub(crate) fn take_spans(&mut self) -> Option<Vec<Span>> {
-        if self.values.is_empty() && self.adopted.is_empty() && !self.received {
+    pub(crate) fn take_kept(&mut self) -> Option<Kept> {
+        if self.values.is_empty() && self.adopted.is_none() && !self.received {
             return None;
         }
         let values = core::mem::take(&mut self.values).into_values();
-        let mut spans = core::mem::take(&mut self.adopted);
-        spans.extend(values.map(|(node, at, end)| Span { at, end, node }));
-        spans.sort_unstable_by_key(|span| span.at);
-        Some(spans)
+        let mut kept = self.adopted.take().map_or_else(Kept::default, |adopted| *adopted);
+        kept.spans.extend(values.map(|(node, at, end)| Span { at, end, node }));
+        kept.spans.sort_unstable_by_key(|span| span.at);
+        Some(kept)
+    }
+}
+
+/// What an any keeps of the values in it.
+#[derive(Default)]
+pub(crate) struct Kept {
+    /// Those of types that only the program knows, by where they lie.
+    pub(crate) spans: Vec<Span>,
+    /// The types of those that were described elsewhere than in the any's type.
+    pub(crate) described: DescribedTypes,
+}
+
+/// A part of an any is of the types that the any knows.
+impl DecodeContext for Kept {
+    fn described_value(&self, id: &str) -> Option<TypeCode> {
+        self.described.get(id).cloned()
+    }
+}
+
+/// Types by their repository ids.
+pub(crate) type DescribedTypes = BTreeMap<Arc<str>, TypeCode>;
+
+/// Adds a type that has an id, if it is not there yet.
+pub(crate) fn note(ty: &TypeCode, to: &mut DescribedTypes) {
+    if let Some(node) = ty.resolved()
+        && !to.contains_key(&node.id)
+    {
+        to.insert(node.id.clone(), ty.clone());
     }
 }
 
@@ -99,6 +138,8 @@ pub(crate) enum Ids<'i> {
     /// The repository ids from its own to that of the last base it may be cut down to; how they were received or known.
     Known(&'i [&'static str]),
     Received(&'i Arc<[Text]>),
+    /// The same, also a single one as a list, which takes four octets more.
+    Listed(&'i Arc<[Text]>),
     /// One of those that were received.
     One(&'i Text),
 }
@@ -201,7 +242,7 @@ pub(crate) fn begin<'e>(
         Ids::Received(ids) if ids.len() == 1 => ONE_ID,
         Ids::Known([]) => 0,
         Ids::Received(ids) if ids.is_empty() => 0,
-        Ids::Known(_) | Ids::Received(_) => LIST_OF_IDS,
+        Ids::Known(_) | Ids::Received(_) | Ids::Listed(_) => LIST_OF_IDS,
     };
     let flags = listed | if chunked { CHUNKED } else { 0 } | if codebase.is_some() { CODEBASE } else { 0 };
     to.write_u32(VALUE_TAG | flags);
@@ -216,6 +257,7 @@ pub(crate) fn begin<'e>(
             to.write_length(ids.len())?;
             ids.iter().try_for_each(|id| write_id(id, to))?;
         }
+        Ids::Listed(ids) => write_list(ids, to)?,
         Ids::Received(ids) if !ids.is_empty() => write_list(ids, to)?,
         _ => {}
     }
@@ -294,6 +336,58 @@ fn write_list(ids: &Arc<[Text]>, to: &mut Encoder<'_>) -> Result<(), EncodeError
     to.values().lists.insert(key, (ids.clone(), at));
     to.write_length(ids.len())?;
     ids.iter().try_for_each(|id| write_text(id, to))
+}
+
+/// Where the state of a value in chunks that is begun now would lie, modulo 8.
+fn lies_at(codebase: Option<&Text>, ids: &Arc<[Text]>, to: &mut Encoder<'_>) -> Result<usize, EncodeError> {
+    close_chunk(to)?;
+    to.align(4);
+    let at = to.position();
+    let values = to.values();
+    let known = |text: &Text| values.texts.contains_key(&Arc::as_ptr(text).addr());
+    // What stands behind an id, or comes again, stands at a multiple of 4.
+    let taken = |text: &Text| if known(text) { 8 } else { (4 + text.len() + 1).next_multiple_of(4) };
+    let ids = match ids.len() {
+        0 => 0,
+        1 => taken(&ids[0]),
+        _ if values.lists.contains_key(&Arc::as_ptr(ids).addr()) => 8,
+        _ => {
+            // The same id may stand in it twice.
+            let again = |index: usize| ids[..index].iter().any(|id| Arc::ptr_eq(id, &ids[index]));
+            4 + (0..ids.len()).map(|at| if again(at) { 8 } else { taken(&ids[at]) }).sum::<usize>()
+        }
+    };
+    Ok((at + 4 + codebase.map_or(0, taken) + ids + 4) & 7)
+}
+
+/// Begins a value in chunks, if that can be done so that its state lies at `phase`, modulo 8: octets whose meaning is not known may hold what
+/// is aligned to 8. A chunk begins at a multiple of 4, and a list of repository ids is longer by 4 octets than one alone.
+pub(crate) fn begin_at<'e>(
+    phase: usize,
+    codebase: Option<&Text>,
+    ids: &Arc<[Text]>,
+    to: &mut Encoder<'e>,
+    begun: impl FnOnce(usize, &mut Encoder<'e>),
+) -> Result<Option<(usize, bool)>, EncodeError> {
+    let ids = match (lies_at(codebase, ids, to)? == phase, ids.len()) {
+        (true, _) => Ids::Received(ids),
+        (false, 1) => Ids::Listed(ids),
+        _ => return Ok(None),
+    };
+    begin(codebase, &ids, true, to, begun).map(Some)
+}
+
+/// Writes octets of a chunked value whose meaning is not known, at this place modulo 8: in the chunk that is open, or in the next.
+pub(crate) fn write_piece(octets: &[u8], phase: usize, to: &mut Encoder<'_>) -> Result<(), EncodeError> {
+    if to.position() & 7 != phase {
+        close_chunk(to)?;
+        open_chunk(to);
+    }
+    if to.position() & 7 != phase {
+        return Err(invalid("octets whose meaning is not known would come to lie elsewhere, modulo 8"));
+    }
+    to.write_octets(octets);
+    Ok(())
 }
 
 fn open_chunk(to: &mut Encoder<'_>) {

@@ -1,5 +1,6 @@
 //! Values of valuetypes on a walk by [`TypeCode`](crate::TypeCode): one of a type that is known to the program is read, one that the TypeCode
-//! describes is walked, and what is in chunks of an unknown type is passed over.
+//! or the decoder's context describes is walked, and of an unknown type what is in chunks is passed over, or copied as it is where it keeps its
+//! byte order, code sets and alignment.
 //!
 //! What is written has a graph of its own: an indirection that led out of what is walked, as to a repository id that the
 //! message had before, becomes what it led to. How much is copied so is bounded by the size of the message.
@@ -7,12 +8,14 @@
 use super::{Walk, WalkError, Walked};
 use crate::type_code::{Edge, Node, unaliased};
 use crate::valuetype::read::{
-    CHUNKED, CODEBASE, INDIRECTION, LAST_VALUE_TAG, Place, Text, cut_off, end, enter, invalid, of_no_type,
-    read_ids, read_known, read_place, read_tag, read_text, reenter,
+    CHUNKED, CODEBASE, INDIRECTION, LAST_VALUE_TAG, Piece, Place, Text, cut_off, end, enter, invalid,
+    leads_elsewhere, next_piece, of_no_type, read_ids, read_known, read_place, read_tag, read_text, reenter,
 };
-use crate::valuetype::write::{Ids, Span, begin, finish, write_indirection, write_node};
+use crate::valuetype::write::{
+    DescribedTypes, Ids, Span, begin, begin_at, finish, note, write_indirection, write_node, write_piece,
+};
 use crate::valuetype::{VALUE_BASE, VALUE_TAG, ValueBase};
-use crate::{DecodeErrorKind, Decoder, TCKind, ValueInfo, ValueType};
+use crate::{ByteOrder, DecodeErrorKind, Decoder, TCKind, TypeCode, ValueInfo, ValueType};
 use alloc::collections::BTreeMap;
 use alloc::sync::Arc;
 use alloc::vec::Vec;
@@ -24,11 +27,18 @@ const COPIED_PER_OCTET: usize = 16;
 /// How many bases a type may have: more than anybody's.
 const BASES: usize = 256;
 
+/// So many octets of a repository id, as most have fewer, are looked up in the step that reading its value is.
+const ID_OF_ONE_STEP: usize = 64;
+
 /// What is known of the values in what is walked.
 #[derive(Default)]
 pub(crate) struct Graph<'g> {
     /// Values that are had, by where they lie in what is walked.
     held: &'g [Span],
+    /// Types that the TypeCode does not lead to.
+    described: Option<&'g DescribedTypes>,
+    /// Those that were needed.
+    pub(crate) used: DescribedTypes,
     /// Where values were written that were read at some place.
     copied: BTreeMap<usize, usize>,
     /// Values that were read because their types are known here.
@@ -36,9 +46,9 @@ pub(crate) struct Graph<'g> {
 }
 
 impl<'g> Graph<'g> {
-    /// With values that are had, in the order in which they lie.
-    pub(crate) fn holding(held: &'g [Span]) -> Self {
-        Self { held, ..Self::default() }
+    /// With values that are had, in the order in which they lie, and the types of others.
+    pub(crate) fn holding(held: &'g [Span], described: &'g DescribedTypes) -> Self {
+        Self { held, described: Some(described), ..Self::default() }
     }
 
     fn held(&self, at: usize) -> Option<&'g Span> {
@@ -51,6 +61,8 @@ impl<'g> Graph<'g> {
 enum Known<'t> {
     /// By a part of the TypeCode, which is so far down the list of its types.
     Described(usize, &'t Node),
+    /// By a description from elsewhere, likewise.
+    Elsewhere(usize, TypeCode),
     Typed(&'static ValueInfo),
     Unknown,
 }
@@ -67,9 +79,17 @@ fn is_walkable(node: &Node) -> bool {
 
 /// A value of which the state follows.
 struct Begun<'t> {
-    node: &'t Node,
+    state: State<'t>,
     level: u32,
     in_chunks: bool,
+}
+
+/// How the state of a value is read.
+enum State<'t> {
+    Node(&'t Node),
+    Elsewhere(TypeCode),
+    /// As octets and values between them.
+    Pieces,
 }
 
 impl<'t> Walk<'t, '_, '_, '_> {
@@ -165,9 +185,17 @@ impl<'t> Walk<'t, '_, '_, '_> {
         Ok(())
     }
 
+    #[inline(never)]
     fn new_value(&mut self, tag: u32, formal: Option<&'t Node>, from: &mut Decoder<'_>) -> Walked {
         let Some(begun) = self.begun(tag, formal, from)? else { return Ok(()) };
-        self.state(begun.node, from)?;
+        match begun.state {
+            State::Node(node) => self.state(node, from)?,
+            State::Elsewhere(ty) => self.state_of(&ty, from)?,
+            State::Pieces => {
+                self.pieces(begun.level, from)?;
+                return self.write(|to| finish(begun.in_chunks, to));
+            }
+        }
         self.write(|to| finish(begun.in_chunks, to))?;
         if tag & CHUNKED != 0 {
             end(begun.level, from)?;
@@ -201,34 +229,88 @@ impl<'t> Walk<'t, '_, '_, '_> {
         let ids = read_ids(tag, from)?;
         let chunked = tag & CHUNKED != 0;
         let known = self.known(&ids, formal, from)?;
-        if !chunked && (from.values().level() > 0 || matches!(known, Known::Described(1.., _))) {
+        let index = match &known {
+            Known::Described(index, _) | Known::Elsewhere(index, _) => *index,
+            Known::Typed(_) | Known::Unknown => 0,
+        };
+        if !chunked && (from.values().level() > 0 || index > 0) {
             return Err(invalid("it is not in chunks", from).into());
         }
-        let (index, node) = match known {
-            Known::Described(index, node) => (index, node),
+        let state = match known {
+            Known::Described(_, node) => State::Node(node),
+            Known::Elsewhere(_, ty) => {
+                self.note(&ty);
+                State::Elsewhere(ty)
+            }
             Known::Typed(info) => {
                 from.stand_again(stand);
                 self.typed(tag, info, from)?;
                 return Ok(None);
             }
-            Known::Unknown if chunked && self.to.is_none() => {
-                let level = enter(true, from);
-                from.values().put(at, Place::Skipped);
-                end(level, from)?;
-                return Ok(None);
+            Known::Unknown if chunked && (self.to.is_none() || self.is_as_it_is(from)) => State::Pieces,
+            Known::Unknown => {
+                return Err(from.error(DecodeErrorKind::UnknownValueType, "any").of_type(ids.first()).into());
             }
-            Known::Unknown => return Err(from.error(DecodeErrorKind::UnknownValueType, "any").into()),
         };
+        let opaque = matches!(state, State::Pieces);
+        let lies = (from.phase().next_multiple_of(4) + 4) & 7;
         let level = enter(chunked, from);
-        let mut in_chunks = false;
+        let mut begun = Begun { state, level, in_chunks: false };
         if let (Some(to), Some(graph)) = (&mut self.to, &mut self.graph) {
-            let ids = if index == 0 { Ids::Received(&ids) } else { Ids::One(&ids[index]) };
             to.values().received = true;
-            (_, in_chunks) = begin(codebase.as_ref(), &ids, chunked, to, |written, _| {
-                graph.copied.insert(at, written);
-            })?;
+            let codebase = codebase.as_ref();
+            let put = |written, copied: &mut BTreeMap<usize, usize>| _ = copied.insert(at, written);
+            if opaque {
+                let placed =
+                    begin_at(lies, codebase, &ids, to, |written, _| put(written, &mut graph.copied))?;
+                let misplaced = || invalid("its octets would come to lie elsewhere, modulo 8", from);
+                (_, begun.in_chunks) = placed.ok_or_else(misplaced)?;
+                return Ok(Some(begun));
+            }
+            let told = if index == 0 { Ids::Received(&ids) } else { Ids::One(&ids[index]) };
+            (_, begun.in_chunks) =
+                begin(codebase, &told, chunked, to, |written, _| put(written, &mut graph.copied))?;
         }
-        Ok(Some(Begun { node, level, in_chunks }))
+        Ok(Some(begun))
+    }
+
+    /// Keeps a type that what is walked does not describe itself.
+    #[inline(never)]
+    fn note(&mut self, ty: &TypeCode) {
+        match (&mut self.to, &mut self.graph) {
+            (Some(to), _) => to.values().describe(ty),
+            (None, Some(graph)) => note(ty, &mut graph.used),
+            (None, None) => {}
+        }
+    }
+
+    /// Whether octets whose meaning is not known mean the same where they are written.
+    fn is_as_it_is(&self, from: &Decoder<'_>) -> bool {
+        self.to.as_ref().is_some_and(|to| from.order() == ByteOrder::NATIVE && from.format() == to.format())
+    }
+
+    /// The octets of a chunked value, to its end, and the values between them.
+    #[inline(never)]
+    fn pieces(&mut self, level: u32, from: &mut Decoder<'_>) -> Walked {
+        loop {
+            match next_piece(level, from)? {
+                Piece::Octets(count) => {
+                    let (at, phase) = (from.position(), from.phase());
+                    let octets = from.read_octets(count.min(from.left_here().max(1)))?;
+                    if self.to.is_some() && leads_elsewhere(&octets, at, from) {
+                        let why = "octets whose meaning is not known seem to lead to another value";
+                        return Err(invalid(why, from).into());
+                    }
+                    self.write(|to| write_piece(&octets, phase, to))?;
+                }
+                Piece::Value(0) => self.write(|to| {
+                    to.write_u32(0);
+                    Ok(())
+                })?,
+                Piece::Value(tag) => self.nested(from, |walk, from| walk.new_value(tag, None, from))?,
+                Piece::End => return Ok(()),
+            }
+        }
     }
 
     fn typed(&mut self, tag: u32, info: &'static ValueInfo, from: &mut Decoder<'_>) -> Walked {
@@ -245,10 +327,17 @@ impl<'t> Walk<'t, '_, '_, '_> {
         &mut self,
         ids: &Arc<[Text]>,
         formal: Option<&'t Node>,
-        from: &Decoder<'_>,
+        from: &mut Decoder<'_>,
     ) -> Result<Known<'t>, WalkError> {
         if ids.is_empty() {
-            let Some(formal) = formal else { return Err(of_no_type(from).into()) };
+            let Some(formal) = formal else {
+                // In a value that nobody here knows only its class knows what type is meant.
+                return if from.values().level() > 0 {
+                    Ok(Known::Unknown)
+                } else {
+                    Err(of_no_type(from).into())
+                };
+            };
             return Ok(match from.value_type(formal.id.as_bytes()) {
                 Some(info) => Known::Typed(info),
                 None if is_walkable(formal) => Known::Described(0, formal),
@@ -256,6 +345,8 @@ impl<'t> Walk<'t, '_, '_, '_> {
             });
         }
         for (index, id) in ids.iter().enumerate() {
+            // A value of few octets may mean long texts again.
+            self.steps = self.steps.saturating_sub(id.len() / ID_OF_ONE_STEP);
             // What the program knows of a type is more than a TypeCode says: JacORB's leave the base out.
             if let Some(info) = from.value_type(id)
                 && formal.is_none_or(|formal| info.is_a_id(&formal.id))
@@ -271,36 +362,35 @@ impl<'t> Walk<'t, '_, '_, '_> {
             // Looking through a type of many parts counts as reading them.
             self.steps = self.steps.saturating_sub(self.nodes.len());
             let described = self.nodes.iter().filter(|node| is_walkable(node) && node.id.as_bytes() == &**id);
-            if let Some(node) = described.into_iter().find(|node| self.is_a(node, formal)) {
+            if let Some(node) = described.into_iter().find(|node| is_a(self.nodes, node, formal)) {
                 return Ok(Known::Described(index, node));
+            }
+            if let Some(ty) = self.elsewhere(id, from)
+                && let Some(node) = ty.resolved()
+                && is_walkable(node)
+                && is_a(ty.nodes(), node, formal)
+            {
+                return Ok(Known::Elsewhere(index, ty));
             }
         }
         Ok(Known::Unknown)
     }
 
-    /// Whether the one type is the other or derived from it, as far as that can be told.
-    fn is_a(&self, node: &Node, formal: Option<&Node>) -> bool {
-        let Some(formal) = formal.filter(|formal| is_walkable(formal)) else { return true };
-        let mut node = Some(node);
-        // Derived from itself is none.
-        for _ in 0..=self.nodes.len() {
-            match node {
-                Some(it) if it.id == formal.id => return true,
-                Some(it) => node = self.base(it),
-                None => break,
-            }
-        }
-        false
+    /// A type that the TypeCode does not lead to, by its repository id.
+    fn elsewhere(&self, id: &[u8], from: &Decoder<'_>) -> Option<TypeCode> {
+        let id = core::str::from_utf8(id).ok()?;
+        let held = self.graph.as_ref().and_then(|graph| graph.described?.get(id)).cloned();
+        held.or_else(|| from.described_value(id))
     }
 
-    fn base(&self, node: &Node) -> Option<&'t Node> {
-        match unaliased(self.nodes, node.content) {
-            Edge::Node(index) if node.kind != TCKind::ValueBox => {
-                let base = self.nodes.get(index as usize)?;
-                matches!(base.kind, TCKind::Value | TCKind::Event).then_some(base)
-            }
-            _ => None,
-        }
+    /// The state of a value that a TypeCode of its own describes.
+    #[inline(never)]
+    fn state_of(&mut self, ty: &TypeCode, from: &mut Decoder<'_>) -> Walked {
+        let (to, graph) = (self.to.as_deref_mut(), self.graph.as_deref_mut());
+        let mut inner = Walk { nodes: ty.nodes(), to, steps: self.steps, graph };
+        let result = ty.resolved().map_or(Ok(()), |node| inner.state(node, from));
+        self.steps = inner.steps;
+        result
     }
 
     /// The state, the base's first.
@@ -309,7 +399,7 @@ impl<'t> Walk<'t, '_, '_, '_> {
             return self.value(node.content, from);
         }
         let mut types = alloc::vec![node];
-        while let Some(base) = types.last().and_then(|last| self.base(last)) {
+        while let Some(base) = types.last().and_then(|last| base(self.nodes, last)) {
             // A peer's TypeCode may say that a type is derived from itself.
             if types.len() == BASES {
                 let kind = DecodeErrorKind::Invalid("its type has more than 256 bases");
@@ -321,5 +411,30 @@ impl<'t> Walk<'t, '_, '_, '_> {
             self.members(of, from)?;
         }
         Ok(())
+    }
+}
+
+/// Whether the one type is the other or derived from it, as far as that can be told.
+fn is_a(nodes: &[Node], node: &Node, formal: Option<&Node>) -> bool {
+    let Some(formal) = formal.filter(|formal| is_walkable(formal)) else { return true };
+    let mut node = Some(node);
+    // Derived from itself is none.
+    for _ in 0..=nodes.len() {
+        match node {
+            Some(it) if it.id == formal.id => return true,
+            Some(it) => node = base(nodes, it),
+            None => break,
+        }
+    }
+    false
+}
+
+fn base<'t>(nodes: &'t [Node], node: &Node) -> Option<&'t Node> {
+    match unaliased(nodes, node.content) {
+        Edge::Node(index) if node.kind != TCKind::ValueBox => {
+            let base = nodes.get(index as usize)?;
+            matches!(base.kind, TCKind::Value | TCKind::Event).then_some(base)
+        }
+        _ => None,
     }
 }

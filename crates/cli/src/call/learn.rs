@@ -1,5 +1,8 @@
 //! Where an object's interface is learnt: IDL, an interface repository, or the object's server.
 
+use std::collections::HashMap;
+use std::sync::Mutex;
+
 use zorb::{Interface as _, Kind, ObjectRef, Orb, SystemException};
 use zorb_dynamic::{Interface, Repository, ifr};
 
@@ -14,7 +17,36 @@ pub(super) struct Learnt {
     pub(super) repository: Repository,
     /// What can be called.
     pub(super) interface: Interface,
+    /// The interface repository that it was learnt from, which may know more types.
+    pub(super) source: Option<ObjectRef>,
 }
+
+impl Learnt {
+    /// Lets the ORB know the valuetypes: those of the IDL, or those that the interface repository has when a value turns up.
+    pub(super) fn describe_values(&self, orb: &Orb) {
+        let (repository, source) = (self.repository.clone(), self.source.clone());
+        let asked = Mutex::new(HashMap::new());
+        orb.describe_values(move |name| {
+            if let Some(definition) = repository.named(name) {
+                return definition.type_code().cloned();
+            }
+            let source = source.as_ref()?;
+            if let Some(known) = asked.lock().ok()?.get(name) {
+                return Option::clone(known);
+            }
+            if asked.lock().ok()?.len() == MOST_LOOKED_UP || name.len() > LONGEST_NAME {
+                return None;
+            }
+            let found = ifr::value_type(source, name).ok().flatten();
+            asked.lock().ok()?.insert(name.to_owned(), found.clone());
+            found
+        });
+    }
+}
+
+/// How many types are looked up that no signature has: a peer may send any number of names.
+const MOST_LOOKED_UP: usize = 256;
+const LONGEST_NAME: usize = 1024;
 
 pub(super) fn interface(arguments: &Arguments, orb: &Orb, object: &ObjectRef) -> Result<Learnt, Failure> {
     if !arguments.idl.is_empty() {
@@ -25,21 +57,24 @@ pub(super) fn interface(arguments: &Arguments, orb: &Orb, object: &ObjectRef) ->
                 .ok_or_else(|| Failure::usage(format!("the IDL declares no interface {name}")))?,
             None => of_object(&repository, object)?,
         };
-        return Ok(Learnt { repository, interface });
+        return Ok(Learnt { repository, interface, source: None });
     }
-    let definition = match (&arguments.repository, &arguments.interface) {
+    let (definition, source) = match (&arguments.repository, &arguments.interface) {
         (Some(reference), name) => {
             let repository = ping::object(orb, reference)?;
             let wanted = name.as_deref().unwrap_or_else(|| object.type_id());
-            in_repository(&repository, wanted)?
+            (in_repository(&repository, wanted)?, Some(repository))
         }
-        (None, None) => of_server(object)?,
+        (None, None) => {
+            let definition = of_server(object)?;
+            // Where its repository is not to be had, what it says itself must do.
+            let source = containing(&definition).ok().flatten();
+            (definition, source)
+        }
         (None, Some(name)) => {
             // The object's server knows the repository: that of the interface which it names itself.
-            let of_server = ifr::CORBA::InterfaceDef::narrow(&of_server(object)?).map_err(unread)?;
-            let repository = of_server.map(|it| it.containing_repository()).transpose().map_err(unread)?;
-            match repository.flatten() {
-                Some(repository) => in_repository(repository.as_object(), name)?,
+            match containing(&of_server(object)?).map_err(unread)? {
+                Some(repository) => (in_repository(&repository, name)?, Some(repository)),
                 None => return Err(Failure::new("the object's server tells of no interface repository")),
             }
         }
@@ -49,7 +84,13 @@ pub(super) fn interface(arguments: &Arguments, orb: &Orb, object: &ObjectRef) ->
         .ok_or_else(|| Failure::new("what the interface repository has under this name is no interface"))?;
     let mut repository = Repository::new();
     repository.learn(&interface);
-    Ok(Learnt { repository, interface })
+    Ok(Learnt { repository, interface, source })
+}
+
+/// The interface repository in which a definition is.
+fn containing(definition: &ObjectRef) -> Result<Option<ObjectRef>, SystemException> {
+    let Some(definition) = ifr::CORBA::Contained::narrow(definition)? else { return Ok(None) };
+    Ok(definition.containing_repository()?.map(|repository| repository.as_object().clone()))
 }
 
 fn unread(exception: SystemException) -> Failure {

@@ -13,7 +13,7 @@ const COLUMNS: usize = 80;
 
 pub(super) fn print(learnt: &Learnt, as_json: bool) -> Result<(), Failure> {
     let mut output = std::io::stdout().lock();
-    let Learnt { repository, interface } = learnt;
+    let Learnt { repository, interface, .. } = learnt;
     if as_json {
         let operations: Vec<_> = interface.operations().iter().map(|it| described(repository, it)).collect();
         let shown = json!({

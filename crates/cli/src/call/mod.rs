@@ -31,6 +31,8 @@ Arguments are JSON or literals, which need fewer quotation marks:
   sequence     [1, 2, 3]                 octets   {text: \"a\"}, {base64: \"YQ==\"},
   union        {member: value}                    {file: \"path\"}
   any          {type: \"long\", value: 1}  object   IOR:..., corbaloc:..., null
+  value        {x: 1}; of a derived type   shared   {$id: 1, x: 1} where it is first,
+               {$type: M::Derived, x: 1}            {$ref: 1} where it is again
 
 Exit codes: 0 done; 1 what was asked for failed; 2 wrong command line, which
 includes arguments that do not fit; 3 a system exception; 4 a user exception.
@@ -105,6 +107,7 @@ pub(crate) fn run(arguments: &Arguments, told: &Told) -> Result<(), Failure> {
             (learnt, signature)
         }
     };
+    learnt.describe_values(&orb);
     let notation = Notation::new(&orb, &learnt.repository).reading_files();
     let given = read(&notation, &signature, &arguments.arguments)?;
     let request = Request::new(&object, signature).map_err(|refused| Failure::new(refused.to_string()))?;

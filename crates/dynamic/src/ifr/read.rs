@@ -2,7 +2,7 @@
 
 use std::sync::Arc;
 
-use zorb_cdr::TypeCode;
+use zorb_cdr::{TCKind, TypeCode};
 use zorb_orb::dynamic::{Mode, Signature};
 use zorb_orb::{Interface as _, ObjectRef, SystemException};
 
@@ -30,6 +30,17 @@ pub fn lookup(repository: &ObjectRef, name_or_id: &str) -> Result<Option<ObjectR
         None => None,
     };
     Ok(found.map(|found| found.as_object().clone()))
+}
+
+/// The valuetype that has this repository id or scoped name in a `CORBA::Repository`; `None` if the repository has no such valuetype.
+///
+/// # Errors
+/// As [`lookup`].
+pub fn value_type(repository: &ObjectRef, name_or_id: &str) -> Result<Option<TypeCode>, SystemException> {
+    let Some(found) = lookup(repository, name_or_id)? else { return Ok(None) };
+    let Some(found) = CORBA::IDLType::narrow(&found)? else { return Ok(None) };
+    let ty = found.r#type()?;
+    Ok(Some(ty).filter(|ty| matches!(ty.kind(), TCKind::Value | TCKind::ValueBox | TCKind::Event)))
 }
 
 /// What a `CORBA::InterfaceDef` describes, with all that it inherits; `None` if the object is none.

@@ -5,32 +5,43 @@ use base64::engine::general_purpose::STANDARD;
 use rustc_apfloat::Float;
 use rustc_apfloat::ieee::Quad;
 use zorb_cdr::{
-    Any, ByteOrder, Char, CodeSets, Decoder, DynAny, Encode, EncodeError, Encoder, Fixed, Format, LongDouble,
-    TCKind, TypeCode, Version, WChar,
+    Any, ByteOrder, Char, CodeSets, Decoder, Encode, EncodeError, Encoder, Fixed, Format, LongDouble, TCKind,
+    TypeCode, Version, WChar,
 };
 use zorb_orb::ObjectRef;
 
+use super::compose_value::{Due, Graph};
 use super::tree::{Tree, shortened};
 use super::{Notation, WrittenError};
 
-type Composed = Result<(), WrittenError>;
+pub(super) type Composed = Result<(), WrittenError>;
 
 const FORMAT: Format = Format { version: Version::V1_2, code_sets: CodeSets::UNICODE };
 
 impl Notation<'_> {
     pub(super) fn compose(&self, tree: &Tree, ty: &TypeCode) -> Result<Any, WrittenError> {
         let mut to = Encoder::new(FORMAT);
-        Composer { notation: self, to: &mut to }.value(tree, ty)?;
+        let mut composer = Composer { notation: self, to: &mut to, graph: Graph::default() };
+        composer.value(tree, ty)?;
+        let has_rest = composer.graph.has_rest;
+        let used = composer.graph.into_used();
         let octets = to.to_bytes();
-        let mut from = Decoder::new(&octets, ByteOrder::NATIVE, FORMAT);
+        let mut from = Decoder::new(&octets, ByteOrder::NATIVE, FORMAT).with_context(&used);
         // What nests too deeply, or has no form in an any, the codec knows best.
-        Any::decode_value(ty.clone(), &mut from).map_err(|error| WrittenError::new(error.to_string()))
+        let value = Any::decode_value(ty.clone(), &mut from);
+        let value = value.map_err(|error| WrittenError::new(error.to_string()))?;
+        // Octets that were made up may seem to lead to a value.
+        if has_rest {
+            self.show(&value)?;
+        }
+        Ok(value)
     }
 }
 
-struct Composer<'c, 'e> {
-    notation: &'c Notation<'c>,
-    to: &'e mut Encoder<'static>,
+pub(super) struct Composer<'c, 'e> {
+    pub(super) notation: &'c Notation<'c>,
+    pub(super) to: &'e mut Encoder<'static>,
+    pub(super) graph: Graph,
 }
 
 impl From<EncodeError> for WrittenError {
@@ -39,17 +50,17 @@ impl From<EncodeError> for WrittenError {
     }
 }
 
-fn refused<T>(problem: String) -> Result<T, WrittenError> {
+pub(super) fn refused<T>(problem: String) -> Result<T, WrittenError> {
     Err(WrittenError::new(problem))
 }
 
 /// What was written where something else should be.
-fn other<T>(tree: &Tree, expected: &str) -> Result<T, WrittenError> {
+pub(super) fn other<T>(tree: &Tree, expected: &str) -> Result<T, WrittenError> {
     refused(format!("{} is no {expected}", tree.called()))
 }
 
 impl Composer<'_, '_> {
-    fn value(&mut self, tree: &Tree, ty: &TypeCode) -> Composed {
+    pub(super) fn value(&mut self, tree: &Tree, ty: &TypeCode) -> Composed {
         let ty = &ty.unaliased();
         match ty.kind() {
             TCKind::Null | TCKind::Void => match tree {
@@ -98,16 +109,15 @@ impl Composer<'_, '_> {
             TCKind::TypeCode => self.type_code(tree)?.encode_owned(self.to)?,
             TCKind::ObjRef | TCKind::Component | TCKind::Home => self.reference(tree)?,
             TCKind::AbstractInterface => {
-                self.to.write_bool(*tree != Tree::Null);
-                match tree {
-                    Tree::Null => self.to.write_u32(0),
-                    _ => self.reference(tree)?,
+                let is_value = matches!(tree, Tree::Null | Tree::Members(_));
+                self.to.write_bool(!is_value);
+                if is_value {
+                    self.valuetype(tree, Due::Of(ty))?;
+                } else {
+                    self.reference(tree)?;
                 }
             }
-            TCKind::Value | TCKind::ValueBox | TCKind::Event => match tree {
-                Tree::Null => self.to.write_u32(0),
-                _ => self.valuetype(tree, ty)?,
-            },
+            TCKind::Value | TCKind::ValueBox | TCKind::Event => self.valuetype(tree, Due::Of(ty))?,
             kind => return refused(format!("a {kind} cannot be written as text")),
         }
         Ok(())
@@ -139,28 +149,6 @@ impl Composer<'_, '_> {
             self.value(value, &ty).map_err(|error| error.within(name))?;
         }
         Ok(())
-    }
-
-    /// A value's members, those of its bases first; what a box holds.
-    fn valuetype(&mut self, tree: &Tree, ty: &TypeCode) -> Composed {
-        if ty.id() == Some("IDL:omg.org/CORBA/ValueBase:1.0") {
-            return refused("which valuetype it is of is not said: only null is a ValueBase here".to_owned());
-        }
-        let mut value = DynAny::new(ty)?;
-        value.set_to_value()?;
-        if ty.kind() == TCKind::ValueBox {
-            let held = self.notation.compose(tree, &ty.content_type().unwrap_or_default())?;
-            value.index(0)?.assign_any(&held)?;
-        } else {
-            let names: Vec<String> = value.member_names()?.map(str::to_owned).collect();
-            let given = members_of(tree, ty, &names)?;
-            for (component, (name, tree)) in value.components()?.zip(given) {
-                let composed = self.notation.compose(tree, component.type_code());
-                let composed = composed.map_err(|error| error.within(name))?;
-                component.assign_any(&composed)?;
-            }
-        }
-        Ok(value.to_any()?.encode_value_owned(self.to)?)
     }
 
     fn union(&mut self, tree: &Tree, ty: &TypeCode) -> Composed {
@@ -328,6 +316,15 @@ fn members_of<'t>(
     let Tree::Members(given) = tree else {
         return other(tree, &format!("{}: {{member: value, …}}", named(ty)));
     };
+    chosen(&given.iter().collect::<Vec<_>>(), ty, names)
+}
+
+/// The same of pairs that were told apart from others.
+pub(super) fn chosen<'t>(
+    given: &[&'t (String, Tree)],
+    ty: &TypeCode,
+    names: &'t [String],
+) -> Result<Vec<(&'t str, &'t Tree)>, WrittenError> {
     if let Some((unknown, _)) = given.iter().find(|(name, _)| !names.contains(name)) {
         let there = if names.is_empty() { "it has none".to_owned() } else { names.join(", ") };
         return refused(format!("{} has no member {unknown:?}: {there}", named(ty)));
@@ -371,7 +368,7 @@ fn bounded(count: usize, bound: Option<u32>, what: &str) -> Composed {
     }
 }
 
-fn integer<T: TryFrom<i128>>(tree: &Tree, name: &str) -> Result<T, WrittenError> {
+pub(super) fn integer<T: TryFrom<i128>>(tree: &Tree, name: &str) -> Result<T, WrittenError> {
     let (Tree::Number(text) | Tree::Text(text)) = tree else { return other(tree, name) };
     let (sign, digits) = match text.strip_prefix('-') {
         Some(digits) => (-1, digits),

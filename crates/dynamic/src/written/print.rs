@@ -14,7 +14,7 @@ pub(super) fn literal(tree: &Tree) -> String {
 
 fn print(tree: &Tree, to: &mut String) {
     match tree {
-        Tree::Null => to.push_str("null"),
+        Tree::Null | Tree::Value(_) | Tree::Again(_) => to.push_str("null"),
         Tree::Boolean(true) => to.push_str("true"),
         Tree::Boolean(false) => to.push_str("false"),
         Tree::Number(text) => to.push_str(text),

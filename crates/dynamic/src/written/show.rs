@@ -4,12 +4,11 @@ use std::cell::Cell;
 
 use rustc_apfloat::ieee::{Double, Quad};
 use rustc_apfloat::{Float, FloatConvert};
-use zorb_cdr::{
-    Any, Char, Decode, DecodeError, Decoder, DynAny, DynAnyError, LongDouble, TCKind, TypeCode, WChar,
-};
+use zorb_cdr::{Any, Char, Decode, DecodeError, Decoder, LongDouble, TCKind, TypeCode, WChar};
 use zorb_orb::ObjectRef;
 
 use super::compose::{member_name, member_of, named};
+use super::graph::settled;
 use super::tree::Tree;
 use super::{Notation, WrittenError};
 
@@ -19,37 +18,40 @@ impl From<DecodeError> for WrittenError {
     }
 }
 
-impl From<DynAnyError> for WrittenError {
-    fn from(error: DynAnyError) -> Self {
-        WrittenError::new(error.to_string())
-    }
-}
+pub(super) type Shown = Result<Tree, WrittenError>;
 
-type Shown = Result<Tree, WrittenError>;
+/// Steps that showing any value may take, and how many more for each octet: a type of few octets can describe values without end. As many as
+/// reading it takes, and one for each number, which reading passes over.
+const STEPS: usize = 65_536;
+const STEPS_PER_OCTET: usize = 17;
 
-/// Octets of values of valuetypes that are shown, each as often as it is shared: a message of few octets can describe values
-/// without end.
-const MOST_OCTETS: usize = 64 << 20;
+/// Octets of repository ids that values say they are of, and how many more for each octet: a value can mean one again that came before.
+const TOLD: usize = 1 << 20;
+const TOLD_PER_OCTET: usize = 16;
 
 impl Notation<'_> {
     pub(super) fn show(&self, value: &Any) -> Shown {
-        Show { notation: self, left: Cell::new(MOST_OCTETS) }.any_of(value)
+        let mut from = value.decoder().with_context(self.orb);
+        let steps = STEPS.saturating_add(from.remaining().saturating_mul(STEPS_PER_OCTET));
+        let told = TOLD.saturating_add(from.remaining().saturating_mul(TOLD_PER_OCTET));
+        let show = Show { notation: self, any: value, steps: Cell::new(steps), told: Cell::new(told) };
+        show.part(value.type_code(), &mut from).map(settled)
     }
 }
 
-struct Show<'s> {
-    notation: &'s Notation<'s>,
-    left: Cell<usize>,
+pub(super) struct Show<'s> {
+    pub(super) notation: &'s Notation<'s>,
+    /// The whole, of which parts are shown.
+    pub(super) any: &'s Any,
+    steps: Cell<usize>,
+    told: Cell<usize>,
 }
 
 impl Show<'_> {
-    fn any_of(&self, value: &Any) -> Shown {
-        let mut from = value.decoder().with_context(self.notation.orb);
-        self.part(value.type_code(), &mut from)
-    }
-
-    fn part(&self, ty: &TypeCode, from: &mut Decoder<'_>) -> Shown {
+    pub(super) fn part(&self, ty: &TypeCode, from: &mut Decoder<'_>) -> Shown {
         let ty = &ty.unaliased();
+        let left = self.steps.get().checked_sub(1);
+        self.steps.set(left.ok_or_else(|| WrittenError::new("its type describes more values than octets"))?);
         Ok(match ty.kind() {
             TCKind::Null | TCKind::Void => Tree::Null,
             TCKind::Short => whole(from.read_i16()?),
@@ -103,15 +105,27 @@ impl Show<'_> {
             TCKind::ObjRef | TCKind::Component | TCKind::Home => self.reference(from)?,
             TCKind::AbstractInterface => match from.read_bool()? {
                 true => self.reference(from)?,
-                false => null_value(ty, from)?,
+                false => self.value(None, from)?,
             },
-            TCKind::Value | TCKind::ValueBox | TCKind::Event => self.value(ty, from)?,
+            TCKind::Value | TCKind::ValueBox | TCKind::Event => self.value(Some(ty), from)?,
             kind => return Err(WrittenError::new(format!("a {kind} has no text"))),
         })
     }
 
+    /// Counts what a value says of its type.
+    pub(super) fn tell(&self, octets: usize) -> Result<(), WrittenError> {
+        let left = self.told.get().checked_sub(octets);
+        let why = || WrittenError::new("its values say more of their types than is written");
+        self.told.set(left.ok_or_else(why)?);
+        Ok(())
+    }
+
     /// One level deeper, of as many as the decoder allows.
-    fn nested(&self, from: &mut Decoder<'_>, show: impl FnOnce(&mut Decoder<'_>) -> Shown) -> Shown {
+    pub(super) fn nested(
+        &self,
+        from: &mut Decoder<'_>,
+        show: impl FnOnce(&mut Decoder<'_>) -> Shown,
+    ) -> Shown {
         from.nested(|from| Ok(show(from)))?
     }
 
@@ -162,48 +176,11 @@ impl Show<'_> {
         Ok(Tree::Members(vec![("type".to_owned(), ty), ("value".to_owned(), value)]))
     }
 
-    /// A value as its members, those of its bases first; a boxed one as what it holds.
-    fn value(&self, ty: &TypeCode, from: &mut Decoder<'_>) -> Shown {
-        let whole = Any::decode_value(ty.clone(), from)?;
-        let octets = whole.decoder().remaining();
-        let left = self.left.get().checked_sub(octets);
-        let left = left.ok_or_else(|| WrittenError::new("its values are shared too often to be written"))?;
-        self.left.set(left);
-        let mut value = DynAny::from_any(&whole)?;
-        if value.is_null()? {
-            return Ok(Tree::Null);
-        }
-        let names: Vec<String> = match ty.kind() {
-            TCKind::ValueBox => Vec::new(),
-            _ => value.member_names()?.map(str::to_owned).collect(),
-        };
-        let mut members = Vec::new();
-        for (index, component) in value.components()?.enumerate() {
-            let name = names.get(index).cloned().unwrap_or_default();
-            let shown = component.to_any().map_err(WrittenError::from).and_then(|any| self.any_of(&any));
-            members.push((name.clone(), shown.map_err(|error| error.within(&name))?));
-        }
-        match (ty.kind(), members.pop()) {
-            (TCKind::ValueBox, Some((_, held))) => Ok(held),
-            (_, last) => {
-                members.extend(last);
-                Ok(Tree::Members(members))
-            }
-        }
-    }
-
     fn reference(&self, from: &mut Decoder<'_>) -> Shown {
         Ok(match ObjectRef::decode(from)? {
             Some(object) => Tree::Word(self.notation.orb.object_to_string(Some(&object))),
             None => Tree::Null,
         })
-    }
-}
-
-fn null_value(ty: &TypeCode, from: &mut Decoder<'_>) -> Shown {
-    match from.read_u32()? {
-        0 => Ok(Tree::Null),
-        _ => Err(WrittenError::new(format!("values of {} cannot be read here", named(ty)))),
     }
 }
 

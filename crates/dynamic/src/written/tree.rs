@@ -5,6 +5,7 @@ use base64::engine::general_purpose::STANDARD;
 use serde_json::{Map, Number, Value as Json};
 
 use super::WrittenError;
+use super::graph::ValueTree;
 
 /// How deeply JSON may nest: what its parser allows.
 const NESTING: usize = 128;
@@ -23,6 +24,9 @@ pub(super) enum Tree {
     Octets(Vec<u8>),
     List(Vec<Tree>),
     Members(Vec<(String, Tree)>),
+    /// A value, and one that stands elsewhere, by where it began; shown only, and settled before it is seen.
+    Value(Box<ValueTree>),
+    Again(usize),
 }
 
 impl Tree {
@@ -59,6 +63,7 @@ impl Tree {
                 let members = members.into_iter().map(|(name, tree)| (name, tree.into_json()));
                 Json::Object(members.collect::<Map<_, _>>())
             }
+            Tree::Value(_) | Tree::Again(_) => Json::Null,
         }
     }
 
@@ -72,6 +77,7 @@ impl Tree {
             Tree::Octets(_) => "octets".to_owned(),
             Tree::List(_) => "a list".to_owned(),
             Tree::Members(_) => "a list of members".to_owned(),
+            Tree::Value(_) | Tree::Again(_) => "a value".to_owned(),
         }
     }
 }
