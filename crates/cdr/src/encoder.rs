@@ -142,6 +142,14 @@ impl<'a> Encoder<'a> {
         Self::holding(buffer, format)
     }
 
+    /// A message behind others in one memory: its alignment is counted from where it begins. Lengths and offsets count from the
+    /// memory's beginning all the same.
+    #[inline]
+    pub fn behind(buffer: Vec<u8>, format: Format) -> Self {
+        let shift = buffer.len().wrapping_neg();
+        Self { shift, ..Self::holding(buffer, format) }
+    }
+
     /// An encapsulation by itself (§9.3.3): the byte order, then what `fill` writes, aligned from the byte order.
     ///
     /// # Errors

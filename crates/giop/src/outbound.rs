@@ -214,12 +214,18 @@ pub fn message_error(version: Version) -> [u8; HEADER_SIZE] {
 /// The message is 4 GiB or larger.
 #[inline]
 pub fn finish(to: &mut Encoder<'_>) -> Result<(), EncodeError> {
-    let size = to.len().saturating_sub(HEADER_SIZE);
+    finish_from(to, 0)
+}
+
+/// The same of a message that begins `from` octets behind the memory's beginning.
+#[inline]
+pub(crate) fn finish_from(to: &mut Encoder<'_>, from: usize) -> Result<(), EncodeError> {
+    let size = to.len().saturating_sub(from + HEADER_SIZE);
     let Ok(octets) = u32::try_from(size) else {
         return Err(EncodeError::new(EncodeErrorKind::TooLong(size), "message"));
     };
-    to.set_u32(SIZE_AT, octets);
-    copied(to.copied());
+    to.set_u32(from + SIZE_AT, octets);
+    copied(to.copied() - from);
     Ok(())
 }
 

@@ -422,6 +422,12 @@ impl Standing {
         self.buffering
     }
 
+    /// Whether any are, on threads that choose nothing.
+    #[inline]
+    pub(crate) fn gathers(&self) -> bool {
+        self.buffering.is_some()
+    }
+
     /// The protocols on threads that choose none.
     pub(crate) fn protocols(&self) -> Option<&Protocols> {
         self.protocols.as_ref()

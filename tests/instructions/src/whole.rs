@@ -19,7 +19,7 @@ pub(crate) mod idl {
 use idl::{BinStruct, Large, LargeServant, Loads, LoadsServant, Small, SmallServant};
 
 /// Does nothing, in as many operations as wanted.
-struct Silent;
+pub(crate) struct Silent;
 
 include!(concat!(env!("OUT_DIR"), "/servants.rs"));
 
@@ -29,6 +29,10 @@ impl LoadsServant for Silent {
     }
 
     fn put_structs(&self, _: &Call, _: Sequence<BinStruct>) -> Result<(), SystemException> {
+        Ok(())
+    }
+
+    fn post_octets(&self, _: &Call, _: Sequence<u8>) -> Result<(), SystemException> {
         Ok(())
     }
 }

@@ -228,6 +228,16 @@ impl ObjectRef {
         })
     }
 
+    /// The identity of the candidate that a oneway goes to, where that is simply the best one, and whether its server knows operations
+    /// by number.
+    #[inline]
+    pub(crate) fn best_candidate(&self) -> Option<(u64, bool)> {
+        let reference = &*self.0;
+        reference.route.with_current(&reference.orb, &reference.ior, &reference.policies, |to, _| {
+            to.best(false).map(|candidate| (candidate.identity, candidate.knows_numbers()))
+        })
+    }
+
     /// The same under a list of protocols, if there is one.
     #[cold]
     pub(crate) fn route_under(&self, protocols: Option<&Protocols>) -> (Arc<Destination>, bool) {

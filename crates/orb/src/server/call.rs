@@ -270,6 +270,16 @@ impl Remote {
         (self.by_number, self.needs_name, self.has_policies) = (false, false, false);
     }
 
+    /// Takes in another oneway with the same head, when the one before has ended and all else that it held is there.
+    #[inline(always)]
+    pub(super) fn go_on(&mut self, id: u32, body: Body) -> usize {
+        (self.id, self.octets) = (id, u32::try_from(body.len()).unwrap_or(u32::MAX));
+        mem::forget(mem::replace(&mut self.body, body));
+        self.found = None;
+        (self.by_number, self.needs_name) = (false, false);
+        self.octets as usize
+    }
+
     /// Settles its code sets by its service contexts, which may have more to say.
     #[inline(never)]
     pub(super) fn settle_by_contexts(
