@@ -12,6 +12,7 @@ use crate::{Bounded, Decode, DecodeError, Decoder, Element, Encode, EncodeError,
 use alloc::sync::Arc;
 use alloc::vec::{self, Vec};
 use bytes::Bytes;
+use core::any::Any;
 use core::fmt;
 use core::hash::{Hash, Hasher};
 use core::marker::PhantomData;
@@ -44,6 +45,9 @@ pub struct Sequence<T: Element>(Storage<T>);
 
 enum Storage<T> {
     Owned(Arc<Vec<T>>),
+    /// Elements of one octet each, which were copied out of their message into memory of their own: one piece of memory, where
+    /// the `Vec` and its count are two.
+    Copied(Bytes, PhantomData<T>),
     /// `T::view` is `Some` of these octets: checked when the view was made, and counted buffers do not move.
     View(Bytes, PhantomData<T>),
 }
@@ -58,6 +62,7 @@ impl<T: Element> Sequence<T> {
     pub fn into_vec(self) -> Vec<T> {
         match self.0 {
             Storage::Owned(elements) => Arc::try_unwrap(elements).unwrap_or_else(|shared| shared.to_vec()),
+            Storage::Copied(octets, _) => into_octets_of(octets),
             Storage::View(..) => self.to_vec(),
         }
     }
@@ -120,9 +125,20 @@ impl<T: Element> Sequence<T> {
     fn into_octets(self) -> Bytes {
         match self.0 {
             Storage::Owned(elements) => Bytes::from_owner(InMemory(elements)),
-            Storage::View(octets, _) => octets,
+            Storage::Copied(octets, _) | Storage::View(octets, _) => octets,
         }
     }
+}
+
+/// Elements of one octet each as a `Vec`: of octets as they are the memory that they lie in.
+fn into_octets_of<T: Element>(octets: Bytes) -> Vec<T> {
+    let mut own: Option<Vec<u8>> = None;
+    if !(&own as &dyn Any).is::<Option<Vec<T>>>() {
+        return T::view(&octets).unwrap_or_default().to_vec();
+    }
+    own = Some(octets.into());
+    let own: &mut dyn Any = &mut own;
+    own.downcast_mut::<Option<Vec<T>>>().and_then(Option::take).unwrap_or_default()
 }
 
 /// An owner of elements, as one of their octets.
@@ -141,7 +157,7 @@ impl<T: Element> Deref for Sequence<T> {
     fn deref(&self) -> &[T] {
         match &self.0 {
             Storage::Owned(elements) => elements,
-            Storage::View(octets, _) => T::view(octets).unwrap_or_default(),
+            Storage::Copied(octets, _) | Storage::View(octets, _) => T::view(octets).unwrap_or_default(),
         }
     }
 }
@@ -179,6 +195,9 @@ impl<T: Element> Bounded for Sequence<T> {
         if count == 0 {
             return Ok(Self::new());
         }
+        if let Some(octets) = from.copy_octets_of::<T>(count) {
+            return Ok(Self(Storage::Copied(octets, PhantomData)));
+        }
         if let Some(view) = from.view_elements::<T>(count) {
             return Ok(Self(Storage::View(view, PhantomData)));
         }
@@ -197,6 +216,7 @@ impl<T: Element> Clone for Sequence<T> {
     fn clone(&self) -> Self {
         Self(match &self.0 {
             Storage::Owned(elements) => Storage::Owned(Arc::clone(elements)),
+            Storage::Copied(octets, _) => Storage::Copied(octets.clone(), PhantomData),
             Storage::View(octets, _) => Storage::View(octets.clone(), PhantomData),
         })
     }

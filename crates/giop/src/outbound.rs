@@ -17,6 +17,8 @@ pub use undecoded::{write_undecoded_reply, write_undecoded_request};
 
 use core::num::NonZeroU64;
 
+use alloc::vec::Vec;
+
 use zorb_cdr::copies::copied;
 use zorb_cdr::{ByteOrder, EncodeError, EncodeErrorKind, Encoder, Version};
 
@@ -214,19 +216,44 @@ pub fn message_error(version: Version) -> [u8; HEADER_SIZE] {
 /// The message is 4 GiB or larger.
 #[inline]
 pub fn finish(to: &mut Encoder<'_>) -> Result<(), EncodeError> {
-    finish_from(to, 0)
-}
-
-/// The same of a message that begins `from` octets behind the memory's beginning.
-#[inline]
-pub(crate) fn finish_from(to: &mut Encoder<'_>, from: usize) -> Result<(), EncodeError> {
-    let size = to.len().saturating_sub(from + HEADER_SIZE);
+    let size = to.len().saturating_sub(HEADER_SIZE);
     let Ok(octets) = u32::try_from(size) else {
         return Err(EncodeError::new(EncodeErrorKind::TooLong(size), "message"));
     };
-    to.set_u32(from + SIZE_AT, octets);
-    copied(to.copied() - from);
+    to.set_u32(SIZE_AT, octets);
+    copied(to.copied());
     Ok(())
+}
+
+/// Begins a request behind other messages in one memory with the head of one before, of version 1.2, but for the id, and with the padding
+/// before arguments. [`finish_behind`] completes it.
+#[inline]
+pub fn repeat_request_behind(to: &mut Vec<u8>, head: &[u8], id: u32) {
+    let from = to.len();
+    to.extend_from_slice(head);
+    if let Some(place) = to.get_mut(from + HEADER_SIZE..).and_then(|rest| rest.first_chunk_mut()) {
+        *place = id.to_ne_bytes();
+    }
+    // Eight and back: a copy of known size, where a variable one would be a call.
+    let end = from + head.len().next_multiple_of(BODY_ALIGNMENT);
+    to.extend_from_slice(&[0; BODY_ALIGNMENT]);
+    to.truncate(end);
+}
+
+/// Completes a message of so long a head that begins `from` octets behind the memory's beginning: without arguments it ends with
+/// its head. False: it is larger than its header can say.
+#[inline]
+#[must_use]
+pub fn finish_behind(to: &mut Vec<u8>, from: usize, head: usize) -> bool {
+    if to.len() - from == head.next_multiple_of(BODY_ALIGNMENT) {
+        to.truncate(from + head);
+    }
+    let size = to.len().saturating_sub(from + HEADER_SIZE);
+    let place = to.get_mut(from + SIZE_AT..).and_then(|rest| rest.first_chunk_mut());
+    let (Ok(octets), Some(place)) = (u32::try_from(size), place) else { return false };
+    *place = octets.to_ne_bytes();
+    copied(size + HEADER_SIZE);
+    true
 }
 
 const fn empty(version: Version, message: MessageType) -> Header {

@@ -10,7 +10,7 @@ use core::ops::Deref;
 use zorb_cdr::{EncodeError, Encoder, Format, Version};
 
 use crate::header::HEADER_SIZE;
-use crate::outbound::{BODY_ALIGNMENT, finish_from};
+use crate::outbound::BODY_ALIGNMENT;
 use crate::{Giop, GiopLite, Messaging, ReplyHead, RequestHead, begin_reply, begin_request, finish, lite};
 
 /// A messaging protocol; derefs to the trait, for what is rare. Its clone is a count at most.
@@ -110,25 +110,6 @@ impl Writer<'_> {
     pub fn repeat_request(self, to: &mut Encoder<'_>, id_at: usize, id: u32) {
         to.set_u32(id_at, id);
         to.align_before_next(BODY_ALIGNMENT);
-    }
-
-    /// The same behind other messages in one memory ([`Encoder::behind`]), with a copy of that head.
-    #[inline(always)]
-    pub fn repeat_request_behind(self, to: &mut Encoder<'_>, head: &[u8], id_at: usize, id: u32) {
-        let from = to.len();
-        to.write_octets(head);
-        self.repeat_request(to, from + id_at, id);
-    }
-
-    /// [`finish`](Self::finish) of a message that begins `from` octets behind the memory's beginning, in GIOP. No other protocol's
-    /// messages are written so.
-    ///
-    /// # Errors
-    /// The message is larger than the protocol can say.
-    #[inline(always)]
-    pub fn finish_behind(self, to: &mut Encoder<'_>, from: usize) -> Result<(), EncodeError> {
-        debug_assert!(self.is_giop(), "others have their size elsewhere");
-        finish_from(to, from)
     }
 
     /// [`Messaging::begin_reply`].

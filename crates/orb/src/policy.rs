@@ -422,10 +422,16 @@ impl Standing {
         self.buffering
     }
 
-    /// Whether any are, on threads that choose nothing.
+    /// The same where nothing has to be looked at for each oneway: on threads that choose nothing, and where no time is set to requests.
     #[inline]
-    pub(crate) fn gathers(&self) -> bool {
-        self.buffering.is_some()
+    pub(crate) fn gathers_simply(&self) -> Option<&Buffering> {
+        self.buffering.as_ref().filter(|_| !self.limits.special && !thread_chooses())
+    }
+
+    /// From how many octets on messages are cut, on threads that choose nothing.
+    #[inline]
+    pub(crate) fn fragment_size(&self) -> usize {
+        self.limits.fragment_size
     }
 
     /// The protocols on threads that choose none.

@@ -105,7 +105,11 @@ pub(super) fn take(buffer: &mut ReceiveBuffer, head: &KnownHead, limits: &Limits
 
 /// The request that the octets begin with, if it is whole and has this head: its id, all of it, and what stands behind its head.
 #[inline(always)]
-pub(super) fn find<'o>(octets: &'o [u8], head: &KnownHead, limits: &Limits) -> Option<(u32, &'o [u8], &'o [u8])> {
+pub(super) fn find<'o>(
+    octets: &'o [u8],
+    head: &KnownHead,
+    limits: &Limits,
+) -> Option<(u32, &'o [u8], &'o [u8])> {
     let &[magic, kind, size, id] = octets.as_chunks().0.first_chunk()?;
     let total = usize::try_from(u32::from_ne_bytes(size)).ok()?.checked_add(HEADER_SIZE)?;
     if [magic, kind] != REQUEST || total > limits.max_message {

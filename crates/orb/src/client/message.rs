@@ -270,21 +270,21 @@ impl MessageBuffer {
         Ok(())
     }
 
-    /// The head of requests for this operation of the candidate `whose` identity that is, that nothing comes back for, and where its id is, if that was written last
-    /// and the next one's is the same but for the id.
+    /// The head of GIOP 1.2 of requests for this operation that nothing comes back for, to the candidate `whose` identity that is: if that was
+    /// written last, and the next one's is the same but for the id.
     #[inline]
     pub(crate) fn oneway_head(
         &self,
         whose: u64,
         by_number: bool,
         operation: &'static Operation,
-    ) -> Option<(&[u8], usize)> {
+    ) -> Option<&[u8]> {
         let head = self.head.as_ref()?;
         let serves = head.whose == whose
             && ptr::eq(head.operation, operation)
             && head.response == ResponseFlags::NONE
             && head.by_number == by_number;
-        Some((self.octets.get(..head.length).filter(|_| serves)?, head.id_at))
+        self.octets.get(..head.length).filter(|_| serves)
     }
 
     /// Gives the memory back.

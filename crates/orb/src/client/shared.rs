@@ -385,7 +385,14 @@ impl Shared {
             started: course.started,
             deadline: course.deadline,
         });
-        match self.outbox.take(Queued { message, sent: 0, id: Some(form.id), announces, notify, returns: false }) {
+        match self.outbox.take(Queued {
+            message,
+            sent: 0,
+            id: Some(form.id),
+            announces,
+            notify,
+            returns: false,
+        }) {
             Ok(()) => {
                 let mut calls = self.calls();
                 calls.terms.sent(&form);
@@ -426,11 +433,7 @@ impl Shared {
     }
 
     /// The same, and so many ids behind its own, for more such messages: 0 where ids are of two sides.
-    pub(super) fn next_forms<'c>(
-        &self,
-        course: &Course<'c>,
-        more: u32,
-    ) -> Result<(Form<'c>, u32), Failure> {
+    pub(super) fn next_forms<'c>(&self, course: &Course<'c>, more: u32) -> Result<(Form<'c>, u32), Failure> {
         let mut calls = self.calls();
         if let Some(end) = &calls.end {
             return Err(end.failure(false));

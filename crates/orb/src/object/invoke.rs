@@ -18,7 +18,7 @@ use crate::client::shared::Posted;
 use crate::client::slot::Outcome;
 use crate::client::unsettled;
 use crate::exception::SystemException;
-use crate::policy::{SyncScope, thread_chooses};
+use crate::policy::{Buffering, SyncScope};
 use crate::probes::{Point, passed};
 use crate::raised::{OperationError, Raises};
 use crate::skeleton::Operation;
@@ -47,7 +47,9 @@ pub fn oneway<'a>(
     encode: impl Fn(&mut Encoder<'a>) -> Result<(), EncodeError>,
 ) -> Result<(), SystemException> {
     let arguments: &mut WriteArguments<'_, 'a> = &mut |to| encode(to);
-    if target.standing().gathers() && gathered_again(target, operation, arguments) {
+    if let Some(conditions) = target.standing().gathers_simply()
+        && gathered_again(target, operation, conditions, arguments)
+    {
         return Ok(());
     }
     travel(target, operation, oneway_response(target), arguments, &mut |_, _, _| (), None)
@@ -59,17 +61,16 @@ pub fn oneway<'a>(
 fn gathered_again<'a>(
     target: &ObjectRef,
     operation: &'static Operation,
+    conditions: &Buffering,
     arguments: &mut WriteArguments<'_, 'a>,
 ) -> bool {
-    let (orb, limits) = (target.orb(), target.limits());
-    if thread_chooses() || limits.special || orb.interceptors().is_some() || orb.check_alive().is_err() {
+    let orb = target.orb();
+    if orb.interceptors().is_some() || orb.check_alive().is_err() {
         return false;
     }
-    let (Some(conditions), Some((whose, by_number))) = (target.buffering(), target.best_candidate()) else {
-        return false;
-    };
-    let this = Again { whose, by_number, operation, fragment_size: limits.fragment_size };
-    again(&this, conditions, arguments)
+    let Some((whose, by_number)) = target.best_candidate() else { return false };
+    let fragment_size = target.standing().fragment_size();
+    again(&Again { whose, by_number, operation, fragment_size }, conditions, arguments)
 }
 
 /// A two-way call that is made now and waited for later. `encode` owns the arguments.

@@ -257,10 +257,16 @@ impl ObjectRef {
         self.0.route.forward(&self.0.orb, to, &self.0.policies, permanent);
     }
 
+    /// Whether calls surely go to another ORB.
+    #[inline]
+    pub(crate) fn leads_elsewhere(&self) -> bool {
+        self.0.route.leads_elsewhere()
+    }
+
     /// The object's key, if calls go to this ORB now.
     #[inline]
     pub(crate) fn local_key(&self) -> Option<Bytes> {
-        if self.0.route.leads_elsewhere() { None } else { self.local_key_now() }
+        if self.leads_elsewhere() { None } else { self.local_key_now() }
     }
 
     #[inline(never)]

@@ -591,15 +591,21 @@ impl ServerRequest {
 impl Drop for ServerRequest {
     #[inline]
     fn drop(&mut self) {
+        if let Some(call) = self.0.take_if(|call| call.remote().is_some_and(Remote::runs_in_train)) {
+            return train::ended(call);
+        }
+        self.end();
+    }
+}
+
+impl ServerRequest {
+    #[inline(always)]
+    fn end(&mut self) {
         if self.remote().is_some_and(|remote| remote.owed || remote.aside.is_some()) {
             self.answer_for_the_silent();
         }
         let Some(mut call) = self.0.take() else { return };
         if let Origin::Remote(remote) = &mut call.origin {
-            if remote.oneway && train::runs(remote.identity()) && remote.aside.is_none() {
-                remote.body = Body::empty();
-                return train::ended(call);
-            }
             if let Some(active) = remote.active.take() {
                 active.end();
             }

@@ -17,7 +17,7 @@ use std::panic::{AssertUnwindSafe, catch_unwind, resume_unwind};
 use std::sync::Arc;
 
 use zorb_cdr::Encoder;
-use zorb_giop::Protocol;
+use zorb_giop::{finish_behind, repeat_request_behind};
 
 use super::{Gathered, Messages};
 use crate::client::message::WriteArguments;
@@ -68,7 +68,7 @@ pub(super) fn note(gathered: &Arc<Gathered>, batch: u64, whose: u64, operation: 
 }
 
 /// Gathers it, if it is what the thread has gathered last, and more are to come before they all leave. False: nothing was done.
-pub(crate) fn again(this: &Again, conditions: Buffering, arguments: &mut WriteArguments<'_, '_>) -> bool {
+pub(crate) fn again(this: &Again, conditions: &Buffering, arguments: &mut WriteArguments<'_, '_>) -> bool {
     let gather = |last: &RefCell<Option<Last>>| {
         let Ok(last) = last.try_borrow() else { return false };
         let Some(last) = &*last else { return false };
@@ -90,26 +90,24 @@ impl Messages {
     fn add_again(
         &mut self,
         this: &Again,
-        conditions: Buffering,
+        conditions: &Buffering,
         arguments: &mut WriteArguments<'_, '_>,
     ) -> bool {
         // The first of a batch has its time set; with the last all leave.
         if self.count == 0 || self.count + 1 >= conditions.most_messages() || self.ids_left == 0 {
             return false;
         }
-        let Some((head, id_at)) = self.buffer.oneway_head(this.whose, this.by_number, this.operation) else {
+        let Some(head) = self.buffer.oneway_head(this.whose, this.by_number, this.operation) else {
             return false;
         };
-        let writer = Protocol::Giop.writer();
         let from = self.octets.len();
-        let mut message = Encoder::behind(mem::take(&mut self.octets), self.format);
-        writer.repeat_request_behind(&mut message, head, id_at, self.next_id);
+        repeat_request_behind(&mut self.octets, head, self.next_id);
+        let mut message = Encoder::behind(mem::take(&mut self.octets), from, self.format);
         // A panic of the program's own code is none of those that are gathered here.
         let written = catch_unwind(AssertUnwindSafe(|| arguments(&mut message)));
-        let is_whole = matches!(written, Ok(Ok(())))
-            && writer.finish_behind(&mut message, from).is_ok()
-            && message.contiguous().is_some();
+        let is_whole = matches!(written, Ok(Ok(()))) && message.contiguous().is_some();
         self.octets = message.into_buffer();
+        let is_whole = is_whole && finish_behind(&mut self.octets, from, head.len());
         let (octets, all) = (self.octets.len() - from, self.octets.len());
         if !is_whole || octets > this.fragment_size || all >= conditions.most_octets() {
             // The long way says what is wrong with it, sends it otherwise, or releases all.
