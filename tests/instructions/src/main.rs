@@ -51,6 +51,7 @@ const CALLS: &[(&str, Prepare)] = &[
     ("messages/head", || messages::heads(Protocol::Giop)),
     ("messages/head-lite", || messages::heads(Protocol::Lite)),
     ("call/null-lite", whole::by_lite),
+    ("call/collocated", whole::collocated),
     ("call/1KiB-octets", || whole::octets(octets())),
     ("call/oneways", || oneways::gathered(octets())),
     ("call/100-structs", || whole::structs(structs())),

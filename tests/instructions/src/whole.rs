@@ -42,6 +42,19 @@ pub(crate) fn small(objects: usize) -> Case {
     small_by(objects, Orb::builder)
 }
 
+/// The null call of an object of the caller's own ORB: no message.
+pub(crate) fn collocated() -> Case {
+    let orb = Orb::builder().transport(Arc::new(Memory::new())).listen("memory:here").build();
+    let poa = orb.root_poa().expect("the ORB runs");
+    poa.manager().activate().expect("the ORB runs");
+    let small = poa.activate::<Small>(Arc::new(Silent)).expect("a new object");
+    Box::new(move |_| {
+        // It lives as long as its object.
+        let _ = &orb;
+        small.operation_500().expect("answered");
+    })
+}
+
 /// The null call by GIOPlite.
 pub(crate) fn by_lite() -> Case {
     small_by(1, || Orb::builder().messagings([Arc::new(GiopLite) as Arc<dyn Messaging>, Arc::new(Giop)]))

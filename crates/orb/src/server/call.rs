@@ -162,7 +162,10 @@ impl Call {
     /// The caller has given the call up (CancelRequest, or its connection is gone).
     #[inline]
     pub fn is_cancelled(&self) -> bool {
-        self.remote().is_some_and(|remote| remote.source().connection.has_cancelled(remote.id))
+        match self.remote() {
+            Some(remote) => remote.source().connection.has_cancelled(remote.id),
+            None => false,
+        }
     }
 
     /// What came beside the request.
