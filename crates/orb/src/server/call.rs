@@ -160,7 +160,7 @@ impl Call {
     }
 
     /// The caller has given the call up (CancelRequest, or its connection is gone).
-    #[inline]
+    #[inline(always)]
     pub fn is_cancelled(&self) -> bool {
         match self.remote() {
             Some(remote) => remote.source().connection.has_cancelled(remote.id),
