@@ -1,7 +1,7 @@
 //! Collocated calls: the object lives in this process, so its method is called and nothing is marshalled.
 
-use std::panic::{AssertUnwindSafe, catch_unwind};
 use std::ops::Range;
+use std::panic::{AssertUnwindSafe, catch_unwind};
 use std::sync::Arc;
 
 use bytes::Bytes;
