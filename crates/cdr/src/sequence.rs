@@ -328,3 +328,37 @@ impl<T: Element + PartialEq> PartialEq<Vec<T>> for Sequence<T> {
         **self == **other
     }
 }
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::{Body, Segment};
+    use crate::{ByteOrder, Format, Octets};
+
+    fn read<T: Element>(octets: &[u8]) -> Sequence<T> {
+        let mut message = (octets.len() as u32).to_ne_bytes().to_vec();
+        message.extend_from_slice(octets);
+        let body = Body::one(Segment { octets: Octets::from(message), phase: 0 }, ByteOrder::NATIVE);
+        Sequence::decode(&mut Decoder::over(&body, Format::default())).expect("octets")
+    }
+
+    #[test]
+    fn few_octets_are_copied_into_memory_of_their_own() {
+        let octets: Vec<u8> = (0..=255).cycle().take(1000).collect();
+        let few = read::<u8>(&octets);
+        assert!(matches!(few.0, Storage::Copied(..)) && !few.is_view());
+        assert_eq!(few, octets);
+        let shared = few.clone();
+        assert_eq!(shared.clone().into_vec(), octets);
+        drop(shared);
+        assert_eq!(Bytes::from(few.clone()), octets);
+        drop(few);
+        let alone = read::<u8>(&octets);
+        let at_first = alone.as_ptr();
+        let own = alone.into_vec();
+        assert_eq!((own.as_ptr(), &own), (at_first, &octets), "the last handle gives its memory away");
+        let signed = read::<i8>(&octets);
+        assert!(signed.iter().zip(&octets).all(|(one, other)| *one as u8 == *other));
+        assert_eq!(signed.into_vec().len(), 1000);
+    }
+}

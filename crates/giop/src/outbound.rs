@@ -362,3 +362,52 @@ fn write_key(to: &mut Encoder<'_>, target: Addressing<'_>) -> Result<(), EncodeE
         )),
     }
 }
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::ServiceContexts;
+    use alloc::vec;
+    use zorb_cdr::Format;
+
+    fn written(id: u32, arguments: impl Fn(&mut Encoder<'_>)) -> (Vec<u8>, usize) {
+        let mut to = Encoder::new(Format::new(Version::V1_2));
+        let head = RequestHead {
+            id,
+            response: ResponseFlags::NONE,
+            target: Addressing::ObjectKey(b"a key"),
+            operation: "tell",
+            by_number: None,
+            contexts: &ServiceContexts::new(),
+        };
+        begin_request(&mut to, &head).unwrap();
+        let head = to.len();
+        arguments(&mut to);
+        finish(&mut to).unwrap();
+        (to.into_buffer(), head)
+    }
+
+    #[test]
+    fn behind_others_a_message_is_what_it_is_alone() {
+        let (first, head) = written(7, |_| ());
+        // Whatever stands before it, it is aligned from where it begins.
+        for before in 0..16 {
+            for count in 0..20u8 {
+                let arguments = |to: &mut Encoder<'_>| {
+                    (0..count).for_each(|number| to.write_u8(number));
+                    if count > 10 {
+                        to.write_u64(u64::MAX);
+                    }
+                };
+                let mut memory = vec![0xa5; before];
+                repeat_request_behind(&mut memory, &first[..head], 9);
+                let mut to = Encoder::behind(memory, before, Format::new(Version::V1_2));
+                arguments(&mut to);
+                let mut memory = to.into_buffer();
+                assert!(finish_behind(&mut memory, before, head));
+                assert_eq!(memory[before..], written(9, arguments).0, "{count} octets behind {before}");
+                assert!(memory[..before].iter().all(|octet| *octet == 0xa5));
+            }
+        }
+    }
+}
