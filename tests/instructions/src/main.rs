@@ -10,6 +10,7 @@ mod dynamics;
 mod floor;
 mod handles;
 mod messages;
+mod oneways;
 mod stage;
 mod whole;
 
@@ -50,7 +51,9 @@ const CALLS: &[(&str, Prepare)] = &[
     ("messages/head", || messages::heads(Protocol::Giop)),
     ("messages/head-lite", || messages::heads(Protocol::Lite)),
     ("call/null-lite", whole::by_lite),
+    ("call/collocated", whole::collocated),
     ("call/1KiB-octets", || whole::octets(octets())),
+    ("call/oneways", || oneways::gathered(octets())),
     ("call/100-structs", || whole::structs(structs())),
     ("dynamic/stub", dynamics::by_stub),
     ("dynamic/any", dynamics::in_anys),

@@ -62,6 +62,13 @@ impl Turn {
         }
     }
 
+    /// Whether it is of this connection, and over, as if it had never begun.
+    pub(super) fn may_serve_again(&self, connection: &Arc<Connection>) -> bool {
+        Arc::ptr_eq(&self.connection, connection)
+            && self.state.load(Ordering::Acquire) & PHASE == READING
+            && self.behind.lock().as_ref().is_none_or(|behind| behind.is_empty())
+    }
+
     /// Requests that are to be run behind the first. If somebody watches whether an upcall lasts, their answers leave together.
     pub(super) fn wait_behind(&self, mut requests: Vec<ServerRequest>, is_watched: bool) {
         if is_watched {
@@ -97,6 +104,12 @@ impl Turn {
     pub(super) fn end(&self, mark: Mark) -> bool {
         let reading = mark.0 & !PHASE;
         self.state.compare_exchange(mark.0, reading, Ordering::AcqRel, Ordering::Acquire).is_ok()
+    }
+
+    /// Whether the turn is still this thread's, which then alone reads until it is lost. To be asked by who has locked what is read.
+    #[inline]
+    pub(super) fn is_still(&self, mark: Mark) -> bool {
+        self.state.load(Ordering::Acquire) == mark.0
     }
 
     /// Gives the turn up from within an upcall that is about to wait. True for the one that did it.

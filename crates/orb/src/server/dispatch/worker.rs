@@ -12,10 +12,10 @@ use std::time::{Duration, Instant};
 use super::super::connection::bulk::Apart;
 use super::super::connection::{Connection, Farewell, Next, Reading};
 use super::super::request::ServerRequest;
-use super::super::turn::Turn;
+use super::super::turn::{Mark, Turn};
 use super::queue::Task;
 use super::waits::ThreadWait;
-use super::{Engine, no_thread};
+use super::{Engine, no_thread, train};
 use crate::probes::{Point, passed};
 use crate::transport::Received;
 use crate::upcall::{self, Waiter};
@@ -64,8 +64,18 @@ pub(super) fn run_job(job: Box<dyn FnOnce() + Send>) {
     }
 }
 
+/// Reads the connection, whose turn the caller has, until it falls silent, is lost to another thread, or ends.
 fn read(engine: &Arc<Engine>, connection: Arc<Connection>) {
-    serve(engine, connection, Patience::Lingers, |turn| Rc::new(ThreadWait::new(engine, Some(turn))));
+    let turn = Arc::new(Turn::new(connection));
+    let is_watched = engine.has_threads();
+    if is_watched {
+        engine.turns.lock().push(turn.clone());
+    }
+    let wait = Rc::new(ThreadWait::new(engine, Some(turn.clone())));
+    serve_within(engine, &turn, Patience::Lingers, wait);
+    if is_watched {
+        engine.turns.lock().retain(|other| !Arc::ptr_eq(other, &turn));
+    }
 }
 
 /// Serves a connection on the calling thread, without waiting: a client in this thread drives it.
@@ -86,22 +96,9 @@ pub(super) fn serve_now(connection: Arc<Connection>) {
     }
 }
 
-/// Reads the connection, whose turn the caller has, until it falls silent, is lost to another thread, or ends.
-pub(super) fn serve(
-    engine: &Arc<Engine>,
-    connection: Arc<Connection>,
-    patience: Patience,
-    wait: impl FnOnce(Arc<Turn>) -> Rc<dyn Waiter>,
-) {
-    let turn = Arc::new(Turn::new(connection));
-    let is_watched = engine.has_threads();
-    if is_watched {
-        engine.turns.lock().push(turn.clone());
-    }
-    upcall::with(wait(turn.clone()), || take_turn(engine, &turn, patience));
-    if is_watched {
-        engine.turns.lock().retain(|other| !Arc::ptr_eq(other, &turn));
-    }
+/// The same for a turn of the caller's, who waits by `wait` in the servants' own calls.
+pub(super) fn serve_within(engine: &Arc<Engine>, turn: &Turn, patience: Patience, wait: Rc<dyn Waiter>) {
+    upcall::with(wait, || take_turn(engine, turn, patience));
 }
 
 fn take_turn(engine: &Arc<Engine>, turn: &Turn, patience: Patience) {
@@ -181,15 +178,20 @@ fn take_turn(engine: &Arc<Engine>, turn: &Turn, patience: Patience) {
                 connection.note_buffered(&mut reading, false);
                 Behind::Nothing
             }
+            false if burst.may_be_train() && connection.begins_train(&mut reading, &request) => Behind::Train,
             false => burst.look_behind(engine, turn, &mut reading),
         };
         drop(reading);
         let mark = turn.begin();
         engine.watch_upcall();
-        engine.run(request);
-        passed(Point::Done);
-        if !is_alone {
-            burst.run(engine, turn);
+        if behind == Behind::Train {
+            burst.run_train(engine, turn, mark, request);
+        } else {
+            engine.run(request);
+            passed(Point::Done);
+            if !is_alone {
+                burst.run(engine, turn);
+            }
         }
         if engine.queue.has_waiting() {
             run_waiting(engine);
@@ -206,7 +208,7 @@ fn take_turn(engine: &Arc<Engine>, turn: &Turn, patience: Patience) {
         match behind {
             Behind::Nothing if rests && !engine.is_stopping() => return connection.park(),
             Behind::Nothing => exhausted = true,
-            Behind::More => exhausted = false,
+            Behind::More | Behind::Train => exhausted = false,
             Behind::Closed => return,
         }
     }
@@ -241,6 +243,8 @@ enum Behind {
     Nothing,
     More,
     Closed,
+    /// What the same thread is to run behind it, and perhaps more.
+    Train,
 }
 
 /// Requests that were received together, and are run one after the other by the thread that received them.
@@ -257,6 +261,21 @@ struct Burst {
 }
 
 impl Burst {
+    /// Whether the next burst may be run by this thread from one [request](train) to the next, without a look at what else there is.
+    fn may_be_train(&self) -> bool {
+        self.others == 0
+    }
+
+    /// Runs a request and those like it behind it. If that lasts, and others wait, the next bursts are given to other threads at once.
+    #[inline(never)]
+    fn run_train(&mut self, engine: &Engine, turn: &Turn, mark: Mark, first: ServerRequest) {
+        let begun = Instant::now();
+        let left = train::run(engine, turn, mark, first);
+        if left && begun.elapsed() >= LONGEST_BURST {
+            self.others = PASSED_OVER;
+        }
+    }
+
     /// Takes the requests that were received behind the first.
     #[inline(never)]
     fn look_behind(&mut self, engine: &Arc<Engine>, turn: &Turn, reading: &mut Reading) -> Behind {
