@@ -406,3 +406,36 @@ fn what_values_say_again_and_again_is_bounded() {
     };
     assert!(told.contains("more of their types") || told.contains("more values than octets"), "{told}");
 }
+
+#[test]
+fn values_nest_in_text_as_deep_as_on_the_wire() {
+    let world = World::new();
+    // As anys in derived values, which take the most stack.
+    let nested = |depth: usize| {
+        let mut to = Encoder::new(FORMAT);
+        let ids = |id: &str| [id.as_bytes().into()].into();
+        let begun: Vec<_> = (0..depth)
+            .map(|_| {
+                let begun = to.begin_value(&ids("IDL:M/Named:1.0"), None, false).unwrap();
+                to.write_string("").unwrap();
+                begun
+            })
+            .collect();
+        to.write_u32(0);
+        for begun in begun.into_iter().rev() {
+            to.write_i32(7);
+            to.end_value(begun).unwrap();
+        }
+        to.to_bytes().to_vec()
+    };
+    let known = Known(world.repository.clone());
+    let read = |octets: &[u8]| {
+        let mut from = Decoder::from_slice(octets, ByteOrder::NATIVE, FORMAT).with_context(&known);
+        Any::decode_value(world.ty("M::Node"), &mut from)
+    };
+    let value = read(&nested(255)).unwrap();
+    assert_eq!(world.notation().to_literal(&value).unwrap().matches("$type: M::Named").count(), 255);
+    let json = world.notation().to_json(&value).unwrap();
+    let told = world.notation().from_json(&json, &world.ty("M::Node")).unwrap_err().to_string();
+    assert!(told.contains("nests at most 128 deep"), "{told}");
+}

@@ -187,7 +187,19 @@ impl<'t> Walk<'t, '_, '_, '_> {
 
     #[inline(never)]
     fn new_value(&mut self, tag: u32, formal: Option<&'t Node>, from: &mut Decoder<'_>) -> Walked {
-        let Some(begun) = self.begun(tag, formal, from)? else { return Ok(()) };
+        // What nests has little of what does not on its stack.
+        match self.begun(tag, formal, from)? {
+            None => Ok(()),
+            Some(Begun { state: State::Node(node), level, in_chunks }) => {
+                self.state(node, from)?;
+                self.ended(tag, level, in_chunks, from)
+            }
+            Some(begun) => self.new_elsewhere(tag, begun, from),
+        }
+    }
+
+    #[inline(never)]
+    fn new_elsewhere(&mut self, tag: u32, begun: Begun<'t>, from: &mut Decoder<'_>) -> Walked {
         match begun.state {
             State::Node(node) => self.state(node, from)?,
             State::Elsewhere(ty) => self.state_of(&ty, from)?,
@@ -196,9 +208,15 @@ impl<'t> Walk<'t, '_, '_, '_> {
                 return self.write(|to| finish(begun.in_chunks, to));
             }
         }
-        self.write(|to| finish(begun.in_chunks, to))?;
+        self.ended(tag, begun.level, begun.in_chunks, from)
+    }
+
+    /// What comes behind a value's state.
+    #[inline(never)]
+    fn ended(&mut self, tag: u32, level: u32, in_chunks: bool, from: &mut Decoder<'_>) -> Walked {
+        self.write(|to| finish(in_chunks, to))?;
         if tag & CHUNKED != 0 {
-            end(begun.level, from)?;
+            end(level, from)?;
         }
         Ok(())
     }

@@ -50,8 +50,55 @@ pub(super) struct Show<'s> {
 impl Show<'_> {
     pub(super) fn part(&self, ty: &TypeCode, from: &mut Decoder<'_>) -> Shown {
         let ty = &ty.unaliased();
+        self.step()?;
+        // What nests has no frame of what does not on its stack.
+        match ty.kind() {
+            TCKind::Value | TCKind::ValueBox | TCKind::Event => self.value(Some(ty), from),
+            TCKind::AbstractInterface => self.either(from),
+            TCKind::Except
+            | TCKind::Struct
+            | TCKind::Union
+            | TCKind::Sequence
+            | TCKind::Array
+            | TCKind::Any => self.nested(from, |from| self.parts(ty, from)),
+            _ => self.leaf(ty, from),
+        }
+    }
+
+    fn step(&self) -> Result<(), WrittenError> {
         let left = self.steps.get().checked_sub(1);
         self.steps.set(left.ok_or_else(|| WrittenError::new("its type describes more values than octets"))?);
+        Ok(())
+    }
+
+    fn parts(&self, ty: &TypeCode, from: &mut Decoder<'_>) -> Shown {
+        match ty.kind() {
+            TCKind::Except => {
+                from.read_raw_string()?;
+                self.structure(ty, from)
+            }
+            TCKind::Struct => self.structure(ty, from),
+            TCKind::Union => self.union(ty, from),
+            TCKind::Sequence => {
+                let count = from.read_count(1)?;
+                self.run(ty, count, from)
+            }
+            TCKind::Array => self.run(ty, ty.length().unwrap_or(0) as usize, from),
+            _ => {
+                let inner = TypeCode::decode(from)?;
+                self.any(&inner, from)
+            }
+        }
+    }
+
+    /// What stands where an abstract interface is declared.
+    fn either(&self, from: &mut Decoder<'_>) -> Shown {
+        if from.read_bool()? { self.reference(from) } else { self.value(None, from) }
+    }
+
+    /// What has no parts.
+    #[inline(never)]
+    fn leaf(&self, ty: &TypeCode, from: &mut Decoder<'_>) -> Shown {
         Ok(match ty.kind() {
             TCKind::Null | TCKind::Void => Tree::Null,
             TCKind::Short => whole(from.read_i16()?),
@@ -84,30 +131,8 @@ impl Show<'_> {
                     }
                 }
             }
-            TCKind::Except => {
-                from.read_raw_string()?;
-                self.nested(from, |from| self.structure(ty, from))?
-            }
-            TCKind::Struct => self.nested(from, |from| self.structure(ty, from))?,
-            TCKind::Union => self.nested(from, |from| self.union(ty, from))?,
-            TCKind::Sequence => {
-                let count = from.read_count(1)?;
-                self.nested(from, |from| self.run(ty, count, from))?
-            }
-            TCKind::Array => {
-                self.nested(from, |from| self.run(ty, ty.length().unwrap_or(0) as usize, from))?
-            }
-            TCKind::Any => {
-                let inner = TypeCode::decode(from)?;
-                self.nested(from, |from| self.any(&inner, from))?
-            }
             TCKind::TypeCode => Tree::Word(self.notation.repository.type_name(&TypeCode::decode(from)?)),
             TCKind::ObjRef | TCKind::Component | TCKind::Home => self.reference(from)?,
-            TCKind::AbstractInterface => match from.read_bool()? {
-                true => self.reference(from)?,
-                false => self.value(None, from)?,
-            },
-            TCKind::Value | TCKind::ValueBox | TCKind::Event => self.value(Some(ty), from)?,
             kind => return Err(WrittenError::new(format!("a {kind} has no text"))),
         })
     }

@@ -29,8 +29,30 @@ impl Show<'_> {
     }
 
     fn new_value(&self, formal: Option<&TypeCode>, begun: &BegunValue, from: &mut Decoder<'_>) -> Shown {
-        let told = begun.ids.iter().chain(&begun.codebase).map(|text| text.len()).sum();
-        self.tell(told)?;
+        let (mut tree, state) = self.told(formal, begun)?;
+        if let Some(ty) = state {
+            tree.content = self.content(&ty, from)?;
+        }
+        self.rest(begun, &mut tree.rest, from)?;
+        Ok(Tree::Value(tree))
+    }
+
+    fn content(&self, ty: &TypeCode, from: &mut Decoder<'_>) -> Result<Content, WrittenError> {
+        match ty.kind() {
+            TCKind::ValueBox => self.part(&ty.content_type().unwrap_or_default(), from).map(Content::Boxed),
+            _ => self.state(ty, from).map(Content::Members),
+        }
+    }
+
+    /// What a value says of itself, and the type that tells its state or the beginning of it. On its own, so that values that nest do not have it on
+    /// their stack.
+    #[inline(never)]
+    fn told(
+        &self,
+        formal: Option<&TypeCode>,
+        begun: &BegunValue,
+    ) -> Result<(Box<ValueTree>, Option<TypeCode>), WrittenError> {
+        self.tell(begun.ids.iter().chain(&begun.codebase).map(|text| text.len()).sum())?;
         let ids: Vec<_> = begun.ids.iter().map(|id| String::from_utf8_lossy(id).into_owned()).collect();
         let known = self.known(formal, &ids);
         let of = || ids.first().map_or_else(|| formal.map_or_else(String::new, named), |id| shortened(id));
@@ -38,12 +60,11 @@ impl Show<'_> {
             let why = "its state is not known here, and as it is not in chunks nothing tells where it ends";
             return Err(WrittenError::new(format!("there is a value of {}: {why}", of())));
         }
+        let declared = formal.and_then(TypeCode::id);
+        let other = ids.first().filter(|id| declared != Some(id));
         let mut tree = ValueTree {
             at: begun.at,
-            ty: ids
-                .first()
-                .filter(|id| formal.and_then(TypeCode::id) != Some(id))
-                .map(|id| self.name_of(id, formal)),
+            ty: other.map(|id| self.name_of(id, formal)),
             bases: Vec::new(),
             codebase: begun.codebase.as_ref().map(|it| String::from_utf8_lossy(it).into_owned()),
             content: Content::Members(Vec::new()),
@@ -52,14 +73,7 @@ impl Show<'_> {
         if !matches!(known, Some((0, _))) {
             tree.bases = ids.iter().skip(1).map(|id| self.name_of(id, formal)).collect();
         }
-        if let Some((_, ty)) = known {
-            tree.content = match ty.kind() {
-                TCKind::ValueBox => Content::Boxed(self.part(&ty.content_type().unwrap_or_default(), from)?),
-                _ => Content::Members(self.state(&ty, from)?),
-            };
-        }
-        self.rest(begun, &mut tree.rest, from)?;
-        Ok(Tree::Value(Box::new(tree)))
+        Ok((Box::new(tree), known.map(|(_, ty)| ty)))
     }
 
     /// The members, those of the bases first.
