@@ -3,10 +3,9 @@
 use std::sync::{Arc, Mutex};
 use std::time::{Duration, Instant};
 
-use zorb::exception::Kind;
 use zorb::poa::{ManagerState, Poa};
 use zorb::policy::{Buffering, Policies, SyncScope};
-use zorb::{Call, Interface, Orb, SystemException};
+use zorb::{Call, Interface, Kind, Orb, SystemException};
 use zorb_tests::belfry::{Bell, BellServant};
 use zorb_tests::servant::PATIENCE;
 

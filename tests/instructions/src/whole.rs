@@ -50,7 +50,8 @@ pub(crate) fn small(objects: usize) -> Case {
 
 /// The null call of an object of the caller's own ORB: no message.
 pub(crate) fn collocated() -> Case {
-    let orb = Orb::builder().transport(Arc::new(Memory::new())).listen("memory:here").build();
+    let builder = Orb::builder().transport(Arc::new(Memory::new())).listen("memory:here");
+    let orb = builder.server_threads(ThreadModel::Caller).build();
     let poa = orb.root_poa().expect("the ORB runs");
     poa.manager().activate().expect("the ORB runs");
     let near = poa.activate::<Near>(Arc::new(Silent)).expect("a new object");
