@@ -85,6 +85,13 @@ struct Rare<'a> {
     refused: Option<DecodeError>,
 }
 
+impl Rare<'_> {
+    #[cold]
+    fn unless_refused(&self) -> Result<(), DecodeError> {
+        self.refused.clone().map_or(Ok(()), Err)
+    }
+}
+
 /// Where a decoder stands, in chunks of values or out of them.
 #[derive(Clone, Copy)]
 pub(crate) struct Stand<'a> {
@@ -705,10 +712,10 @@ impl<'a> Decoder<'a> {
     ///
     /// # Errors
     /// [`DecodeErrorKind::KeptMemory`].
-    #[inline]
+    #[inline(always)]
     pub(crate) fn unless_elements_are_refused(&self) -> Result<(), DecodeError> {
-        match self.rare.as_ref().and_then(|rare| rare.refused.as_ref()) {
-            Some(refused) => Err(refused.clone()),
+        match &self.rare {
+            Some(rare) => rare.unless_refused(),
             None => Ok(()),
         }
     }

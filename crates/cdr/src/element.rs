@@ -317,6 +317,19 @@ impl Decoder<'_> {
         Ok(elements)
     }
 
+    /// A copy of the next `count` elements, if they are of one octet each, all in one place, and too few to be viewed there.
+    #[inline]
+    pub(crate) fn copy_octets_of<T: Element>(&mut self, count: usize) -> Option<Bytes> {
+        if size_of::<T>() != 1 || T::ALIGN != 1 || T::TAIL != 0 || count >= crate::VIEW_FROM {
+            return None;
+        }
+        let octets = self.here(count)?;
+        clean_view::<T>(octets)?;
+        copied(count);
+        self.advance(count);
+        Some(Bytes::copy_from_slice(octets))
+    }
+
     /// A view of the next `count` elements, if they are here as they are in memory; otherwise nothing is read but the
     /// padding before them.
     pub(crate) fn view_elements<T: Element>(&mut self, count: usize) -> Option<Bytes> {

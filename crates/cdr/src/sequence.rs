@@ -12,6 +12,7 @@ use crate::{Bounded, Decode, DecodeError, Decoder, Element, Encode, EncodeError,
 use alloc::sync::Arc;
 use alloc::vec::{self, Vec};
 use bytes::Bytes;
+use core::any::Any;
 use core::fmt;
 use core::hash::{Hash, Hasher};
 use core::marker::PhantomData;
@@ -44,6 +45,9 @@ pub struct Sequence<T: Element>(Storage<T>);
 
 enum Storage<T> {
     Owned(Arc<Vec<T>>),
+    /// Elements of one octet each, which were copied out of their message into memory of their own: one piece of memory, where
+    /// the `Vec` and its count are two.
+    Copied(Bytes, PhantomData<T>),
     /// `T::view` is `Some` of these octets: checked when the view was made, and counted buffers do not move.
     View(Bytes, PhantomData<T>),
 }
@@ -58,6 +62,7 @@ impl<T: Element> Sequence<T> {
     pub fn into_vec(self) -> Vec<T> {
         match self.0 {
             Storage::Owned(elements) => Arc::try_unwrap(elements).unwrap_or_else(|shared| shared.to_vec()),
+            Storage::Copied(octets, _) => into_octets_of(octets),
             Storage::View(..) => self.to_vec(),
         }
     }
@@ -120,9 +125,20 @@ impl<T: Element> Sequence<T> {
     fn into_octets(self) -> Bytes {
         match self.0 {
             Storage::Owned(elements) => Bytes::from_owner(InMemory(elements)),
-            Storage::View(octets, _) => octets,
+            Storage::Copied(octets, _) | Storage::View(octets, _) => octets,
         }
     }
+}
+
+/// Elements of one octet each as a `Vec`: of octets as they are the memory that they lie in.
+fn into_octets_of<T: Element>(octets: Bytes) -> Vec<T> {
+    let mut own: Option<Vec<u8>> = None;
+    if !(&own as &dyn Any).is::<Option<Vec<T>>>() {
+        return T::view(&octets).unwrap_or_default().to_vec();
+    }
+    own = Some(octets.into());
+    let own: &mut dyn Any = &mut own;
+    own.downcast_mut::<Option<Vec<T>>>().and_then(Option::take).unwrap_or_default()
 }
 
 /// An owner of elements, as one of their octets.
@@ -141,7 +157,7 @@ impl<T: Element> Deref for Sequence<T> {
     fn deref(&self) -> &[T] {
         match &self.0 {
             Storage::Owned(elements) => elements,
-            Storage::View(octets, _) => T::view(octets).unwrap_or_default(),
+            Storage::Copied(octets, _) | Storage::View(octets, _) => T::view(octets).unwrap_or_default(),
         }
     }
 }
@@ -179,6 +195,9 @@ impl<T: Element> Bounded for Sequence<T> {
         if count == 0 {
             return Ok(Self::new());
         }
+        if let Some(octets) = from.copy_octets_of::<T>(count) {
+            return Ok(Self(Storage::Copied(octets, PhantomData)));
+        }
         if let Some(view) = from.view_elements::<T>(count) {
             return Ok(Self(Storage::View(view, PhantomData)));
         }
@@ -197,6 +216,7 @@ impl<T: Element> Clone for Sequence<T> {
     fn clone(&self) -> Self {
         Self(match &self.0 {
             Storage::Owned(elements) => Storage::Owned(Arc::clone(elements)),
+            Storage::Copied(octets, _) => Storage::Copied(octets.clone(), PhantomData),
             Storage::View(octets, _) => Storage::View(octets.clone(), PhantomData),
         })
     }
@@ -306,5 +326,39 @@ impl<T: Element + PartialEq, const N: usize> PartialEq<[T; N]> for Sequence<T> {
 impl<T: Element + PartialEq> PartialEq<Vec<T>> for Sequence<T> {
     fn eq(&self, other: &Vec<T>) -> bool {
         **self == **other
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::{Body, Segment};
+    use crate::{ByteOrder, Format, Octets};
+
+    fn read<T: Element>(octets: &[u8]) -> Sequence<T> {
+        let mut message = (octets.len() as u32).to_ne_bytes().to_vec();
+        message.extend_from_slice(octets);
+        let body = Body::one(Segment { octets: Octets::from(message), phase: 0 }, ByteOrder::NATIVE);
+        Sequence::decode(&mut Decoder::over(&body, Format::default())).expect("octets")
+    }
+
+    #[test]
+    fn few_octets_are_copied_into_memory_of_their_own() {
+        let octets: Vec<u8> = (0..=255).cycle().take(1000).collect();
+        let few = read::<u8>(&octets);
+        assert!(matches!(few.0, Storage::Copied(..)) && !few.is_view());
+        assert_eq!(few, octets);
+        let shared = few.clone();
+        assert_eq!(shared.clone().into_vec(), octets);
+        drop(shared);
+        assert_eq!(Bytes::from(few.clone()), octets);
+        drop(few);
+        let alone = read::<u8>(&octets);
+        let at_first = alone.as_ptr();
+        let own = alone.into_vec();
+        assert_eq!((own.as_ptr(), &own), (at_first, &octets), "the last handle gives its memory away");
+        let signed = read::<i8>(&octets);
+        assert!(signed.iter().zip(&octets).all(|(one, other)| *one as u8 == *other));
+        assert_eq!(signed.into_vec().len(), 1000);
     }
 }
