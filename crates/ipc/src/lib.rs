@@ -240,7 +240,7 @@ mod zerocopy;
 pub use address::{Address, AddressParseError, LONGEST_UNIX_NAME, MulticastGroup, UnixAddress, VsockAddress};
 #[cfg(target_os = "linux")]
 pub use cores::{allowed_cores, pin_to_core};
-pub use counts::system_calls;
+pub use counts::{SystemCalls, system_calls, system_calls_of_thread};
 pub use cycles::cycles;
 #[cfg(target_os = "linux")]
 pub use datagram::{BatchedDatagram, Outgoing, ReceiveBatch, SendBatch};

@@ -146,6 +146,18 @@ pub(crate) fn rest(deadline: Option<Instant>) -> bool {
     true
 }
 
+/// The same of one that receives on a stream.
+#[inline]
+pub(crate) fn receiving<T>(mut call: impl FnMut() -> Result<T, Errno>) -> Result<T, Errno> {
+    loop {
+        counts::enter_to_receive();
+        match call() {
+            Err(Errno::INTR) => {}
+            done => return done,
+        }
+    }
+}
+
 /// Makes a system call, and makes it again if a signal interrupted it.
 #[inline]
 pub(crate) fn resumed<T>(mut call: impl FnMut() -> Result<T, Errno>) -> Result<T, Errno> {

@@ -112,6 +112,9 @@ impl Counts {
     }
 }
 
+/// System calls of the calling thread, by the handles of `zorb_ipc`: what one side of a call makes. All 0 without the feature.
+pub use zorb_ipc::{SystemCalls, system_calls_of_thread};
+
 /// The clock of the stamps, now: the processor's cycle counter, the same in all processes of a machine.
 pub fn ticks() -> u64 {
     zorb_ipc::cycles()

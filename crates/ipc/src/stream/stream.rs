@@ -11,7 +11,7 @@
 use super::{Connector, StreamFamily};
 use crate::error::ENDED;
 use crate::portable::NO_SIGNAL;
-use crate::ready::{Waiting, attempt_by, resumed};
+use crate::ready::{Waiting, attempt_by, receiving};
 use crate::{Error, Sent, Step, counts};
 use rustix::event::PollFlags;
 use rustix::fs::{OFlags, fcntl_getfl};
@@ -77,7 +77,7 @@ impl<F: StreamFamily> Stream<F> {
     /// At [`Step::Receive`]: [`Error::is_timeout`], [`Error::is_connection_reset`].
     #[inline]
     pub fn receive(&self, into: &mut [u8]) -> Result<usize, Error> {
-        counts::enter();
+        counts::enter_to_receive();
         match recv(&self.fd, &mut *into, RecvFlags::empty()) {
             Ok((received, _)) => Ok(received),
             Err(errno) => self.receive_after(errno, into),
@@ -88,7 +88,7 @@ impl<F: StreamFamily> Stream<F> {
     fn receive_after(&self, errno: Errno, into: &mut [u8]) -> Result<usize, Error> {
         let deadline = self.goes_on(Step::Receive, errno, Timeout::Recv)?;
         let received = attempt_by(self.as_fd(), Step::Receive, PollFlags::IN, deadline, || {
-            resumed(|| recv(&self.fd, &mut *into, RecvFlags::DONTWAIT))
+            receiving(|| recv(&self.fd, &mut *into, RecvFlags::DONTWAIT))
         });
         received.map(|(received, _)| received).map_err(|error| self.naming(error))
     }
@@ -99,7 +99,7 @@ impl<F: StreamFamily> Stream<F> {
     /// At [`Step::Receive`]: [`Error::is_would_block`], [`Error::is_connection_reset`].
     #[inline]
     pub fn receive_now(&self, into: &mut [u8]) -> Result<usize, Error> {
-        match resumed(|| recv(&self.fd, &mut *into, RecvFlags::DONTWAIT)) {
+        match receiving(|| recv(&self.fd, &mut *into, RecvFlags::DONTWAIT)) {
             Ok((received, _)) => Ok(received),
             Err(errno) => Err(self.failed(Step::Receive, errno)),
         }
@@ -112,7 +112,7 @@ impl<F: StreamFamily> Stream<F> {
     /// At [`Step::Receive`]: [`Error::is_connection_reset`].
     #[inline]
     pub fn receive_if_there(&self, into: &mut [u8]) -> Result<Option<usize>, Error> {
-        match resumed(|| recv(&self.fd, &mut *into, RecvFlags::DONTWAIT)) {
+        match receiving(|| recv(&self.fd, &mut *into, RecvFlags::DONTWAIT)) {
             Ok((received, _)) => Ok(Some(received)),
             Err(Errno::AGAIN) => Ok(None),
             Err(errno) => Err(self.failed(Step::Receive, errno)),
@@ -129,7 +129,7 @@ impl<F: StreamFamily> Stream<F> {
     /// At [`Step::Receive`]: [`Error::is_timeout`], [`Error::is_connection_reset`].
     #[inline]
     pub fn receive_by(&self, into: &mut [u8], deadline: Instant) -> Result<usize, Error> {
-        match resumed(|| recv(&self.fd, &mut *into, RecvFlags::DONTWAIT)) {
+        match receiving(|| recv(&self.fd, &mut *into, RecvFlags::DONTWAIT)) {
             Ok((received, _)) => Ok(received),
             Err(Errno::AGAIN) => self.receive_later(into, deadline),
             Err(errno) => Err(self.failed(Step::Receive, errno)),
@@ -144,7 +144,7 @@ impl<F: StreamFamily> Stream<F> {
             if mem::take(&mut first) {
                 return Err(Errno::AGAIN);
             }
-            resumed(|| recv(&self.fd, &mut *into, RecvFlags::DONTWAIT))
+            receiving(|| recv(&self.fd, &mut *into, RecvFlags::DONTWAIT))
         });
         received.map(|(received, _)| received).map_err(|error| self.naming(error))
     }
@@ -203,7 +203,7 @@ impl<F: StreamFamily> Stream<F> {
     /// # Errors
     /// As [`receive_now`](Self::receive_now).
     pub fn peek_now(&self, into: &mut [u8]) -> Result<usize, Error> {
-        match resumed(|| recv(&self.fd, &mut *into, RecvFlags::PEEK | RecvFlags::DONTWAIT)) {
+        match receiving(|| recv(&self.fd, &mut *into, RecvFlags::PEEK | RecvFlags::DONTWAIT)) {
             Ok((received, _)) => Ok(received),
             Err(errno) => Err(self.failed(Step::Receive, errno)),
         }
@@ -316,7 +316,7 @@ impl<F: StreamFamily> Stream<F> {
 
     #[inline]
     fn send_once(&self, slices: &[IoSlice<'_>], flags: SendFlags) -> Result<usize, Errno> {
-        counts::enter();
+        counts::enter_to_send();
         if let [slice] = slices {
             return send(&self.fd, slice, flags);
         }
