@@ -142,6 +142,14 @@ impl<'a> Encoder<'a> {
         Self::holding(buffer, format)
     }
 
+    /// Goes on with a message that begins `from` octets behind a buffer's beginning, behind others, and of which the rest of the buffer is
+    /// there: written, not borrowed, and not in fragments. Alignment is counted from where the message begins, lengths and offsets from the
+    /// buffer's beginning.
+    #[inline]
+    pub fn behind(buffer: Vec<u8>, from: usize, format: Format) -> Self {
+        Self { shift: from.wrapping_neg(), ..Self::holding(buffer, format) }
+    }
+
     /// An encapsulation by itself (§9.3.3): the byte order, then what `fill` writes, aligned from the byte order.
     ///
     /// # Errors

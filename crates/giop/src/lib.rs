@@ -121,8 +121,8 @@ pub use number::{
 pub use oneway::{NotOneway, Oneway};
 pub use outbound::{
     Addressing, Fragments, Piece, ReplyHead, RequestHead, begin_locate_reply, begin_locate_request,
-    begin_reply, begin_request, close_connection, finish, fragments, message_error, write_cancel_request,
-    write_undecoded_reply, write_undecoded_request,
+    begin_reply, begin_request, close_connection, finish, finish_behind, fragments, message_error,
+    repeat_request_behind, write_cancel_request, write_undecoded_reply, write_undecoded_request,
 };
 pub use protocol::{Protocol, Writer};
 pub use reference::{

@@ -17,6 +17,8 @@ pub use undecoded::{write_undecoded_reply, write_undecoded_request};
 
 use core::num::NonZeroU64;
 
+use alloc::vec::Vec;
+
 use zorb_cdr::copies::copied;
 use zorb_cdr::{ByteOrder, EncodeError, EncodeErrorKind, Encoder, Version};
 
@@ -223,6 +225,37 @@ pub fn finish(to: &mut Encoder<'_>) -> Result<(), EncodeError> {
     Ok(())
 }
 
+/// Begins a request behind other messages in one memory with the head of one before, of version 1.2, but for the id, and with the padding
+/// before arguments. [`finish_behind`] completes it.
+#[inline]
+pub fn repeat_request_behind(to: &mut Vec<u8>, head: &[u8], id: u32) {
+    let from = to.len();
+    to.extend_from_slice(head);
+    if let Some(place) = to.get_mut(from + HEADER_SIZE..).and_then(|rest| rest.first_chunk_mut()) {
+        *place = id.to_ne_bytes();
+    }
+    // Eight and back: a copy of known size, where a variable one would be a call.
+    let end = from + head.len().next_multiple_of(BODY_ALIGNMENT);
+    to.extend_from_slice(&[0; BODY_ALIGNMENT]);
+    to.truncate(end);
+}
+
+/// Completes a message of so long a head that begins `from` octets behind the memory's beginning: without arguments it ends with
+/// its head. False: it is larger than its header can say.
+#[inline]
+#[must_use]
+pub fn finish_behind(to: &mut Vec<u8>, from: usize, head: usize) -> bool {
+    if to.len() - from == head.next_multiple_of(BODY_ALIGNMENT) {
+        to.truncate(from + head);
+    }
+    let size = to.len().saturating_sub(from + HEADER_SIZE);
+    let place = to.get_mut(from + SIZE_AT..).and_then(|rest| rest.first_chunk_mut());
+    let (Ok(octets), Some(place)) = (u32::try_from(size), place) else { return false };
+    *place = octets.to_ne_bytes();
+    copied(size + HEADER_SIZE);
+    true
+}
+
 const fn empty(version: Version, message: MessageType) -> Header {
     Header { version, order: ByteOrder::NATIVE, more_fragments: false, message, size: 0 }
 }
@@ -327,5 +360,54 @@ fn write_key(to: &mut Encoder<'_>, target: Addressing<'_>) -> Result<(), EncodeE
             ),
             "target",
         )),
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::ServiceContexts;
+    use alloc::vec;
+    use zorb_cdr::Format;
+
+    fn written(id: u32, arguments: impl Fn(&mut Encoder<'_>)) -> (Vec<u8>, usize) {
+        let mut to = Encoder::new(Format::new(Version::V1_2));
+        let head = RequestHead {
+            id,
+            response: ResponseFlags::NONE,
+            target: Addressing::ObjectKey(b"a key"),
+            operation: "tell",
+            by_number: None,
+            contexts: &ServiceContexts::new(),
+        };
+        begin_request(&mut to, &head).unwrap();
+        let head = to.len();
+        arguments(&mut to);
+        finish(&mut to).unwrap();
+        (to.into_buffer(), head)
+    }
+
+    #[test]
+    fn behind_others_a_message_is_what_it_is_alone() {
+        let (first, head) = written(7, |_| ());
+        // Whatever stands before it, it is aligned from where it begins.
+        for before in 0..16 {
+            for count in 0..20u8 {
+                let arguments = |to: &mut Encoder<'_>| {
+                    (0..count).for_each(|number| to.write_u8(number));
+                    if count > 10 {
+                        to.write_u64(u64::MAX);
+                    }
+                };
+                let mut memory = vec![0xa5; before];
+                repeat_request_behind(&mut memory, &first[..head], 9);
+                let mut to = Encoder::behind(memory, before, Format::new(Version::V1_2));
+                arguments(&mut to);
+                let mut memory = to.into_buffer();
+                assert!(finish_behind(&mut memory, before, head));
+                assert_eq!(memory[before..], written(9, arguments).0, "{count} octets behind {before}");
+                assert!(memory[..before].iter().all(|octet| *octet == 0xa5));
+            }
+        }
     }
 }

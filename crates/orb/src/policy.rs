@@ -422,6 +422,18 @@ impl Standing {
         self.buffering
     }
 
+    /// The same where nothing has to be looked at for each oneway: on threads that choose nothing, and where no time is set to requests.
+    #[inline]
+    pub(crate) fn gathers_simply(&self) -> Option<&Buffering> {
+        self.buffering.as_ref().filter(|_| !self.limits.special && !thread_chooses())
+    }
+
+    /// From how many octets on messages are cut, on threads that choose nothing.
+    #[inline]
+    pub(crate) fn fragment_size(&self) -> usize {
+        self.limits.fragment_size
+    }
+
     /// The protocols on threads that choose none.
     pub(crate) fn protocols(&self) -> Option<&Protocols> {
         self.protocols.as_ref()

@@ -7,7 +7,9 @@
 //! any other message of the connection ───┴──▶ outbox ──▶ one system call
 //! ```
 //!
-//! Messages that are not gathered release what was before them, so all leave in the order in which they were made.
+//! A oneway that repeats the one before it is added the [short way](again). Messages that are not gathered release what was before them, so all leave in the order in which they were made.
+
+pub(crate) mod again;
 
 use std::sync::Arc;
 use std::sync::atomic::{AtomicBool, Ordering};
@@ -43,6 +45,21 @@ struct Messages {
     count: u32,
     /// When they leave at the latest.
     due: Option<Instant>,
+    /// How often they have left: those that are here together are of one batch.
+    batch: u64,
+    /// Ids that nothing else on the connection gets, from this one on: for those that are added the short way.
+    next_id: u32,
+    ids_left: u32,
+    /// Of the one that was added last.
+    format: Format,
+}
+
+impl Messages {
+    /// None is here any more.
+    fn begin_batch(&mut self) {
+        (self.count, self.due) = (0, None);
+        self.batch += 1;
+    }
 }
 
 impl Gathered {
@@ -55,12 +72,24 @@ impl Gathered {
         self.messages.try_lock_until(deadline)
     }
 
+    /// Gives memory back that nothing is in.
+    pub(super) fn rest(&self) {
+        if let Some(mut messages) = self.messages.try_lock()
+            && messages.count == 0
+        {
+            messages.octets = Vec::new();
+            messages.buffer.rest();
+        }
+    }
+
     /// What was gathered is lost with its connection, whose outbox has ended; how many messages.
     pub(super) fn forget(&self) -> u32 {
         let mut messages = self.messages.lock();
         self.any.store(false, Ordering::Release);
-        (messages.octets, messages.due) = (Vec::new(), None);
-        std::mem::take(&mut messages.count)
+        messages.octets = Vec::new();
+        let count = messages.count;
+        messages.begin_batch();
+        count
     }
 }
 
@@ -78,7 +107,12 @@ impl Shared {
         }
         let mut messages =
             self.gathered.lock_by(course.deadline).ok_or_else(|| self.refusal(Refused::Late, course))?;
-        let form = self.next_form(course)?;
+        // Those that follow in the batch have theirs set aside.
+        let more = if messages.ids_left == 0 { conditions.most_messages().min(again::MOST_IDS) } else { 0 };
+        let (form, more) = self.next_forms(course, more)?;
+        if more > 0 {
+            (messages.next_id, messages.ids_left) = (form.id.wrapping_add(1), more);
+        }
         let Messages { buffer, octets: gathered, .. } = &mut *messages;
         let gather = |message: &Encoder<'_>| {
             let octets = message.len();
@@ -99,6 +133,10 @@ impl Shared {
             messages.due = Some(due);
             self.gathered.any.store(true, Ordering::Release);
             reactor.deadline(due);
+        }
+        messages.format = form.format;
+        if course.candidate.pool.messaging().writer().is_giop() {
+            again::note(&self.gathered, messages.batch, course.candidate.identity, outgoing.operation);
         }
         if messages.count >= conditions.most_messages() || messages.octets.len() >= conditions.most_octets() {
             self.release_by(messages, course, reactor)?;
@@ -153,18 +191,19 @@ impl Shared {
             return Ok(());
         }
         let length = messages.octets.len();
-        let octets = std::mem::replace(&mut messages.octets, Vec::with_capacity(length));
+        let octets = std::mem::replace(&mut messages.octets, self.outbox.spare());
         let message = Encoder::continuing(octets, length, Format::default());
         // What announces the code sets may be among them.
-        let queued = Queued { message, sent: 0, id: None, announces: true, notify: None };
+        let queued = Queued { message, sent: 0, id: None, announces: true, notify: None, returns: true };
         match self.outbox.take(queued) {
             Ok(()) => {
-                (messages.count, messages.due) = (0, None);
+                messages.begin_batch();
                 self.gathered.any.store(false, Ordering::Release);
                 Ok(())
             }
             Err((refused, queued)) => {
-                messages.octets = queued.message.into_buffer();
+                let spare = std::mem::replace(&mut messages.octets, queued.message.into_buffer());
+                self.outbox.keep(spare);
                 Err(refused)
             }
         }
@@ -183,6 +222,7 @@ impl Shared {
         match self.hand_over(&mut messages) {
             Ok(()) => {
                 drop(messages);
+                self.note_used(now);
                 self.flush(reactor);
                 None
             }

@@ -82,6 +82,11 @@ impl Terms {
         Form { id: self.last_id, format: Format { version, code_sets }, contexts }
     }
 
+    /// So many ids behind the last one are given away, and come with no form.
+    pub(crate) fn reserve(&mut self, count: u32) {
+        self.last_id = self.last_id.wrapping_add(count);
+    }
+
     /// The code sets in force, if they were announced.
     pub(crate) fn announced(&self) -> Option<CodeSets> {
         self.announced
@@ -263,6 +268,23 @@ impl MessageBuffer {
             });
         }
         Ok(())
+    }
+
+    /// The head of GIOP 1.2 of requests for this operation that nothing comes back for, to the candidate `whose` identity that is: if that was
+    /// written last, and the next one's is the same but for the id.
+    #[inline]
+    pub(crate) fn oneway_head(
+        &self,
+        whose: u64,
+        by_number: bool,
+        operation: &'static Operation,
+    ) -> Option<&[u8]> {
+        let head = self.head.as_ref()?;
+        let serves = head.whose == whose
+            && ptr::eq(head.operation, operation)
+            && head.response == ResponseFlags::NONE
+            && head.by_number == by_number;
+        self.octets.get(..head.length).filter(|_| serves)
     }
 
     /// Gives the memory back.

@@ -13,7 +13,7 @@
 
 pub(crate) mod end;
 pub(crate) mod failure;
-mod gathered;
+pub(crate) mod gathered;
 mod joint;
 pub(crate) mod message;
 mod outbox;

@@ -35,6 +35,8 @@ struct State {
     octets: usize,
     /// No oneway in the queue has an earlier deadline.
     soonest: Option<Instant>,
+    /// Memory of a message that has left, and [returns](Queued::returns).
+    spare: Vec<u8>,
 }
 
 /// A message that waits.
@@ -48,6 +50,8 @@ pub(crate) struct Queued {
     pub(crate) announces: bool,
     /// Who waits until it has left (oneways).
     pub(crate) notify: Option<Sender>,
+    /// Its memory serves again, once it has left.
+    pub(crate) returns: bool,
 }
 
 impl fmt::Debug for Queued {
@@ -98,6 +102,7 @@ impl Outbox {
                 queue: VecDeque::new(),
                 octets: 0,
                 soonest: None,
+                spare: Vec::new(),
             }),
             turn: Condvar::new(),
             most_queued,
@@ -158,6 +163,18 @@ impl Outbox {
         Ok(())
     }
 
+    /// Memory of a message that has left and returned it, empty; none if there was none.
+    pub(crate) fn spare(&self) -> Vec<u8> {
+        let mut spare = std::mem::take(&mut self.lock().spare);
+        spare.clear();
+        spare
+    }
+
+    /// Keeps memory for the next who asks.
+    pub(crate) fn keep(&self, spare: Vec<u8>) {
+        self.lock().spare = spare;
+    }
+
     /// Sends what waits, as far as the transport takes it now.
     pub(crate) fn flush(&self, channel: &dyn Channel) -> io::Result<Flushed> {
         let mut left = Vec::new();
@@ -189,7 +206,11 @@ impl Outbox {
                     break;
                 }
                 state.octets -= total;
-                left.extend(state.queue.pop_front().and_then(|message| message.notify));
+                let Some(message) = state.queue.pop_front() else { break };
+                if message.returns {
+                    state.spare = message.message.into_buffer();
+                }
+                left.extend(message.notify);
             }
         }
         drop(state);
@@ -426,7 +447,7 @@ mod tests {
         let notify = slot.map(|slot| Sender { slot, started, deadline: started + Duration::from_secs(60) });
         let mut message = Encoder::new(Format::default());
         message.write_octets(octets);
-        Queued { message, sent: 0, id: Some(u32::from(octets[0])), announces: false, notify }
+        Queued { message, sent: 0, id: Some(u32::from(octets[0])), announces: false, notify, returns: false }
     }
 
     fn soon() -> Instant {

@@ -310,13 +310,13 @@ impl Pool {
         self: &Arc<Self>,
         course: &Course<'_>,
         outgoing: &mut Outgoing<'_, '_>,
-        connect_by: Instant,
+        connect_by: impl FnOnce() -> Instant,
         reactor: &Reactor,
     ) -> Result<Posted, Failure> {
         let (shared, fresh) = self.shared(course.started, reactor)?;
         if fresh {
             reactor.enroll(&shared);
-            self.connect_shared(&shared, connect_by, reactor);
+            self.connect_shared(&shared, connect_by(), reactor);
         }
         let posted = shared
             .send_blocking(course, outgoing, reactor)
@@ -333,13 +333,13 @@ impl Pool {
         course: &Course<'_>,
         outgoing: &mut Outgoing<'_, '_>,
         conditions: Buffering,
-        connect_by: Instant,
+        connect_by: impl FnOnce() -> Instant,
         reactor: &Reactor,
     ) -> Result<bool, Failure> {
         let (shared, fresh) = self.shared(course.started, reactor)?;
         if fresh {
             reactor.enroll(&shared);
-            self.connect_shared(&shared, connect_by, reactor);
+            self.connect_shared(&shared, connect_by(), reactor);
         }
         let gathered = shared
             .gather(course, outgoing, conditions, reactor)

@@ -56,7 +56,7 @@ pub(crate) struct Shared {
     /// What messages that leave on their senders' threads are written into, unless somebody else does.
     buffer: Mutex<MessageBuffer>,
     /// Oneways that have yet to be given to the outbox.
-    pub(super) gathered: Gathered,
+    pub(super) gathered: Arc<Gathered>,
     calls: Mutex<Calls>,
     inbound: Mutex<Inbound>,
     token: AtomicU64,
@@ -162,7 +162,7 @@ impl Shared {
             channel: OnceLock::new(),
             outbox: Outbox::connecting(settings.outbox),
             buffer: Mutex::default(),
-            gathered: Gathered::default(),
+            gathered: Arc::default(),
             calls: Mutex::new(Calls {
                 terms: Terms::default(),
                 waiting: HashMap::new(),
@@ -240,6 +240,8 @@ impl Shared {
             if let Some(mut buffer) = self.buffer.try_lock() {
                 buffer.rest();
             }
+            self.gathered.rest();
+            self.outbox.keep(Vec::new());
             channel.rest();
         }
     }
@@ -383,7 +385,14 @@ impl Shared {
             started: course.started,
             deadline: course.deadline,
         });
-        match self.outbox.take(Queued { message, sent: 0, id: Some(form.id), announces, notify }) {
+        match self.outbox.take(Queued {
+            message,
+            sent: 0,
+            id: Some(form.id),
+            announces,
+            notify,
+            returns: false,
+        }) {
             Ok(()) => {
                 let mut calls = self.calls();
                 calls.terms.sent(&form);
@@ -420,12 +429,20 @@ impl Shared {
 
     /// The form of a message whose outcome nobody waits for.
     pub(super) fn next_form<'c>(&self, course: &Course<'c>) -> Result<Form<'c>, Failure> {
+        self.next_forms(course, 0).map(|(form, _)| form)
+    }
+
+    /// The same, and so many ids behind its own, for more such messages: 0 where ids are of two sides.
+    pub(super) fn next_forms<'c>(&self, course: &Course<'c>, more: u32) -> Result<(Form<'c>, u32), Failure> {
         let mut calls = self.calls();
         if let Some(end) = &calls.end {
             return Err(end.failure(false));
         }
         calls.last_used = course.started;
-        Ok(self.next_of(&mut calls, course))
+        let form = self.next_of(&mut calls, course);
+        let more = if self.both.is_none() { more } else { 0 };
+        calls.terms.reserve(more);
+        Ok((form, more))
     }
 
     /// The form of the next message, whose id tells whose it is where both sides send requests.
@@ -435,6 +452,11 @@ impl Shared {
             form.id = both.ids.next();
         }
         form
+    }
+
+    /// Something was sent, of which the last may have been given to it some time ago.
+    pub(super) fn note_used(&self, now: Instant) {
+        self.calls().last_used = now;
     }
 
     /// The message of that form leaves before any that follows.
@@ -748,7 +770,8 @@ impl Shared {
     fn send_cancel(self: &Arc<Self>, id: u32, version: Version, reactor: &Reactor) {
         let mut message = Encoder::new(Format { version, ..Format::default() });
         self.messaging.cancel_request(&mut message, id);
-        if self.outbox.take(Queued { message, sent: 0, id: None, announces: false, notify: None }).is_ok() {
+        let queued = Queued { message, sent: 0, id: None, announces: false, notify: None, returns: false };
+        if self.outbox.take(queued).is_ok() {
             self.flush(reactor);
         }
     }

@@ -11,13 +11,14 @@ use super::asynchronous::{Flight, Pending};
 use super::intercepted::travel_seen;
 use super::journey::{Journey, Next, is_for_the_caller};
 use crate::client::failure::{Failure, Step};
+use crate::client::gathered::again::{Again, again};
 use crate::client::message::{Outgoing, WriteArguments};
 use crate::client::private::Lands;
 use crate::client::shared::Posted;
 use crate::client::slot::Outcome;
 use crate::client::unsettled;
 use crate::exception::SystemException;
-use crate::policy::SyncScope;
+use crate::policy::{Buffering, SyncScope};
 use crate::probes::{Point, passed};
 use crate::raised::{OperationError, Raises};
 use crate::skeleton::Operation;
@@ -45,7 +46,31 @@ pub fn oneway<'a>(
     operation: &'static Operation,
     encode: impl Fn(&mut Encoder<'a>) -> Result<(), EncodeError>,
 ) -> Result<(), SystemException> {
-    travel(target, operation, oneway_response(target), &mut |to| encode(to), &mut |_, _, _| (), None)
+    let arguments: &mut WriteArguments<'_, 'a> = &mut |to| encode(to);
+    if let Some(conditions) = target.standing().gathers_simply()
+        && gathered_again(target, operation, conditions, arguments)
+    {
+        return Ok(());
+    }
+    travel(target, operation, oneway_response(target), arguments, &mut |_, _, _| (), None)
+}
+
+/// Gathers a oneway behind one that this thread has made before, if nothing has to be looked at for it that was not looked at for
+/// that. False: nothing was done.
+#[inline(never)]
+fn gathered_again<'a>(
+    target: &ObjectRef,
+    operation: &'static Operation,
+    conditions: &Buffering,
+    arguments: &mut WriteArguments<'_, 'a>,
+) -> bool {
+    let orb = target.orb();
+    if orb.interceptors().is_some() || orb.check_alive().is_err() {
+        return false;
+    }
+    let Some((whose, by_number)) = target.best_candidate() else { return false };
+    let fragment_size = target.standing().fragment_size();
+    again(&Again { whose, by_number, operation, fragment_size }, conditions, arguments)
 }
 
 /// A two-way call that is made now and waited for later. `encode` owns the arguments.
@@ -259,7 +284,7 @@ fn attempt_on_shared<'a>(
             &course,
             outgoing,
             conditions,
-            journey.connect_by(),
+            || journey.connect_by(),
             reactor,
         )?
     {
@@ -268,7 +293,7 @@ fn attempt_on_shared<'a>(
         return Ok(Next::Done(Ok(())));
     }
     let mark = unsettled::mark();
-    let posted = course.candidate.pool.send_shared(&course, outgoing, journey.connect_by(), reactor);
+    let posted = course.candidate.pool.send_shared(&course, outgoing, || journey.connect_by(), reactor);
     target.orb().client().opened();
     let Posted::Asked(ticket) = posted? else {
         journey.prefer();

@@ -289,6 +289,13 @@ impl Destination {
         self.first_after_all(index, waits, true)
     }
 
+    /// The candidate to try first, where that is simply the best one.
+    #[inline]
+    pub(crate) fn best(&self, waits: bool) -> Option<&Candidate> {
+        let is_first = self.leaning(waits).index.load(Ordering::Relaxed) == 0;
+        self.candidates.first().filter(|_| is_first && self.can_use(0, waits))
+    }
+
     /// The same where the first candidate is not the one: it cannot carry this, or has failed. After a pause one call tries
     /// the best one again.
     #[cold]

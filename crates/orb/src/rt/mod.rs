@@ -166,10 +166,13 @@ pub fn send<I: Served, M, A: Arguments<I::Servant, M, P, (), SystemException>, P
     method: M,
     arguments: A,
 ) -> Result<(), SystemException> {
-    match here::<I::Servant>(object.as_object(), operation)? {
-        Some(here) => here.run(|servant, context| arguments.give(method, servant, context)),
-        None => oneway(object.as_object(), operation, |to| arguments.write(operation.parameters, to)),
+    // What a servant here is found by is large: where there is none, nothing of it is to be moved.
+    if !object.as_object().leads_elsewhere()
+        && let Some(here) = here::<I::Servant>(object.as_object(), operation)?
+    {
+        return here.run(|servant, context| arguments.give(method, servant, context));
     }
+    oneway(object.as_object(), operation, |to| arguments.write(operation.parameters, to))
 }
 
 /// A oneway call that never blocks the caller.
