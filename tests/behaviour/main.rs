@@ -85,4 +85,5 @@ mod short_path;
 mod shutdown;
 mod spinning;
 mod tap;
+mod trains;
 mod users;

@@ -41,6 +41,12 @@ mod deposited {
 }
 pub use deposited::darkroom;
 
+#[allow(missing_docs)]
+mod rung {
+    zorb::include_idl!("bell");
+}
+pub use rung::belfry;
+
 /// The workspace's root.
 pub fn root() -> PathBuf {
     Path::new(env!("CARGO_MANIFEST_DIR")).parent().expect("tests/ stands in the workspace").to_owned()

@@ -221,6 +221,14 @@ impl Inbound {
         }
     }
 
+    /// Whether [`next_like`](Self::next_like) would give one.
+    #[inline]
+    #[must_use]
+    pub fn comes_like(&self, head: &KnownHead) -> bool {
+        matches!(self.reading, Reading::Giop(_))
+            && repeated::find(self.buffer.unparsed(), head, &self.usual).is_some()
+    }
+
     /// GIOPlite's, or whatever there is. Apart from GIOP's usual messages, which take some forty instructions more where both
     /// are read in one place.
     #[inline(never)]

@@ -96,7 +96,20 @@ fn put(to: &mut Vec<u8>, octets: &[u8]) -> Range<usize> {
 /// Takes a request from the front of the buffer if it lies there whole and has this head: its id and body.
 #[inline(always)]
 pub(super) fn take(buffer: &mut ReceiveBuffer, head: &KnownHead, limits: &Limits) -> Option<(u32, Body)> {
-    let octets = buffer.unparsed();
+    let (id, message, rest) = find(buffer.unparsed(), head, limits)?;
+    let total = message.len();
+    let body = usual::body(buffer, message, rest);
+    buffer.take(total);
+    Some((id, body))
+}
+
+/// The request that the octets begin with, if it is whole and has this head: its id, all of it, and what stands behind its head.
+#[inline(always)]
+pub(super) fn find<'o>(
+    octets: &'o [u8],
+    head: &KnownHead,
+    limits: &Limits,
+) -> Option<(u32, &'o [u8], &'o [u8])> {
     let &[magic, kind, size, id] = octets.as_chunks().0.first_chunk()?;
     let total = usize::try_from(u32::from_ne_bytes(size)).ok()?.checked_add(HEADER_SIZE)?;
     if [magic, kind] != REQUEST || total > limits.max_message {
@@ -104,9 +117,7 @@ pub(super) fn take(buffer: &mut ReceiveBuffer, head: &KnownHead, limits: &Limits
     }
     let message = octets.get(..total)?;
     let rest = message.get(LIKENESS..)?.strip_prefix(&*head.octets)?;
-    let body = usual::body(buffer, message, rest);
-    buffer.take(total);
-    Some((u32::from_ne_bytes(id), body))
+    Some((u32::from_ne_bytes(id), message, rest))
 }
 
 #[cfg(test)]
@@ -164,10 +175,11 @@ mod tests {
         let all = [usual(7, 0), usual(8, 3), usual(9, 1)].concat();
         let mut inbound = received(&all);
         for (id, arguments) in [(7, &[][..]), (8, &[0, 1, 2]), (9, &[0])] {
+            assert!(inbound.comes_like(&head), "which takes nothing");
             let (found, body) = inbound.next_like(&head).unwrap();
             assert_eq!((found, &body.first().octets[..]), (id, arguments));
         }
-        assert!(inbound.next_like(&head).is_none() && !inbound.is_incomplete());
+        assert!(!inbound.comes_like(&head) && inbound.next_like(&head).is_none() && !inbound.is_incomplete());
     }
 
     #[test]

@@ -46,6 +46,7 @@ mod tests;
 
 pub use crate::skeleton::Servant;
 pub(crate) use active::{Active, ActiveHere};
+pub(crate) use active_map::ActiveObject;
 pub(crate) use adapters::{Adapters, Located};
 pub use error::PoaError;
 pub use gate::ManagerState;

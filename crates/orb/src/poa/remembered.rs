@@ -56,6 +56,16 @@ impl Remembered {
         None
     }
 
+    /// Whether it is this object, for which a request is counted in, and is still there, and its requests are let through.
+    #[inline(always)]
+    pub(crate) fn holds(&self, object: &ActiveObject) -> bool {
+        let adapter = &object.adapter;
+        std::ptr::eq(self.object.as_ptr(), object)
+            && adapter.manager.gate.state() == ManagerState::Active
+            && adapter.is_alive()
+            && adapter.map.left() == self.left.load(Ordering::Relaxed)
+    }
+
     /// The same was found anew, perhaps. True: it is the same, and can be found again.
     pub(crate) fn renew(&self, found: &Remembered) -> bool {
         let is_same = self.object.ptr_eq(&found.object);

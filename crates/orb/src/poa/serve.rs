@@ -62,6 +62,34 @@ impl Adapters {
         during.release();
     }
 
+    /// Serves a oneway, and those with the same head that `next` gives as soon as the one before has ended: the object is found, and held,
+    /// for all of them; whether it is there, and its requests are let through, is looked at for each.
+    pub(crate) fn serve_train(mut request: ServerRequest, next: &mut dyn FnMut() -> Option<ServerRequest>) {
+        let is_seen = request.call().orb().interceptors().is_some_and(Interceptors::serve);
+        let again = |request: &ServerRequest| {
+            let remembered = request.remembered().filter(|_| !is_seen)?;
+            Some((remembered.find()?, remembered.id()))
+        };
+        let Some(((object, counted), range)) = again(&request) else { return Self::serve(request) };
+        passed(Point::Located);
+        let upcall = Upcall::enter(object.adapter.shared.run);
+        // Held until the last method has returned.
+        let during = object.clone();
+        request.set_object(range, Active::object(object, counted));
+        loop {
+            run(&*during.servant, request);
+            let Some(again) = next() else { break };
+            request = again;
+            if !request.finds_again(&during) {
+                drop(upcall);
+                during.release();
+                return Self::serve(request);
+            }
+            passed(Point::Located);
+        }
+        during.release();
+    }
+
     /// Finds the object by its key, if nothing stands in its way, and has it remembered where that is of use.
     #[inline(never)]
     fn find(request: &ServerRequest) -> Option<(Found, Range<usize>)> {

@@ -10,6 +10,7 @@ use zorb_giop::code_sets::ServerCodeSets;
 use zorb_giop::{ContextId, Ior, ResponseFlags, ServiceContexts, Target};
 
 use super::connection::Connection;
+use super::dispatch::train;
 use super::head::Head;
 use crate::exception::{Minor, SystemException};
 use crate::interceptors::Watch;
@@ -159,9 +160,12 @@ impl Call {
     }
 
     /// The caller has given the call up (CancelRequest, or its connection is gone).
-    #[inline]
+    #[inline(always)]
     pub fn is_cancelled(&self) -> bool {
-        self.remote().is_some_and(|remote| remote.source().connection.has_cancelled(remote.id))
+        match self.remote() {
+            Some(remote) => remote.source().connection.has_cancelled(remote.id),
+            None => false,
+        }
     }
 
     /// What came beside the request.
@@ -268,6 +272,23 @@ impl Remote {
         (self.owed, self.oneway) = (owed, !owed);
         self.found = None;
         (self.by_number, self.needs_name, self.has_policies) = (false, false, false);
+    }
+
+    /// Takes in another oneway with the same head, when the one before has ended and all else that it held is there.
+    #[inline(always)]
+    pub(super) fn go_on(&mut self, id: u32, body: Body) -> usize {
+        (self.id, self.octets) = (id, u32::try_from(body.len()).unwrap_or(u32::MAX));
+        // Of the one before, where its arguments were not read.
+        self.body = body;
+        self.found = None;
+        (self.by_number, self.needs_name) = (false, false);
+        self.octets as usize
+    }
+
+    /// Whether it is a oneway that this thread runs in a train, and nothing was found out for it alone.
+    #[inline(always)]
+    pub(super) fn runs_in_train(&self) -> bool {
+        self.oneway && train::runs(self.identity()) && self.aside.is_none()
     }
 
     /// Settles its code sets by its service contexts, which may have more to say.

@@ -21,6 +21,18 @@ impl Flight {
             && held.saturating_add(octets) <= limits.octets_per_connection
     }
 
+    /// Another request in the place of one. False: it goes beyond a limit.
+    #[inline]
+    pub(super) fn exchange(&self, before: usize, octets: usize, limits: &ServerLimits) -> bool {
+        if before == octets {
+            return true;
+        }
+        // In one step: in between nothing would be under way, which is when a connection that closes says its farewell.
+        let more = (octets as u64).wrapping_sub(before as u64);
+        let (requests, held) = parts(self.0.fetch_add(more, Ordering::Relaxed).wrapping_add(more));
+        requests <= limits.requests_per_connection && held <= limits.octets_per_connection
+    }
+
     /// One less. True: none is left.
     #[inline]
     pub(super) fn remove(&self, octets: usize) -> bool {
@@ -47,6 +59,19 @@ fn parts(flight: u64) -> (usize, usize) {
 #[cfg(test)]
 mod tests {
     use super::*;
+
+    #[test]
+    fn one_request_takes_the_place_of_another() {
+        let limits =
+            ServerLimits { requests_per_connection: 2, octets_per_connection: 100, ..Default::default() };
+        let flight = Flight::default();
+        assert!(flight.add(60, &limits) && flight.add(30, &limits));
+        assert!(flight.exchange(30, 40, &limits) && flight.exchange(60, 60, &limits));
+        assert!(!flight.exchange(40, 41, &limits), "octets");
+        assert!(flight.exchange(60, 1, &limits));
+        assert!(!flight.remove(41));
+        assert!(flight.remove(1));
+    }
 
     #[test]
     fn counts_requests_and_octets_apart() {

@@ -19,6 +19,7 @@ use zorb_giop::{ReplyStatus, Request, ResponseFlags, Target, request_end};
 pub use super::call::Call;
 use super::call::{Aside, Origin, Place, Remote, Source};
 use super::connection::Connection;
+use super::dispatch::train;
 use super::head::OwnHead;
 use super::implicit::Implicit;
 use super::known::Known;
@@ -30,7 +31,7 @@ use crate::interceptors::{Outcome, Watch};
 use crate::marshal::{decode_exception, encode_exception};
 use crate::object::ObjectRef;
 use crate::orb::Orb;
-use crate::poa::{Active, Remembered};
+use crate::poa::{Active, ActiveObject, Remembered};
 use crate::policy::invocation::has_passed;
 use crate::probes::{Point, passed};
 use crate::raised::{OperationError, Raised};
@@ -97,6 +98,37 @@ impl ServerRequest {
             head(remote);
         }
         ServerRequest(Some(call))
+    }
+
+    /// A oneway that has ended, for the next message with its head to take [its place](Self::go_on). Otherwise it is dropped, and has ended.
+    pub(super) fn in_its_place(call: Box<Call>) -> ServerRequest {
+        ServerRequest(Some(call))
+    }
+
+    /// Puts another message with its head in the place of one that has ended; how many octets of arguments it has.
+    #[inline]
+    pub(super) fn go_on(&mut self, id: u32, body: Body) -> usize {
+        self.remote_mut().map_or(0, |remote| remote.go_on(id, body))
+    }
+
+    /// Its head, if the next oneway with that may [take its place](super::dispatch::train): nobody waits for anything, and nothing was
+    /// found out for it alone.
+    #[inline]
+    pub(super) fn may_be_of_train(&self) -> Option<&Arc<Known>> {
+        let remote = self.remote()?;
+        let is_plain = remote.oneway && !remote.response.expects_reply() && remote.aside.is_none();
+        remote.head.known().filter(|_| is_plain)
+    }
+
+    /// Whether its object is the one that was found for an earlier request with its head, and is there still. Otherwise it counts no
+    /// more as that object's.
+    #[inline]
+    pub(crate) fn finds_again(&mut self, object: &ActiveObject) -> bool {
+        let finds = self.remembered().is_some_and(|remembered| remembered.holds(object));
+        if !finds && let Some(remote) = self.remote_mut() {
+            remote.active = None;
+        }
+        finds
     }
 
     /// What the connection keeps count of: the message's version, its octets of arguments, its id.
@@ -559,6 +591,16 @@ impl ServerRequest {
 impl Drop for ServerRequest {
     #[inline]
     fn drop(&mut self) {
+        if let Some(call) = self.0.take_if(|call| call.remote().is_some_and(Remote::runs_in_train)) {
+            return train::ended(call);
+        }
+        self.end();
+    }
+}
+
+impl ServerRequest {
+    #[inline(always)]
+    fn end(&mut self) {
         if self.remote().is_some_and(|remote| remote.owed || remote.aside.is_some()) {
             self.answer_for_the_silent();
         }

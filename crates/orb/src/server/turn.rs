@@ -99,6 +99,12 @@ impl Turn {
         self.state.compare_exchange(mark.0, reading, Ordering::AcqRel, Ordering::Acquire).is_ok()
     }
 
+    /// Whether the turn is still this thread's, which then alone reads until it is lost. To be asked by who has locked what is read.
+    #[inline]
+    pub(super) fn is_still(&self, mark: Mark) -> bool {
+        self.state.load(Ordering::Acquire) == mark.0
+    }
+
     /// Gives the turn up from within an upcall that is about to wait. True for the one that did it.
     pub(super) fn give_up(&self) -> bool {
         let state = self.state.load(Ordering::Acquire);

@@ -7,6 +7,7 @@ use zorb_cdr::{Encoder, Format, Version};
 use zorb_giop::code_sets::ServerCodeSets;
 use zorb_giop::{Inbound, LocateRequest, LocateStatus, Message, MessageType, Protocol, ProtocolError};
 
+use super::super::turn::{Mark, Turn};
 use super::{Connection, Farewell, GIOP, Next, Reading, ServerRequest, UNKNOWN};
 use crate::client::end::End;
 use crate::exception::{Minor, SystemException};
@@ -40,11 +41,59 @@ impl Connection {
     /// The same, if it is a request whose head the connection knows.
     #[inline(always)]
     fn next_known(self: &Arc<Self>, reading: &mut Reading) -> Option<Next> {
-        let known = reading.heads.known().filter(|known| !known.is_stale())?;
-        let message = reading.inbound.next_like(known.head())?;
-        let Some(orb) = self.engine.orb() else { return Some(self.close_without_orb()) };
-        let request = ServerRequest::known(self.clone(), known.clone(), message, orb);
-        self.admit(reading, request).map(Next::Request)
+        loop {
+            let known = reading.heads.known().filter(|known| !known.is_stale())?;
+            let message = reading.inbound.next_like(known.head())?;
+            let Some(orb) = self.engine.orb() else { return Some(self.close_without_orb()) };
+            let request = ServerRequest::known(self.clone(), known.clone(), message, orb);
+            if let Some(request) = self.admit(reading, request) {
+                return Some(Next::Request(request));
+            }
+            // It waits in the order, or was refused.
+            if !self.is_open() {
+                return Some(Next::Closed);
+            }
+        }
+    }
+
+    /// Whether this request, which is about to run, and the one that was received behind it are oneways with one head, so that the
+    /// same thread runs both whatever else has come.
+    #[inline]
+    pub(in crate::server) fn begins_train(&self, reading: &mut Reading, request: &ServerRequest) -> bool {
+        let begins = !self.must_pause(reading)
+            && request.may_be_of_train().is_some_and(|known| reading.inbound.comes_like(known.head()));
+        if begins {
+            self.note_buffered(reading, true);
+        }
+        begins
+    }
+
+    /// Puts what was received behind `request`, a oneway that has ended, in its place, if it is another one with its head; false, and
+    /// `left` says whether anything else was received.
+    #[inline]
+    pub(in crate::server) fn go_on(
+        &self,
+        turn: &Turn,
+        mark: Mark,
+        request: &mut ServerRequest,
+        left: &mut bool,
+    ) -> bool {
+        // Who else reads has the turn, and may wait for octets.
+        let Some(mut reading) = self.reading.try_lock() else { return false };
+        if !turn.is_still(mark) {
+            return false;
+        }
+        let known = request.may_be_of_train().filter(|known| !known.is_stale() && !self.must_pause(&reading));
+        let Some((id, body)) = known.and_then(|known| reading.inbound.next_like(known.head())) else {
+            *left = reading.inbound.has_buffered();
+            self.note_buffered(&mut reading, *left);
+            return false;
+        };
+        let (_, before, _) = request.particulars();
+        let octets = request.go_on(id, body);
+        reading.saturated |= !self.flight.exchange(before, octets, &self.engine.settings.limits);
+        self.cancelled.begins(id);
+        true
     }
 
     #[cold]

@@ -14,6 +14,7 @@
 
 mod keeper;
 mod queue;
+pub(super) mod train;
 mod waits;
 mod worker;
 
@@ -64,6 +65,13 @@ const SHUTDOWN_DRAIN: Duration = Duration::from_millis(500);
 pub(super) trait Handler: Send + Sync {
     /// Runs a request and sees to its answer.
     fn serve(&self, request: ServerRequest);
+    /// Runs a oneway, and those that `next` gives as soon as the one before has ended: they have the same head.
+    fn serve_train(&self, first: ServerRequest, next: &mut dyn FnMut() -> Option<ServerRequest>) {
+        self.serve(first);
+        while let Some(request) = next() {
+            self.serve(request);
+        }
+    }
     /// Answers a LocateRequest.
     fn locate(&self, orb: &Orb, key: &[u8]) -> Located;
     /// Asks the servant where the bulk argument goes of a request that begins to come.
@@ -79,6 +87,10 @@ impl Handler for ToAdapters {
     #[inline]
     fn serve(&self, request: ServerRequest) {
         Adapters::serve(request);
+    }
+
+    fn serve_train(&self, first: ServerRequest, next: &mut dyn FnMut() -> Option<ServerRequest>) {
+        Adapters::serve_train(first, next);
     }
 
     fn locate(&self, orb: &Orb, key: &[u8]) -> Located {

@@ -12,10 +12,10 @@ use std::time::{Duration, Instant};
 use super::super::connection::bulk::Apart;
 use super::super::connection::{Connection, Farewell, Next, Reading};
 use super::super::request::ServerRequest;
-use super::super::turn::Turn;
+use super::super::turn::{Mark, Turn};
 use super::queue::Task;
 use super::waits::ThreadWait;
-use super::{Engine, no_thread};
+use super::{Engine, no_thread, train};
 use crate::probes::{Point, passed};
 use crate::transport::Received;
 use crate::upcall::{self, Waiter};
@@ -181,15 +181,20 @@ fn take_turn(engine: &Arc<Engine>, turn: &Turn, patience: Patience) {
                 connection.note_buffered(&mut reading, false);
                 Behind::Nothing
             }
+            false if burst.may_be_train() && connection.begins_train(&mut reading, &request) => Behind::Train,
             false => burst.look_behind(engine, turn, &mut reading),
         };
         drop(reading);
         let mark = turn.begin();
         engine.watch_upcall();
-        engine.run(request);
-        passed(Point::Done);
-        if !is_alone {
-            burst.run(engine, turn);
+        if behind == Behind::Train {
+            burst.run_train(engine, turn, mark, request);
+        } else {
+            engine.run(request);
+            passed(Point::Done);
+            if !is_alone {
+                burst.run(engine, turn);
+            }
         }
         if engine.queue.has_waiting() {
             run_waiting(engine);
@@ -206,7 +211,7 @@ fn take_turn(engine: &Arc<Engine>, turn: &Turn, patience: Patience) {
         match behind {
             Behind::Nothing if rests && !engine.is_stopping() => return connection.park(),
             Behind::Nothing => exhausted = true,
-            Behind::More => exhausted = false,
+            Behind::More | Behind::Train => exhausted = false,
             Behind::Closed => return,
         }
     }
@@ -241,6 +246,8 @@ enum Behind {
     Nothing,
     More,
     Closed,
+    /// What the same thread is to run behind it, and perhaps more.
+    Train,
 }
 
 /// Requests that were received together, and are run one after the other by the thread that received them.
@@ -257,6 +264,21 @@ struct Burst {
 }
 
 impl Burst {
+    /// Whether the next burst may be run by this thread from one [request](train) to the next, without a look at what else there is.
+    fn may_be_train(&self) -> bool {
+        self.others == 0
+    }
+
+    /// Runs a request and those like it behind it. If that lasts, and others wait, the next bursts are given to other threads at once.
+    #[inline(never)]
+    fn run_train(&mut self, engine: &Engine, turn: &Turn, mark: Mark, first: ServerRequest) {
+        let begun = Instant::now();
+        let left = train::run(engine, turn, mark, first);
+        if left && begun.elapsed() >= LONGEST_BURST {
+            self.others = PASSED_OVER;
+        }
+    }
+
     /// Takes the requests that were received behind the first.
     #[inline(never)]
     fn look_behind(&mut self, engine: &Arc<Engine>, turn: &Turn, reading: &mut Reading) -> Behind {

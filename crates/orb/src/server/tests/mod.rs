@@ -6,3 +6,4 @@ mod order;
 mod requests;
 mod rig;
 mod threads;
+mod trains;
