@@ -62,6 +62,13 @@ impl Turn {
         }
     }
 
+    /// Whether it is of this connection, and over, as if it had never begun.
+    pub(super) fn may_serve_again(&self, connection: &Arc<Connection>) -> bool {
+        Arc::ptr_eq(&self.connection, connection)
+            && self.state.load(Ordering::Acquire) & PHASE == READING
+            && self.behind.lock().as_ref().is_none_or(|behind| behind.is_empty())
+    }
+
     /// Requests that are to be run behind the first. If somebody watches whether an upcall lasts, their answers leave together.
     pub(super) fn wait_behind(&self, mut requests: Vec<ServerRequest>, is_watched: bool) {
         if is_watched {

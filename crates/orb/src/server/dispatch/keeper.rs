@@ -16,7 +16,7 @@ use std::{io, mem};
 use zorb_ipc::{Events, Interest, Trigger};
 
 use super::super::connection::{Connection, Farewell, begin_round};
-use super::super::turn::Look;
+use super::super::turn::{Look, Turn};
 use super::queue::Task;
 use super::waits::ReactorWait;
 use super::worker::{self, Patience};
@@ -74,6 +74,10 @@ pub(super) struct Keeper {
     next_wait: Cell<u64>,
     /// How many servants are waiting, one within the other.
     depth: Cell<usize>,
+    /// Memory for what the next wait brings.
+    tokens: Cell<Vec<u64>>,
+    /// A reactor's last turn and its wait, for the next event of the same connection.
+    last: Cell<Option<(Arc<Turn>, Rc<ReactorWait>)>>,
 }
 
 impl Keeper {
@@ -89,6 +93,8 @@ impl Keeper {
             woken: RefCell::default(),
             next_wait: Cell::new(FIRST_WAIT),
             depth: Cell::new(0),
+            tokens: Cell::default(),
+            last: Cell::default(),
         })
     }
 
@@ -111,6 +117,8 @@ impl Keeper {
             true => upcall::with(Rc::new(ReactorWait::new(self, None)), body),
             false => body(),
         }
+        // It knows the keeper, as the keeper does it.
+        self.last.take();
         self.engine.queue.finish();
     }
 
@@ -126,10 +134,11 @@ impl Keeper {
         }
         self.engine.asleep.store(false, Ordering::SeqCst);
         begin_round();
-        let tokens: Vec<u64> = events.iter().map(|event| event.token).collect();
-        for token in tokens {
-            self.on_event(token);
-        }
+        // One wait may come within another, and finds none then.
+        let mut tokens = self.tokens.take();
+        tokens.extend(events.iter().map(|event| event.token));
+        tokens.drain(..).for_each(|token| self.on_event(token));
+        self.tokens.set(tokens);
         if self.engine.is_reactor() {
             self.run_queue();
         }
@@ -191,10 +200,17 @@ impl Keeper {
         if self.depth.get() >= self.engine.settings.limits.nesting {
             return worker::refuse_requests(&connection, "calls are nested too deeply (limit)");
         }
-        let engine = self.engine.clone();
-        worker::serve(&engine, connection, Patience::Returns, |turn| {
-            Rc::new(ReactorWait::new(self, Some(turn)))
+        let last = self.last.take().filter(|(turn, _)| turn.may_serve_again(&connection));
+        let (turn, wait) = last.unwrap_or_else(|| {
+            let turn = Arc::new(Turn::new(connection));
+            let wait = Rc::new(ReactorWait::new(self, Some(turn.clone())));
+            (turn, wait)
         });
+        worker::serve_within(&self.engine, &turn, Patience::Returns, wait.clone());
+        // One that has ended would be kept open by this.
+        if turn.connection.is_open() {
+            self.last.set(Some((turn, wait)));
+        }
     }
 
     /// The reactor's share of what others put into the queue.
@@ -311,6 +327,8 @@ impl Keeper {
             let interval = self.engine.settings.limits.sweep_interval();
             self.sweep_at
                 .set(now + if self.engine.is_stopping() { interval.min(STOP_SWEEP) } else { interval });
+            let last = self.last.take().filter(|(turn, _)| turn.connection.is_open());
+            self.last.set(last);
             let milliseconds = self.engine.now();
             self.all_connections().iter().for_each(|connection| connection.check_times(milliseconds));
         }

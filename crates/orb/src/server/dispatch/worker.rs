@@ -64,8 +64,18 @@ pub(super) fn run_job(job: Box<dyn FnOnce() + Send>) {
     }
 }
 
+/// Reads the connection, whose turn the caller has, until it falls silent, is lost to another thread, or ends.
 fn read(engine: &Arc<Engine>, connection: Arc<Connection>) {
-    serve(engine, connection, Patience::Lingers, |turn| Rc::new(ThreadWait::new(engine, Some(turn))));
+    let turn = Arc::new(Turn::new(connection));
+    let is_watched = engine.has_threads();
+    if is_watched {
+        engine.turns.lock().push(turn.clone());
+    }
+    let wait = Rc::new(ThreadWait::new(engine, Some(turn.clone())));
+    serve_within(engine, &turn, Patience::Lingers, wait);
+    if is_watched {
+        engine.turns.lock().retain(|other| !Arc::ptr_eq(other, &turn));
+    }
 }
 
 /// Serves a connection on the calling thread, without waiting: a client in this thread drives it.
@@ -86,22 +96,9 @@ pub(super) fn serve_now(connection: Arc<Connection>) {
     }
 }
 
-/// Reads the connection, whose turn the caller has, until it falls silent, is lost to another thread, or ends.
-pub(super) fn serve(
-    engine: &Arc<Engine>,
-    connection: Arc<Connection>,
-    patience: Patience,
-    wait: impl FnOnce(Arc<Turn>) -> Rc<dyn Waiter>,
-) {
-    let turn = Arc::new(Turn::new(connection));
-    let is_watched = engine.has_threads();
-    if is_watched {
-        engine.turns.lock().push(turn.clone());
-    }
-    upcall::with(wait(turn.clone()), || take_turn(engine, &turn, patience));
-    if is_watched {
-        engine.turns.lock().retain(|other| !Arc::ptr_eq(other, &turn));
-    }
+/// The same for a turn of the caller's, who waits by `wait` in the servants' own calls.
+pub(super) fn serve_within(engine: &Arc<Engine>, turn: &Turn, patience: Patience, wait: Rc<dyn Waiter>) {
+    upcall::with(wait, || take_turn(engine, turn, patience));
 }
 
 fn take_turn(engine: &Arc<Engine>, turn: &Turn, patience: Patience) {
