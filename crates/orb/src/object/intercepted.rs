@@ -4,10 +4,9 @@ use zorb_cdr::Format;
 use zorb_giop::{Reply, ReplyStatus, ResponseFlags, ServiceContexts};
 
 use super::ObjectRef;
-use super::invoke::{ReadReply, Seen, travel_by};
+use super::invoke::{ReadReply, Seen, Travels};
 use super::journey::Journey;
 use crate::client::message::WriteArguments;
-use crate::client::private::Lands;
 use crate::exception::SystemException;
 use crate::interceptors::{Intervention, Outcome, Passage};
 use crate::policy::Policies;
@@ -37,7 +36,7 @@ impl Ended {
 /// As [`travel`](super::invoke::travel), past interceptors.
 #[cold]
 #[inline(never)]
-pub(super) fn travel_seen<'a, 'l, L: Lands<'l>>(
+pub(super) fn travel_seen<'a, 'l, L: Travels<'l>>(
     target: &ObjectRef,
     operation: &'static Operation,
     response: ResponseFlags,
@@ -75,7 +74,7 @@ pub(super) fn travel_seen<'a, 'l, L: Lands<'l>>(
 }
 
 /// One request, in as many attempts as it takes to have it answered.
-fn request<'a, 'l, L: Lands<'l>>(
+fn request<'a, 'l, L: Travels<'l>>(
     passage: &mut Passage,
     target: &ObjectRef,
     journey: &mut Journey,
@@ -99,7 +98,7 @@ fn request<'a, 'l, L: Lands<'l>>(
         by_reply = Some(intervention);
     };
     let seen = Some(Seen { journey: &mut *journey, contexts });
-    let ended = travel_by(target, operation, response, arguments, &mut see, seen, landing);
+    let ended = landing.travel(target, operation, response, arguments, &mut see, seen);
     match (by_reply, ended) {
         (Some(intervention), _) => Ended::by(intervention, Ended::Over(Ok(()))),
         (None, Err(exception)) => end_in(passage, journey, exception),

@@ -17,9 +17,9 @@ use zorb_cdr::{
 use zorb_giop::{Begun, Inbound, Message, Reply, ReplyStatus, ResponseFlags};
 
 use super::ObjectRef;
-use super::invoke::{no_reply, result, travel_by};
+use super::invoke::{Travels, no_reply, result};
 use super::journey::Journey;
-use crate::client::private::{Lands, ResultLanding};
+use crate::client::private::ResultLanding;
 use crate::exception::{Completion, SystemException};
 use crate::landing::{BULK, Landing, count_of};
 use crate::orb::Orb;
@@ -145,9 +145,9 @@ pub(super) fn travel_into<'a, 'l>(
     operation: &'static Operation,
     arguments: &mut crate::client::message::WriteArguments<'_, 'a>,
     read: &mut super::invoke::ReadReply<'_>,
-    landing: impl Lands<'l>,
+    landing: impl Travels<'l>,
 ) -> Result<(), SystemException> {
-    travel_by(target, operation, ResponseFlags::WITH_TARGET, arguments, read, None, landing)
+    landing.travel(target, operation, ResponseFlags::WITH_TARGET, arguments, read, None)
 }
 
 /// The operation has been executed; what it gave has no room.

@@ -1,6 +1,7 @@
 //! Calls: what every stub ends in. A `Journey` decides where to try and whether to try again; this file sends,
 //! waits, and turns the reply into the operation's result.
 
+use std::cell::RefCell;
 use std::mem;
 
 use zorb_cdr::{DecodeError, Decoder, EncodeError, Encoder, Format};
@@ -13,7 +14,7 @@ use super::journey::{Journey, Next, is_for_the_caller};
 use crate::client::failure::{Failure, Step};
 use crate::client::gathered::again::{Again, again};
 use crate::client::message::{Outgoing, WriteArguments};
-use crate::client::private::Lands;
+use crate::client::private::{Lands, ResultLanding};
 use crate::client::shared::Posted;
 use crate::client::slot::Outcome;
 use crate::client::unsettled;
@@ -131,7 +132,7 @@ pub(crate) fn travel<'a>(
 
 /// The same, where the bulk of the result may have a place to go to.
 #[inline(always)]
-pub(super) fn travel_by<'a, 'l, L: Lands<'l>>(
+pub(super) fn travel_by<'a, 'l, L: Travels<'l>>(
     target: &ObjectRef,
     operation: &'static Operation,
     response: ResponseFlags,
@@ -163,6 +164,48 @@ pub(super) fn travel_by<'a, 'l, L: Lands<'l>>(
         if journey.has_witness() {
             return Ok(());
         }
+    }
+}
+
+/// How a call travels that has such a place, or has none: those that have none by one function alone, into which so all is inlined.
+pub(super) trait Travels<'l>: Lands<'l> {
+    /// As [`travel`].
+    fn travel<'a>(
+        self,
+        target: &ObjectRef,
+        operation: &'static Operation,
+        response: ResponseFlags,
+        arguments: &mut WriteArguments<'_, 'a>,
+        read: &mut ReadReply<'_>,
+        seen: Option<Seen<'_>>,
+    ) -> Result<(), SystemException>;
+}
+
+impl<'l> Travels<'l> for () {
+    fn travel<'a>(
+        self,
+        target: &ObjectRef,
+        operation: &'static Operation,
+        response: ResponseFlags,
+        arguments: &mut WriteArguments<'_, 'a>,
+        read: &mut ReadReply<'_>,
+        seen: Option<Seen<'_>>,
+    ) -> Result<(), SystemException> {
+        travel(target, operation, response, arguments, read, seen)
+    }
+}
+
+impl<'l> Travels<'l> for &RefCell<dyn ResultLanding + 'l> {
+    fn travel<'a>(
+        self,
+        target: &ObjectRef,
+        operation: &'static Operation,
+        response: ResponseFlags,
+        arguments: &mut WriteArguments<'_, 'a>,
+        read: &mut ReadReply<'_>,
+        seen: Option<Seen<'_>>,
+    ) -> Result<(), SystemException> {
+        travel_by(target, operation, response, arguments, read, seen, self)
     }
 }
 
@@ -208,14 +251,7 @@ fn attempt<'a, 'l, L: Lands<'l>>(
         passed(Point::Decoded);
         None
     };
-    let answered = match landing.landing() {
-        None => connection.call(&course, outgoing, &mut read_there),
-        Some(landing) => {
-            let answered = connection.call_into(&course, outgoing, landing);
-            answered.map(|(reply, format)| read_there(&reply, format))
-        }
-    };
-    match answered {
+    match landing.call(&mut connection, &course, outgoing, &mut read_there) {
         Ok(None) => {
             pool.give_back(connection);
             passed(Point::End);

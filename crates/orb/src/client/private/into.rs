@@ -38,6 +38,15 @@ pub(crate) trait ResultLanding: Landing {
 pub(crate) trait Lands<'l>: Copy {
     /// The place.
     fn landing(&self) -> Option<&RefCell<dyn ResultLanding + 'l>>;
+
+    /// Makes the call on a connection.
+    fn call<T>(
+        &self,
+        connection: &mut Private,
+        course: &Course<'_>,
+        outgoing: &mut Outgoing<'_, '_>,
+        read: impl FnOnce(&Reply, Format) -> T,
+    ) -> Result<T, Box<Failure>>;
 }
 
 impl<'l> Lands<'l> for () {
@@ -45,11 +54,32 @@ impl<'l> Lands<'l> for () {
     fn landing(&self) -> Option<&RefCell<dyn ResultLanding + 'l>> {
         None
     }
+
+    #[inline(always)]
+    fn call<T>(
+        &self,
+        connection: &mut Private,
+        course: &Course<'_>,
+        outgoing: &mut Outgoing<'_, '_>,
+        read: impl FnOnce(&Reply, Format) -> T,
+    ) -> Result<T, Box<Failure>> {
+        connection.call(course, outgoing, read)
+    }
 }
 
 impl<'l> Lands<'l> for &RefCell<dyn ResultLanding + 'l> {
     fn landing(&self) -> Option<&RefCell<dyn ResultLanding + 'l>> {
         Some(self)
+    }
+
+    fn call<T>(
+        &self,
+        connection: &mut Private,
+        course: &Course<'_>,
+        outgoing: &mut Outgoing<'_, '_>,
+        read: impl FnOnce(&Reply, Format) -> T,
+    ) -> Result<T, Box<Failure>> {
+        connection.call_into(course, outgoing, self).map(|(reply, format)| read(&reply, format))
     }
 }
 
