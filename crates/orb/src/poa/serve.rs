@@ -34,7 +34,7 @@ use crate::orb::Orb;
 use crate::probes::{Point, passed};
 use crate::rt::Arriving;
 use crate::server::connection::both_ways::not_both_ways;
-use crate::server::request::{Call, ServerRequest, invoke, run};
+use crate::server::request::{ServerRequest, invoke, run};
 use crate::skeleton::{Operation, Servant};
 use crate::upcall;
 
@@ -251,13 +251,13 @@ impl Adapters {
         drop(token);
     }
 
-    /// A collocated call: the servant, held until the guard is dropped in this thread. `None`: it has to go by message,
+    /// A collocated call: the servant, and where in the key the object id stands, held until the guard is dropped in this thread. `None`: it has to go by message,
     /// since it must wait, run elsewhere, or be sent on.
     pub(crate) fn here(
         &self,
         key: &Bytes,
         operation: &'static Operation,
-    ) -> Result<Option<(Servant, Call, ActiveHere)>, SystemException> {
+    ) -> Result<Option<(Servant, Range<usize>, ActiveHere)>, SystemException> {
         let parsed = Key::parse(key);
         let range = parsed.id_range(key.len());
         let id = &key[range.clone()];
@@ -269,9 +269,7 @@ impl Adapters {
                 Err(Refusal::Raise(exception)) => return Err(exception),
             },
         };
-        let Some(orb) = self.shared.orb() else { return Ok(None) };
-        let active = active.in_this_thread(self.shared.run);
-        Ok(Some((servant, Call::local(orb, key.clone(), range, operation.name), active)))
+        Ok(Some((servant, range, active.in_this_thread(self.shared.run))))
     }
 
     fn here_anyway(
