@@ -10,6 +10,7 @@ mod dynamics;
 mod floor;
 mod handles;
 mod messages;
+mod oneways;
 mod stage;
 mod whole;
 
@@ -34,7 +35,7 @@ type Prepare = fn() -> Case;
 /// library compares and copies it in some more instructions. The least of the counts is the case's.
 const TIMES: u32 = 3;
 
-/// The cases of calls by name: what is counted, and with what. The one that leaves most memory behind comes last.
+/// The cases of calls by name: what is counted, and with what. The one that leaves most memory behind comes late.
 const CALLS: &[(&str, Prepare)] = &[
     // First, with memory as a program has it that has just begun: among what other cases have left it takes a dozen more.
     ("call/null", || whole::small(1)),
@@ -50,6 +51,7 @@ const CALLS: &[(&str, Prepare)] = &[
     ("messages/head", || messages::heads(Protocol::Giop)),
     ("messages/head-lite", || messages::heads(Protocol::Lite)),
     ("call/null-lite", whole::by_lite),
+    ("call/collocated", whole::collocated),
     ("call/1KiB-octets", || whole::octets(octets())),
     ("call/100-structs", || whole::structs(structs())),
     ("dynamic/stub", dynamics::by_stub),
@@ -59,6 +61,8 @@ const CALLS: &[(&str, Prepare)] = &[
     ("probe/on", probe),
     ("growth/1000-operations", whole::large),
     (MANY_OBJECTS, || whole::small(1_000_000)),
+    // Last of all: its client has a thread, with which the C library's calls take more from then on.
+    ("call/oneways", || oneways::gathered(octets())),
 ];
 
 /// Those of calls, and those of handles, beside each of which stands the same loop over libc.

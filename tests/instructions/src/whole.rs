@@ -16,12 +16,18 @@ pub(crate) mod idl {
     zorb::include_idl!("calls");
     zorb::include_idl!("sizes");
 }
-use idl::{BinStruct, Large, LargeServant, Loads, LoadsServant, Small, SmallServant};
+use idl::{BinStruct, Large, LargeServant, Loads, LoadsServant, Near, NearServant, Small, SmallServant};
 
 /// Does nothing, in as many operations as wanted.
-struct Silent;
+pub(crate) struct Silent;
 
 include!(concat!(env!("OUT_DIR"), "/servants.rs"));
+
+impl NearServant for Silent {
+    fn act(&self, _: &Call) -> Result<(), SystemException> {
+        Ok(())
+    }
+}
 
 impl LoadsServant for Silent {
     fn put_octets(&self, _: &Call, _: Sequence<u8>) -> Result<(), SystemException> {
@@ -31,11 +37,29 @@ impl LoadsServant for Silent {
     fn put_structs(&self, _: &Call, _: Sequence<BinStruct>) -> Result<(), SystemException> {
         Ok(())
     }
+
+    fn post_octets(&self, _: &Call, _: Sequence<u8>) -> Result<(), SystemException> {
+        Ok(())
+    }
 }
 
 /// The null call: an interface of one operation, whose object is one among so many.
 pub(crate) fn small(objects: usize) -> Case {
     small_by(objects, Orb::builder)
+}
+
+/// The null call of an object of the caller's own ORB: no message.
+pub(crate) fn collocated() -> Case {
+    let builder = Orb::builder().transport(Arc::new(Memory::new())).listen("memory:here");
+    let orb = builder.server_threads(ThreadModel::Caller).build();
+    let poa = orb.root_poa().expect("the ORB runs");
+    poa.manager().activate().expect("the ORB runs");
+    let near = poa.activate::<Near>(Arc::new(Silent)).expect("a new object");
+    Box::new(move |_| {
+        // It lives as long as its object.
+        let _ = &orb;
+        near.act().expect("answered");
+    })
 }
 
 /// The null call by GIOPlite.

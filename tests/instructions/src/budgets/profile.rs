@@ -14,17 +14,20 @@ use std::collections::{BTreeMap, HashSet};
 /// What the whole server side of a call runs in: the function that the connecting end of a pipe in memory calls.
 const SERVER: &str = "zorb_orb::server::dispatch::Engine::adopt::{{closure}}";
 
+/// The call that has no server apart from its client.
+const COLLOCATED: &str = "call/collocated";
+
 /// Instructions of one call, by `what/case`.
 #[derive(Default)]
 pub(crate) struct Figures(BTreeMap<String, u64>);
 
 impl Figures {
     /// Enters what a case's profile says: of several the least. A `call` is three figures: its client's, its server's, and
-    /// both together.
+    /// both together; the collocated one is one.
     pub(crate) fn enter(&mut self, case: &str, profile: &str, calls: u64) -> Result<(), String> {
         let total = total(profile).filter(|&total| total > 0);
         let total = total.ok_or_else(|| format!("the profile of {case} holds no instructions"))?;
-        if let Some(load) = case.strip_prefix("call/") {
+        if let Some(load) = case.strip_prefix("call/").filter(|_| case != COLLOCATED) {
             let server = inclusive(profile, SERVER);
             let server = server.ok_or_else(|| format!("the profile of {case} lacks the server: {SERVER}"))?;
             self.put(format!("client/{load}"), (total - server) / calls);
@@ -122,5 +125,7 @@ totals: 2000
         let mut figures = Figures::default();
         assert!(figures.enter("encode/null", "totals: 0\n", 10).is_err());
         assert!(figures.enter("call/null", "totals: 70\n", 10).unwrap_err().contains("lacks the server"));
+        figures.enter("call/collocated", "totals: 70\n", 10).expect("it has none");
+        assert_eq!(figures.of("call/collocated"), Some(7));
     }
 }
