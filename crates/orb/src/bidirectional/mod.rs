@@ -186,9 +186,27 @@ impl BothWays {
         let orb = self.orb.get().and_then(Weak::upgrade).map(Orb);
         orb.ok_or_else(|| io::Error::new(io::ErrorKind::NotConnected, "the ORB is gone"))
     }
+}
+
+/// What a pool knows of connections that carry requests both ways. Not the ORB that they are of: what compilers find out of a type, such as
+/// whether threads may share it, they find out of all that it leads to.
+pub(crate) trait CarriesBothWays: Send + Sync {
+    /// The connection whose client has offered this listen point, if it stands and is believed.
+    fn offered(&self, point: &str) -> Option<Arc<Shared>>;
 
     /// What this ORB's connections tell, as a service context: where its references lead. It listens from now on, if that means anything.
-    pub(crate) fn offer(&self) -> io::Result<ServiceContexts> {
+    fn offer(&self) -> io::Result<ServiceContexts>;
+
+    /// Opens the connection of `shared` to an endpoint of this transport, with the offer. By `by`.
+    fn open(&self, to: &Endpoint, shared: &Arc<Shared>, by: Instant, reactor: &Reactor) -> io::Result<()>;
+}
+
+impl CarriesBothWays for BothWays {
+    fn offered(&self, point: &str) -> Option<Arc<Shared>> {
+        self.connection_of(point)
+    }
+
+    fn offer(&self) -> io::Result<ServiceContexts> {
         let orb = self.orb()?;
         orb.server().start(&orb).map_err(|exception| io::Error::other(exception.to_string()))?;
         let points = orb.server().listen_points();
@@ -202,14 +220,7 @@ impl BothWays {
         Ok(contexts)
     }
 
-    /// Opens the connection of `shared` to an endpoint of this transport, with the offer. By `by`.
-    pub(crate) fn open(
-        &self,
-        to: &Endpoint,
-        shared: &Arc<Shared>,
-        by: Instant,
-        reactor: &Reactor,
-    ) -> io::Result<()> {
+    fn open(&self, to: &Endpoint, shared: &Arc<Shared>, by: Instant, reactor: &Reactor) -> io::Result<()> {
         let orb = self.orb()?;
         let channel = self.connect(to, by)?;
         orb.server().adopt_opened(channel, shared, reactor)

@@ -51,7 +51,7 @@ pub(super) fn written(host: &str, port: u16) -> String {
 
 impl BothWays {
     /// The connection by which a listen point is reached, if a client has offered it that was believed.
-    pub(crate) fn offered(&self, point: &str) -> Option<Arc<Shared>> {
+    pub(crate) fn connection_of(&self, point: &str) -> Option<Arc<Shared>> {
         self.offers.lock().first(point)
     }
 

@@ -19,7 +19,7 @@ use super::private::{Private, TRUSTED_IDLE};
 use super::reactor::Reactor;
 use super::shared::{Posted, Reading, Shared, Ticket};
 use super::unsettled;
-use crate::bidirectional::{Bidir, BothWays};
+use crate::bidirectional::{Bidir, BothWays, CarriesBothWays};
 use crate::object::route::Candidate;
 use crate::object::undecoded::UndecodedRequest;
 use crate::policy::Buffering;
@@ -46,7 +46,7 @@ pub(crate) struct Pool {
     /// How the last connect ended, if not well: for people who ask.
     unreached: Mutex<Option<Unreached>>,
     /// Its one connection carries requests both ways.
-    both: Option<Arc<BothWays>>,
+    both: Option<Arc<dyn CarriesBothWays>>,
 }
 
 /// What many callers have in common.
@@ -128,7 +128,7 @@ impl Pool {
             Carries::Oneways { largest } => Some(messaging.by_datagrams().unwrap_or(largest)),
         };
         let bidir = (&*transport as &dyn Any).downcast_ref::<Bidir>();
-        let both = bidir.map(|bidir| bidir.0.clone());
+        let both = bidir.map(|bidir| bidir.0.clone() as Arc<dyn CarriesBothWays>);
         let settings = match &both {
             // All calls share the one connection, which stays for those of the other side.
             Some(_) => Arc::new(Settings {
@@ -386,7 +386,7 @@ impl Pool {
     /// The shared connection, and whether it was made just now and has yet to be connected.
     fn shared(&self, now: Instant, reactor: &Reactor) -> Result<(Arc<Shared>, bool), Failure> {
         if let Some(both) = &self.both {
-            return self.shared_both_ways(both);
+            return self.shared_both_ways(&**both);
         }
         let mut current = self.shared.lock();
         if let Some(shared) = &*current {
@@ -411,7 +411,7 @@ impl Pool {
     }
 
     /// The same of a bidirectional connection: one that a client has offered, or one that is opened here.
-    fn shared_both_ways(&self, both: &BothWays) -> Result<(Arc<Shared>, bool), Failure> {
+    fn shared_both_ways(&self, both: &dyn CarriesBothWays) -> Result<(Arc<Shared>, bool), Failure> {
         let mut current = self.shared.lock();
         if let Some(point) = BothWays::listen_point(&self.endpoint) {
             let Some(shared) = both.offered(point) else {
