@@ -12,10 +12,10 @@ use stats_alloc::{INSTRUMENTED_SYSTEM, StatsAlloc};
 use zorb::cdr::{ByteOrder, Decode, Decoder, Format};
 use zorb::giop::Limits;
 use zorb::probes::Counts;
-use zorb::transport::Transport;
 use zorb::transport::shm::Shm;
 use zorb::transport::tcp::Tcp;
 use zorb::transport::unix::Unix;
+use zorb::transport::{Spinning, Transport};
 use zorb::{Any, Call, Interface, Orb, Sequence, SystemException};
 use zorb_tests::bulk::{Frame, Mixed, Point, Store, StoreServant};
 
@@ -165,13 +165,14 @@ const KINDS: &[Kind] = &[
     }),
 ];
 
-/// A client's reference to a store over a transport, and both ORBs.
+/// A client's reference to a store over a transport, and both ORBs, which do not look again before they sleep: a look is a system call.
 fn connected(endpoint: &str, transport: &Arc<dyn Transport>) -> (Store, Orb, Orb) {
-    let server = Orb::builder().transport(transport.clone()).listen(endpoint).build();
+    let server =
+        Orb::builder().spinning(Spinning::none()).transport(transport.clone()).listen(endpoint).build();
     let poa = server.root_poa().unwrap();
     let store = poa.activate::<Store>(Arc::new(Echoing)).unwrap();
     poa.manager().activate().unwrap();
-    let client = Orb::builder().transport(transport.clone()).build();
+    let client = Orb::builder().spinning(Spinning::none()).transport(transport.clone()).build();
     let text = server.object_to_string(Some(store.as_object()));
     let store = Store::from_object(client.string_to_object(&text).unwrap().unwrap());
     (store, server, client)

@@ -23,7 +23,8 @@ pub struct Limits {
     /// in the standard services has under 60 letters.
     pub max_operation: usize,
     /// Octets of the buffer that small messages are read into. 16 KiB: an 8 KiB payload and its head arrive in one
-    /// read, and a thousand busy connections take 16 MiB.
+    /// read, and a thousand busy connections take 16 MiB. Who floods with messages that each fit in twice as much is read by steps of
+    /// eight times as much, until it ebbs or bulk comes.
     pub receive_buffer: usize,
     /// Octets granted at once to a message that says it is large; once it has filled them it is moved to
     /// memory for all of it, 256 times as large at the most. 256 KiB: a peer that announces much and sends nothing holds

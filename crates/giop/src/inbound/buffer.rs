@@ -69,6 +69,9 @@ pub struct ReceiveBuffer {
     full_reads: u32,
     /// Octets of each message of a flood that is read by larger steps, as far as they are known; 0: there is none.
     stride: usize,
+    /// A message has come that is too large to be one of a flood: what such a one brings is not to lie in a step of small ones, where it would
+    /// have to be copied from.
+    has_bulk: bool,
     /// What memory larger than the ordinary is taken from.
     storage: Option<Arc<dyn Storage>>,
 }
@@ -90,6 +93,7 @@ impl ReceiveBuffer {
             small_reads: 0,
             full_reads: 0,
             stride: 0,
+            has_bulk: false,
             storage: None,
         }
     }
@@ -158,6 +162,7 @@ impl ReceiveBuffer {
     pub fn expect(&mut self, message: usize) {
         self.misses = true;
         self.expected = message;
+        self.has_bulk |= message.saturating_mul(MESSAGES_IN_A_STEP) > self.ordinary.saturating_mul(FLOOD);
     }
 
     /// Whether something of a message may be missing: it was said since nothing was.
@@ -235,8 +240,10 @@ impl ReceiveBuffer {
     pub(super) fn release(&mut self) {
         let pending = self.end - self.start;
         if pending == 0 {
-            let (expected, misses, storage) = (self.expected, self.misses, self.storage.take());
-            *self = Self { expected, misses, storage, ..Self::new(self.ordinary, self.first_grant) };
+            let (expected, misses, has_bulk) = (self.expected, self.misses, self.has_bulk);
+            let storage = self.storage.take();
+            let new = Self::new(self.ordinary, self.first_grant);
+            *self = Self { expected, misses, has_bulk, storage, ..new };
         } else if pending.saturating_mul(2) < self.capacity() {
             // Where there is no memory to move to, the message stays where it is.
             let _ = self.replace(pending, |storage, octets| storage.take_apart(octets));
@@ -288,7 +295,10 @@ impl ReceiveBuffer {
         // Memory beyond the ordinary that is no flood's is as large as the messages are.
         let of_one = self.stride == 0 && self.end == self.start && self.capacity() > self.ordinary;
         let message = if of_one { message.max(self.capacity()) } else { message };
-        if message.saturating_mul(MESSAGES_IN_A_STEP) > step || self.storage.is_some() {
+        if self.has_bulk || message.saturating_mul(MESSAGES_IN_A_STEP) > step || self.storage.is_some() {
+            if self.stride > 0 && self.end == self.start {
+                self.replace_with(aligned(self.ordinary));
+            }
             self.stride = 0;
         } else if self.capacity() < step {
             if goes_on {
@@ -555,6 +565,18 @@ mod tests {
                 kept.push(octets);
             }
         }
+
+        // Where bulk has come, the next may come at any time.
+        let mut buffer = ReceiveBuffer::new(1024, 1 << 20);
+        assert!(flood(&mut buffer, 600, 10)[9] > 7000);
+        put(&mut buffer, &[1; 600], 5000);
+        put(&mut buffer, &[1; 4400], 5000);
+        drop(take(&mut buffer, 5000));
+        assert!(
+            flood(&mut buffer, 600, 200)[SMALL_READS_BEFORE_SHRINKING as usize + 2..]
+                .iter()
+                .all(|&n| n <= 1024)
+        );
 
         let mut buffer = ReceiveBuffer::new(1024, 2048);
         assert!(flood(&mut buffer, 100, 100).iter().all(|&n| n <= 2048));
