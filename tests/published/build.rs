@@ -1,6 +1,6 @@
-//! Compiles what public packages install as it is: the IDL of the OMG's services and that of the ORB which brings it (omniORB's packages; JacORB's
-//! jars hold none, and neither do the jars of its sources). What is not installed is left out, and the tests say so. And compiles the corners of the
-//! language, a module for each file.
+//! Compiles what public packages install as it is: the IDL of the OMG's services and that of the ORB which brings it (omniORB's packages), and that
+//! in a jar on which JacORB depends, as far as it is right (`crates/idl/tests/published.rs`). What is not installed is left out, and the tests say
+//! so. And compiles the corners of the language, a module for each file.
 
 use std::fmt::Write;
 use std::fs;
@@ -18,17 +18,20 @@ const SETS: &[(&str, &str)] =
 
 fn main() {
     let out = PathBuf::from(std::env::var_os("OUT_DIR").expect("cargo sets it"));
-    println!("cargo:rustc-check-cfg=cfg(installed)");
-    let (mut counts, mut installed) = (String::new(), true);
-    for (name, folder) in SETS {
+    println!("cargo:rerun-if-env-changed=ZORB_INTEROP_OUT");
+    let mut counts = String::new();
+    let unpacked = std::env::var("ZORB_INTEROP_OUT").unwrap_or_else(|_| "../../target/interop".to_owned());
+    let giop = format!("{unpacked}/published/idl/org/jboss/com/sun/corba/se/GiopIDL");
+    for (name, folder) in SETS.iter().copied().chain([("giop", giop.as_str())]) {
+        println!("cargo:rustc-check-cfg=cfg({name})");
         println!("cargo:rerun-if-changed={folder}");
         let files = idl_files(Path::new(folder));
-        installed &= !files.is_empty();
         if files.is_empty() {
             continue;
         }
+        println!("cargo:rustc-cfg={name}");
         // What is odd about others' IDL is nothing that one who builds zorb could change: it is counted.
-        let generated = match Config::new().include(*folder).generate(&files) {
+        let generated = match Config::new().include(folder).generate(&files) {
             Ok(generated) => generated,
             Err(error) => {
                 eprint!("{}", error.render(false));
@@ -37,14 +40,11 @@ fn main() {
         };
         fs::write(out.join(name).with_extension("rs"), &generated.text).expect("the folder is there");
         let (idl, interfaces, definitions) = contents(folder, &files);
-        let row = (*name, files.len(), idl, interfaces, definitions, generated.text.lines().count());
+        let row = (name, files.len(), idl, interfaces, definitions, generated.text.lines().count());
         writeln!(counts, "{row:?},").expect("strings can be written to");
     }
     fs::write(out.join("counts.rs"), format!("&[{counts}]")).expect("the folder is there");
     fs::write(out.join("corners.rs"), corners()).expect("the folder is there");
-    if installed {
-        println!("cargo:rustc-cfg=installed");
-    }
 }
 
 /// The corners of the language. The library of the component model, which many of them need, is there once.

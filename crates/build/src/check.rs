@@ -64,13 +64,20 @@ impl Checker<'_> {
         match &of.kind {
             DefinitionKind::Typedef(it) => self.ty(&it.ty, of.span),
             DefinitionKind::Interface(it) => self.interface(of, it),
+            DefinitionKind::ValueType(it) => {
+                self.features(&it.features);
+                for factory in &it.factories {
+                    factory.parameters.iter().for_each(|it| self.ty(&it.ty, it.span));
+                    factory.raises.iter().for_each(|id| self.ty(&Type::Named(*id), factory.span));
+                }
+            }
             // Nothing else can have a native type in it.
             _ => {}
         }
     }
 
-    fn interface(&mut self, of: &Definition, interface: &Interface) {
-        for feature in &interface.features {
+    fn features(&mut self, features: &[Feature]) {
+        for feature in features {
             match feature {
                 Feature::Operation(it) => {
                     it.returns.iter().for_each(|ty| self.ty(ty, it.span));
@@ -84,6 +91,10 @@ impl Checker<'_> {
                 }
             }
         }
+    }
+
+    fn interface(&mut self, of: &Definition, interface: &Interface) {
+        self.features(&interface.features);
         if self.plan.model.all_features(of.id).count() > MOST_FEATURES {
             self.report(
                 &format!("an interface with more than {MOST_FEATURES} operations and attributes"),

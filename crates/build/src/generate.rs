@@ -10,7 +10,7 @@ use zorb_idl::model::{Definition, DefinitionKind, Model};
 
 use crate::choices::Choices;
 use crate::docs::doc;
-use crate::interface::interface;
+use crate::interface::{callable, interface};
 use crate::merge::merge;
 use crate::names::ident;
 use crate::plan::{Constants, Plan};
@@ -81,8 +81,13 @@ fn add(plan: &Plan<'_>, of: &Definition, tree: &mut Tree) {
     tree.at(&scope.module).item(item);
     tree.at(&scope.module).item(describe::described(&scope, of));
     if let Some(inner) = &plan.place_of(of.id).inner {
-        let name = &plan.place_of(of.id).name;
-        tree.at(&scope.inner(inner).module).doc = doc("", &format!("Types nested in `{name}`."), &[]);
+        let place = plan.place_of(of.id);
+        let more = if place.value.is_some() { ", and what belongs to its operations" } else { "" };
+        let text = format!("Types nested in `{}`{more}.", place.name);
+        tree.at(&scope.inner(inner).module).doc = doc("", &text, &[]);
+    }
+    if let DefinitionKind::ValueType(it) = &of.kind {
+        callable(plan, of, it, tree);
     }
 }
 

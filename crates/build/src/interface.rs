@@ -7,9 +7,10 @@
 //! account             the types nested in the interface, and the errors of its operations
 //! ```
 //!
-//! A local interface is a trait and such a module.
+//! A local interface is a trait and such a module; what can be called on values is such traits too.
 
 mod asynchronous;
+mod callable;
 mod client;
 mod errors;
 mod into;
@@ -21,6 +22,8 @@ use quote::quote;
 use zorb_idl::model::{
     Definition, DefinitionId, DefinitionKind, Direction, Feature, Interface, InterfaceFlavor, Parameter, Type,
 };
+
+pub(crate) use callable::callable;
 
 use crate::docs::doc;
 use crate::generate::Tree;
@@ -51,7 +54,8 @@ pub(crate) fn interface(plan: &Plan<'_>, of: &Definition, interface: &Interface,
     if is_local {
         let calls: Vec<Call<'_>> = names.calls.iter().map(|it| Call::new(&scope, of.id, it)).collect();
         tree.at(&scope.module).item(local::interface(&scope, of, &calls));
-        for face in local::faces(&scope, &inner, of) {
+        let bases = plan.model.ancestors(of.id);
+        for face in local::faces(&inner, of.id, &bases, "objects of local interfaces") {
             tree.at(&inner.module).item(face);
         }
     }

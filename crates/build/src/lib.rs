@@ -21,7 +21,7 @@
 //! | what has no mapping | `check` |
 //! | several main files in one | `merge` |
 //! | values | `items`, `union`, `layout` |
-//! | interfaces | `interface` (`client`, `server`, `errors`), [`operations`] |
+//! | interfaces, what can be called on values | `interface` (`client`, `server`, `errors`, `callable`), [`operations`] |
 //! | how code names things from where it stands | `scope` |
 //! | the file | `generate` |
 //!

@@ -52,17 +52,18 @@ fn is_defined(of: &Definition) -> bool {
 /// What is wrong with a definition that has the path of an earlier one: nothing, if it is the same text or declares the
 /// same thing again.
 fn clash(there: &Plan<'_>, first: &Definition, here: &Plan<'_>, second: &Definition) -> Option<Diagnostic> {
-    let (was, is) = (there.model.location(first.span), here.model.location(second.span));
+    let was = there.model.location(first.span);
+    let same_place = here.model.is_same_place(second.span, there.model, first.span);
     let (old, new) = (&first.repository_id, &second.repository_id);
     let declared = !is_defined(first) && !is_defined(second);
     // What is nested in one that clashes goes with it.
     let outer = second.parent.map(|id| &here.model.definition(id).kind);
     let nested = outer.is_some_and(|it| !matches!(it, DefinitionKind::Module(_)));
-    if declared || nested || (was == is && old == new) {
+    if declared || nested || (same_place && old == new) {
         return None;
     }
     let name = here.model.scoped_name(second.id);
-    let (message, label) = if was == is {
+    let (message, label) = if same_place {
         let files = [there, here].map(|it| it.model.files().next().unwrap_or_default());
         (
             format!("`{name}` gets another repository id in each of two files that become one Rust file"),

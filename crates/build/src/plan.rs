@@ -4,12 +4,12 @@
 //! has types nested in it) the module `account` beside the type. A definition that an included file brings in and
 //! that an `extern_module` covers lies in another crate: it has a path, and is not generated.
 
-use std::collections::{BTreeMap, HashMap};
+use std::collections::{BTreeMap, HashMap, HashSet};
 use std::rc::Rc;
 
 use proc_macro2::TokenStream;
 use zorb_idl::model::{
-    Definition, DefinitionId, DefinitionKind, Feature, Interface, InterfaceFlavor, Model, Origin,
+    Definition, DefinitionId, DefinitionKind, Feature, Interface, InterfaceFlavor, Model, Origin, ValueType,
 };
 
 use crate::choices::Choices;
@@ -50,8 +50,8 @@ pub(crate) struct Plan<'m> {
     errors: HashMap<(&'m str, Home, Vec<DefinitionId>), (DefinitionId, String)>,
     /// The reply handler of each interface that has one.
     handlers: HashMap<DefinitionId, DefinitionId>,
-    /// By file and interface: the trait of what a local object offers of an interface that is not local. It stands in the inner
-    /// module of the first local interface of the file that inherits from it.
+    /// By file and interface: the trait of what a local object, or a value, offers of an interface that is not local. It stands in the
+    /// inner module of the first local interface or valuetype of the file that inherits from it or supports it.
     faces: HashMap<(&'m str, DefinitionId), (DefinitionId, String)>,
 }
 
@@ -87,6 +87,8 @@ pub(crate) struct Place {
     pub(crate) inner: Option<String>,
     /// What an interface brings with it.
     pub(crate) interface: Option<InterfaceNames>,
+    /// What a valuetype brings with it that has more than state.
+    pub(crate) value: Option<ValueNames>,
 }
 
 /// The names that an interface brings with it.
@@ -98,12 +100,28 @@ pub(crate) struct InterfaceNames {
     pub(crate) errors: Vec<ErrorNames>,
 }
 
+/// The names that a valuetype brings with it.
+pub(crate) struct ValueNames {
+    /// The trait of what can be called on its values, if anything can.
+    pub(crate) operations: Option<String>,
+    /// The trait of its initializers, if it has any.
+    pub(crate) factory: Option<String>,
+    /// Its own calls in IDL order.
+    pub(crate) calls: Vec<CallNames>,
+    /// Its initializers in IDL order.
+    pub(crate) factories: Vec<CallNames>,
+    /// The error enums of those that raise.
+    pub(crate) errors: Vec<ErrorNames>,
+}
+
 /// Which part of a feature a call is.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub(crate) enum Part {
     Operation,
     Get,
     Set,
+    /// An initializer of a valuetype; the position is that among these.
+    Make,
 }
 
 /// The names of one call: an operation, or reading or writing an attribute.
@@ -191,7 +209,7 @@ impl<'m> Plan<'m> {
                     DefinitionKind::Constant(_) => names.declare(&names::constant(&definition.name)),
                     _ => names.declare(&definition.name),
                 };
-                let place = Place { home: home.clone(), name, inner: None, interface: None };
+                let place = Place { home: home.clone(), name, inner: None, interface: None, value: None };
                 self.places[id.index()] = Some(place);
             }
             for id in &contents {
@@ -214,8 +232,10 @@ impl<'m> Plan<'m> {
                     let inner = home.inner(inner);
                     let (own, external) = if is_external { (None, Some(inner)) } else { (Some(inner), None) };
                     self.place(&definition.contents, own, external, externals);
-                    if let DefinitionKind::Interface(interface) = &definition.kind {
-                        self.derive_within(id, interface);
+                    match &definition.kind {
+                        DefinitionKind::Interface(interface) => self.derive_within(id, interface),
+                        DefinitionKind::ValueType(it) => self.derive_within_value(id, it),
+                        _ => {}
                     }
                 }
             }
@@ -229,13 +249,26 @@ impl<'m> Plan<'m> {
             DefinitionKind::Interface(interface) => {
                 let inner = names.derive(names::snake(&definition.name));
                 let servant = names.derive(format!("{}Servant", definition.name));
-                let mut calls = own_calls(interface);
+                let mut calls = own_calls(&interface.features);
                 for call in &mut calls {
                     let feature = interface.features[call.feature].name();
                     call.deferred = self.choices.is_deferred(self.model, id, feature);
                 }
                 let errors = Vec::new();
                 (Some(inner), Some(InterfaceNames { servant, calls, errors }))
+            }
+            DefinitionKind::ValueType(it) if can_be_called(self.model, id) || !it.factories.is_empty() => {
+                let inner = names.derive(names::snake(&definition.name));
+                let operations = can_be_called(self.model, id)
+                    .then(|| names.derive(format!("{}Operations", definition.name)));
+                let factory =
+                    (!it.factories.is_empty()).then(|| names.derive(format!("{}Factory", definition.name)));
+                let (calls, factories) = (own_calls(&it.features), own_factories(it));
+                let value = ValueNames { operations, factory, calls, factories, errors: Vec::new() };
+                if let Some(place) = &mut self.places[id.index()] {
+                    place.value = Some(value);
+                }
+                (Some(inner), None)
             }
             DefinitionKind::Module(_) => (None, None),
             _ if definition.contents.is_empty() => (None, None),
@@ -248,12 +281,7 @@ impl<'m> Plan<'m> {
 
     /// Names what an interface brings into its inner scope, beside the names of its nested definitions.
     fn derive_within(&mut self, id: DefinitionId, interface: &Interface) {
-        let mut names = Names::default();
-        for nested in &self.model.definition(id).contents {
-            let place = self.place_of(*nested);
-            names.avoid(&place.name);
-            place.inner.iter().for_each(|inner| names.avoid(inner));
-        }
+        let mut names = self.names_within(id);
         let Some(place) = &mut self.places[id.index()] else { return };
         let Some(of) = &mut place.interface else { return };
         let file = self.model.location(self.model.definition(id).span).path;
@@ -262,11 +290,7 @@ impl<'m> Plan<'m> {
             if exceptions.is_empty() {
                 continue;
             }
-            let name = names.derive(match call.part {
-                Part::Operation => names::camel(interface.features[call.feature].name()) + "Error",
-                Part::Get => format!("Get{}Error", names::camel(interface.features[call.feature].name())),
-                Part::Set => format!("Set{}Error", names::camel(interface.features[call.feature].name())),
-            });
+            let name = names.derive(error_name(interface.features[call.feature].name(), call.part));
             call.error = Some(name.clone());
             exceptions.sort();
             exceptions.dedup();
@@ -296,6 +320,57 @@ impl<'m> Plan<'m> {
         }
     }
 
+    /// The same of a valuetype. Its errors are its own.
+    fn derive_within_value(&mut self, id: DefinitionId, it: &ValueType) {
+        let mut names = self.names_within(id);
+        let Some(place) = &mut self.places[id.index()] else { return };
+        let Some(of) = &mut place.value else { return };
+        for call in of.calls.iter_mut().chain(&mut of.factories) {
+            let (name, raises) = match call.part {
+                Part::Make => (it.factories[call.feature].name.as_str(), &*it.factories[call.feature].raises),
+                part => (it.features[call.feature].name(), raised(&it.features[call.feature], part)),
+            };
+            let mut exceptions = raises.to_vec();
+            if exceptions.is_empty() {
+                continue;
+            }
+            let name = names.derive(error_name(name, call.part));
+            call.error = Some(name.clone());
+            exceptions.sort();
+            exceptions.dedup();
+            match of.errors.iter_mut().find(|error| error.exceptions == exceptions) {
+                Some(error) => error.aliases.push(name),
+                None => {
+                    let (method, aliases) = (call.method.clone(), Vec::new());
+                    of.errors.push(ErrorNames { name, same_as: None, aliases, exceptions, method });
+                }
+            }
+        }
+        let file = self.model.location(self.model.definition(id).span).path;
+        for base in supported(self.model, it).into_iter().filter(|base| !is_local(self.model, *base)) {
+            let name = &self.model.definition(base).name;
+            let face = self.faces.entry((file, base));
+            face.or_insert_with(|| (id, names.declare(name)));
+        }
+        if place.home.external.is_none()
+            && let Some(inner) = &place.inner
+        {
+            let path = place.home.inner(inner).path;
+            self.modules.insert(path, names);
+        }
+    }
+
+    /// The names that what is nested in a definition has in its inner module.
+    fn names_within(&self, id: DefinitionId) -> Names {
+        let mut names = Names::default();
+        for nested in &self.model.definition(id).contents {
+            let place = self.place_of(*nested);
+            names.avoid(&place.name);
+            place.inner.iter().for_each(|inner| names.avoid(inner));
+        }
+        names
+    }
+
     /// Tells what constants the whole text has.
     pub(crate) fn with_constants(mut self, constants: &Rc<Constants>) -> Self {
         self.constants = constants.clone();
@@ -319,13 +394,18 @@ impl<'m> Plan<'m> {
         self.place_of(id).interface.as_ref().expect("only asked of interfaces")
     }
 
+    /// The trait of what can be called on values of a type, if anything can.
+    pub(crate) fn value_operations(&self, id: DefinitionId) -> Option<&str> {
+        self.place_of(id).value.as_ref()?.operations.as_deref()
+    }
+
     /// The reply handler of an interface, if it has one.
     pub(crate) fn handler(&self, interface: DefinitionId) -> Option<DefinitionId> {
         self.handlers.get(&interface).copied()
     }
 
-    /// Where the trait is of what objects of a local interface offer of one that is not local, and that it inherits from: in whose
-    /// inner module, and its name there.
+    /// Where the trait is of what objects of a local interface, or values, offer of an interface that is not local, and that they
+    /// inherit from or support: in whose inner module, and its name there.
     pub(crate) fn face(&self, local: DefinitionId, base: DefinitionId) -> (DefinitionId, &str) {
         let file = self.model.location(self.model.definition(local).span).path;
         let (owner, name) = &self.faces[&(file, base)];
@@ -380,13 +460,58 @@ pub(crate) fn raised(feature: &Feature, part: Part) -> &[DefinitionId] {
     }
 }
 
-/// Which calls an interface's own features make.
-fn own_calls(interface: &Interface) -> Vec<CallNames> {
+/// Whether a valuetype has operations or attributes: its own, inherited, or of what it supports.
+fn can_be_called(model: &Model, id: DefinitionId) -> bool {
+    let own = |id: DefinitionId| match &model.definition(id).kind {
+        DefinitionKind::ValueType(it) => !it.features.is_empty() || !it.supports.is_empty(),
+        _ => false,
+    };
+    own(id) || model.ancestors(id).into_iter().any(own)
+}
+
+/// The interfaces that a valuetype itself supports, and their bases, each once.
+pub(crate) fn supported(model: &Model, it: &ValueType) -> Vec<DefinitionId> {
+    let mut all = Vec::new();
+    for id in &it.supports {
+        let inherited = model.ancestors(*id);
+        all.extend(std::iter::once(*id).chain(inherited));
+    }
+    let mut seen = HashSet::new();
+    all.retain(|id| seen.insert(*id));
+    all
+}
+
+/// The name of what a call may raise.
+fn error_name(name: &str, part: Part) -> String {
+    let name = names::camel(name);
+    match part {
+        Part::Operation | Part::Make => name + "Error",
+        Part::Get => format!("Get{name}Error"),
+        Part::Set => format!("Set{name}Error"),
+    }
+}
+
+/// The functions that a valuetype's initializers become.
+fn own_factories(it: &ValueType) -> Vec<CallNames> {
     let mut names = Names::default();
-    let parts = interface.features.iter().enumerate();
+    let made = it.factories.iter().enumerate().map(|(feature, factory)| CallNames {
+        feature,
+        part: Part::Make,
+        method: names.declare(&factory.name),
+        twin: String::new(),
+        error: None,
+        deferred: false,
+    });
+    made.collect()
+}
+
+/// Which calls an interface's or a valuetype's own features make.
+fn own_calls(features: &[Feature]) -> Vec<CallNames> {
+    let mut names = Names::default();
+    let parts = features.iter().enumerate();
     let parts: Vec<(usize, Part)> =
         parts.flat_map(|(at, feature)| parts_of(feature).map(move |it| (at, it))).collect();
-    let methods = methods(&mut names, parts.iter().map(|(at, part)| (interface.features[*at].name(), *part)));
+    let methods = methods(&mut names, parts.iter().map(|(at, part)| (features[*at].name(), *part)));
     let calls = parts.into_iter().zip(methods);
     calls
         .map(|((feature, part), (method, twin))| CallNames {

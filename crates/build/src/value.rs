@@ -1,6 +1,6 @@
 //! Valuetypes and boxed values: a struct of the state each, and how it travels.
 //!
-//! Operations, attributes and initializers of a valuetype are not mapped, nor those of what it supports: they do not travel.
+//! Its operations, attributes and initializers, which do not travel, are in `interface::callable`.
 
 use proc_macro2::TokenStream;
 use quote::quote;
@@ -29,9 +29,7 @@ fn stateful(scope: &Scope<'_>, of: &Definition, it: &ValueType) -> TokenStream {
     let rt = scope.rt();
     let is_custom = it.flavor == ValueFlavor::Custom;
     let mut more = Vec::new();
-    if !it.features.is_empty() || !it.factories.is_empty() || !it.supports.is_empty() {
-        more.push("This is its state; what can be called on it in IDL is not mapped.".to_owned());
-    }
+    more.extend(more_than_state(scope, of));
     if is_custom {
         more.push("How it travels is for its `CustomMarshal` to say, which you implement.".to_owned());
     }
@@ -120,10 +118,19 @@ fn stateful(scope: &Scope<'_>, of: &Definition, it: &ValueType) -> TokenStream {
     }
 }
 
+/// Where what can be called on it is.
+fn more_than_state(scope: &Scope<'_>, of: &Definition) -> Option<String> {
+    let names = scope.plan.place_of(of.id).value.as_ref()?;
+    let traits: Vec<String> =
+        names.operations.iter().chain(&names.factory).map(|name| format!("[`{name}`]")).collect();
+    Some(format!("What can be called on it: {}.", traits.join(" and ")))
+}
+
 /// `abstract valuetype`: a type without state, which those derived from it have.
 fn abstract_value(scope: &Scope<'_>, of: &Definition, it: &ValueType) -> TokenStream {
     let rt = scope.rt();
-    let more = ["It has no state; `Value::cast` gives a value as what it is.".to_owned()];
+    let mut more = vec!["It has no state; `Value::cast` gives a value as what it is.".to_owned()];
+    more.extend(more_than_state(scope, of));
     let doc = doc(&of.doc, &of_kind(scope, of, "abstract valuetype"), &more);
     let name = ident(&scope.plan.place_of(of.id).name);
     let (result, ok, option, some) =

@@ -123,6 +123,16 @@ pub(crate) fn load(
     })
 }
 
+/// Shows what several models define differently under one name.
+pub(crate) fn check_together(models: &[zorb_idl::Model]) -> Result<(), Failure> {
+    let clashes = zorb_idl::Model::clashes(models);
+    clashes.iter().for_each(|found| show(&found.render(in_colour())));
+    if clashes.is_empty() {
+        return Ok(());
+    }
+    Err(Failure::new("the IDL files cannot be used together, for the reasons above"))
+}
+
 /// Shows diagnostics, which have several lines each, source and carets included.
 fn show(diagnostics: &str) {
     eprint!("{diagnostics}");

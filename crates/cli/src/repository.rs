@@ -58,16 +58,18 @@ pub(crate) fn run(arguments: &Arguments, told: &Told) -> Result<(), Failure> {
     Ok(())
 }
 
-/// What IDL files declare, each compiled by itself.
+/// What IDL files declare, each compiled by itself. Two that define one name differently are refused: only one could be known.
 pub(crate) fn of_idl(
     files: &[PathBuf],
     include: &[PathBuf],
     define: &[(String, String)],
 ) -> Result<Repository, Failure> {
     let mut repository = Repository::new();
-    for path in files {
-        let model = crate::idl::load(path, include, define)?;
-        repository.add(&model).map_err(|error| Failure::new(format!("{}: {error}", path.display())))?;
+    let models: Vec<_> =
+        files.iter().map(|path| crate::idl::load(path, include, define)).collect::<Result<_, _>>()?;
+    crate::idl::check_together(&models)?;
+    for (path, model) in files.iter().zip(&models) {
+        repository.add(model).map_err(|error| Failure::new(format!("{}: {error}", path.display())))?;
     }
     Ok(repository)
 }

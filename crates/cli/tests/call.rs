@@ -353,6 +353,24 @@ fn a_list_shows_what_an_object_offers() {
     assert_eq!(operation("_set_label")["result"], "void");
 }
 
+/// Only one of two definitions of a name could be known: neither a call nor a repository takes one of them in silence.
+#[test]
+fn two_definitions_of_one_name_are_refused() {
+    let world = World::new("two-definitions");
+    let other = world.idl.with_file_name("other.idl");
+    std::fs::write(&other, "module M { enum Mirror { flat, round }; };").unwrap();
+    let (one, other) = (world.idl.to_str().unwrap(), other.to_str().unwrap());
+    for command in [&["call", &world.reference, "--list"][..], &["repository"]] {
+        let (code, _, told) = zorb(&[command, &["--idl", one, "--idl", other]].concat());
+        assert_eq!(code, Some(1), "{told}");
+        assert!(told.contains("error: `M::Mirror` is defined in two files"), "{told}");
+        assert!(told.contains("cannot be used together"), "{told}");
+    }
+    // One file twice is one.
+    let (code, _, told) = zorb(&["call", &world.reference, "--list", "--idl", one, "--idl", one]);
+    assert_eq!(code, Some(0), "{told}");
+}
+
 /// A `zorb repository` of this IDL, ended when dropped.
 struct Serving {
     child: Child,

@@ -19,7 +19,7 @@ mod scope;
 mod union;
 mod value;
 
-use std::collections::HashMap;
+use std::collections::{HashMap, HashSet};
 use std::rc::Rc;
 use std::sync::Arc;
 
@@ -66,6 +66,8 @@ struct Checker {
     /// `#pragma ID` and `#pragma version` of operations and attributes.
     feature_ids: HashMap<(DefinitionId, String), repository::Naming>,
     imports: Vec<import::Pending>,
+    /// Where operations and attributes are declared of which it was reported that they hide a type.
+    collided: HashSet<Span>,
     /// It was reported that Components.idl is missing.
     without_components: bool,
     steps: u64,
@@ -107,6 +109,7 @@ impl Checker {
             uses: None,
             feature_ids: HashMap::new(),
             imports: Vec::new(),
+            collided: HashSet::new(),
             without_components: false,
             steps: 0,
         }

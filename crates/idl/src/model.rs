@@ -19,6 +19,7 @@
 
 mod annotation;
 mod bits;
+mod clash;
 mod component;
 mod query;
 mod types;

@@ -4,7 +4,8 @@
 pub(crate) fn nearest<'a>(word: &str, candidates: impl IntoIterator<Item = &'a str>) -> Option<&'a str> {
     let word: Vec<char> = word.chars().take(LONGEST).collect();
     // A third of the letters may differ: `lnog` is `long`, but `foo` is not `bar`.
-    let most = word.len().div_ceil(3);
+    // Never all of them: one letter is like no other.
+    let most = word.len().div_ceil(3).min(word.len().saturating_sub(1));
     let close = candidates.into_iter().filter(|it| it.len().abs_diff(word.len()) <= most);
     let measured = close.map(|it| (distance(&word, it), it)).filter(|(distance, _)| *distance <= most);
     measured.min().map(|(_, candidate)| candidate)
@@ -45,5 +46,7 @@ mod tests {
         assert_eq!(nearest("account", words), Some("Account"));
         assert_eq!(nearest("widget", words), None);
         assert_eq!(nearest("", words), None);
+        assert_eq!(nearest("s", ["m", "S"]), Some("S"));
+        assert_eq!(nearest("s", ["m"]), None);
     }
 }

@@ -1,5 +1,6 @@
 //! The interfaces that public packages install, read without a change to them: those of omniORB and, with it, of the OMG's
-//! services. JacORB's packages hold none, the jars of its sources neither. That they become Rust, `tests/published` shows.
+//! services; and the two files in the jars of JacORB and of what it depends on, one of which is no IDL. That they become Rust,
+//! `tests/published` shows.
 //!
 //! Without them the test says so and passes, unless `ZORB_REQUIRE_PEERS=1`.
 
@@ -96,6 +97,37 @@ fn published_interfaces_are_read_as_they_are() {
             assert!(constructs.contains_key(needed), "no {needed} in {}", folder.display());
         }
     }
+}
+
+/// What the jar of Java's RMI over IIOP has, on which JacORB depends: `tests/interop/install tools` unpacks it.
+#[test]
+fn what_a_jar_brings_is_read_or_refused() {
+    let built = std::env::var_os("ZORB_INTEROP_OUT").map(PathBuf::from);
+    let built = built.unwrap_or_else(|| Path::new(env!("CARGO_MANIFEST_DIR")).join("../../target/interop"));
+    let mut files = Vec::new();
+    idl_files(&built.join("published/idl"), &mut files);
+    if files.is_empty() {
+        println!("no IDL of JacORB's packages in {}: left out", built.display());
+        let required = std::env::var_os("ZORB_REQUIRE_PEERS").is_some_and(|it| it == "1");
+        assert!(!required, "tests/interop/install tools unpacks it");
+        return;
+    }
+    let read = |name: &str| {
+        let file = files.iter().find(|it| it.ends_with(name)).unwrap_or_else(|| panic!("no {name}"));
+        // IOP.idl is the built-in one.
+        let disk = Disk { search: Vec::new(), own: false };
+        compile(&disk, &file.to_string_lossy(), &Options::default())
+    };
+    let giop = read("GIOP.idl").unwrap_or_else(|errors| panic!("{errors}"));
+    assert!(count(&giop, &mut BTreeMap::new()) >= 20);
+    // `ServerId serverId`, of which omniidl too counts 26 times that two names differ only in case.
+    let errors = read("activation.idl").expect_err("names collide in it");
+    let errors: Vec<_> = errors.iter().filter(|it| it.severity == zorb_idl::Severity::Error).collect();
+    let collides =
+        |text: &str| text.contains("already means the typedef") || text.contains("collides with the name");
+    assert!(errors.iter().all(|it| collides(&it.message)), "{errors:?}");
+    assert_eq!(errors.len(), 26);
+    println!("{} files of JacORB's packages, {} errors in one", files.len(), errors.len());
 }
 
 /// Counts what a file defines itself; the number of its definitions.

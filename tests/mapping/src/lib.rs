@@ -104,7 +104,81 @@ pub mod abstracts {
 
     zorb::include_idl!("abstracts");
 
-    use abstracts::{Longer, Track};
+    use abstracts::circle::{ScaledError, SetAcrossError, SizedError};
+    use abstracts::{
+        Ball, BallOperations, Circle, CircleFactory, CircleOperations, Longer, NamedOperations,
+        TitledOperations, TooLarge, Track, ball, circle,
+    };
+    use zorb::{Sequence, SystemException, Value};
+
+    impl circle::Shape for Circle {
+        fn area(&self) -> Result<f64, SystemException> {
+            Ok(self.radius * self.radius * 3.0)
+        }
+    }
+
+    impl CircleOperations for Circle {
+        fn across(&self) -> Result<f64, SystemException> {
+            Ok(self.radius * 2.0)
+        }
+
+        fn set_across(&self, across: f64) -> Result<(), SetAcrossError> {
+            Err(TooLarge { by: across })?
+        }
+
+        fn scaled(&self, by: f64, why: &str) -> Result<(Option<Value<Circle>>, String), ScaledError> {
+            Ok((Some(Value::new(Circle { radius: self.radius * by })), format!("{why}, then")))
+        }
+    }
+
+    impl CircleFactory for Circle {
+        fn unit() -> Result<Value<Circle>, SystemException> {
+            Ok(Value::new(Circle { radius: 1.0 }))
+        }
+
+        fn sized(radius: f64, unit: Sequence<u8>) -> Result<Value<Circle>, SizedError> {
+            if unit.is_empty() {
+                Err(TooLarge { by: radius })?
+            }
+            Ok(Value::new(Circle { radius }))
+        }
+    }
+
+    impl circle::Shape for Ball {
+        fn area(&self) -> Result<f64, SystemException> {
+            Ok(self.base.area()? * 4.0)
+        }
+    }
+
+    impl ball::Solid for Ball {
+        fn volume(&self) -> Result<f64, SystemException> {
+            Ok(self.base.radius)
+        }
+    }
+
+    impl CircleOperations for Ball {
+        fn across(&self) -> Result<f64, SystemException> {
+            self.base.across()
+        }
+
+        fn set_across(&self, across: f64) -> Result<(), SetAcrossError> {
+            self.base.set_across(across)
+        }
+
+        fn scaled(&self, by: f64, why: &str) -> Result<(Option<Value<Circle>>, String), ScaledError> {
+            self.base.scaled(by, why)
+        }
+    }
+
+    impl NamedOperations for Ball {
+        fn name(&self) -> Result<String, SystemException> {
+            Ok(self.label.clone())
+        }
+    }
+
+    impl TitledOperations for Ball {}
+
+    impl BallOperations for Ball {}
 
     /// The members without the subject; samples as shorts.
     impl zorb::CustomMarshal for Track {

@@ -4,10 +4,13 @@ use std::sync::{Arc, Mutex};
 
 use zorb::cdr::{Any, CodeSets, Decode, Decoder, Encode, EncodeErrorKind, Encoder, Format, Version};
 use zorb::{Abstract, Call, Interface, Kind, Minor, ObjectRef, Orb, SystemException, Value, ValueBase};
+use zorb_test_mapping::abstracts::abstracts::ball::Solid as _;
+use zorb_test_mapping::abstracts::abstracts::circle::{Shape as _, SizedError};
 use zorb_test_mapping::abstracts::abstracts::gallery::EchoError;
 use zorb_test_mapping::abstracts::abstracts::{
-    Ball, Canvas, CanvasServant, Circle, Gallery, GalleryServant, Longer, Named, Parts, Shape, ShapeServant,
-    Shapeless, Solid, Titled, Track,
+    Ball, BallOperations, Canvas, CanvasServant, Circle, CircleFactory, CircleOperations, Gallery,
+    GalleryServant, Longer, Named, NamedOperations, Parts, Shape, ShapeServant, Shapeless, Solid, Titled,
+    Track,
 };
 
 const FORMAT: Format = Format { version: Version::V1_2, code_sets: CodeSets::UNICODE };
@@ -107,6 +110,27 @@ fn rig() -> Rig {
     let there =
         Gallery::from_object(client.string_to_object(&here.as_object().to_string()).unwrap().unwrap());
     Rig { server, client, here, there }
+}
+
+/// Local code: what the program has implemented on the state, whether the value was made here or received.
+#[test]
+fn operations_of_values_run_where_the_value_is() {
+    let Rig { there, .. } = &rig();
+    let made = Circle::unit().unwrap();
+    assert_eq!((made.get().unwrap().across().unwrap(), made.get().unwrap().area().unwrap()), (2.0, 3.0));
+    assert_eq!(Circle::sized(2.0, b"m".to_vec().into()).unwrap().get().unwrap().radius, 2.0);
+    assert!(matches!(Circle::sized(9.0, Default::default()), Err(SizedError::TooLarge(it)) if it.by == 9.0));
+
+    let (received, _) = there.echo(&Abstract::of_value(&ball("red")).ok()).unwrap();
+    let ball = received.unwrap().value::<Ball>().expect("a ball").get().unwrap();
+    // As what it inherits and supports, too.
+    fn told(it: &impl BallOperations) -> (String, f64, f64) {
+        (it.name().unwrap(), it.volume().unwrap(), it.area().unwrap())
+    }
+    assert_eq!(told(&*ball), ("red".to_owned(), 2.0, 48.0));
+    let (scaled, why) = ball.scaled(3.0, "first").unwrap();
+    assert_eq!((scaled.unwrap().get().unwrap().radius, why.as_str()), (6.0, "first, then"));
+    assert!(ball.set_across(1.0).is_err());
 }
 
 #[test]

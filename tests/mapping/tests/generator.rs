@@ -61,11 +61,18 @@ fn a_native_type_without_a_rust_type_is_named_with_its_place() {
           attribute Pointer root;
         };
         native Unused;
-        valuetype Node { Pointer run(); };
+        valuetype Node { Pointer run(); factory of(in Pointer what); };
     ";
     let error = generate(text).unwrap_err().render(false);
     let missing = "no Rust type is named for the native type `Pointer`";
-    let at = ["test.idl:3:25", "test.idl:5:43", "test.idl:5:16", "test.idl:6:29"];
+    let at = [
+        "test.idl:3:25",
+        "test.idl:5:43",
+        "test.idl:5:16",
+        "test.idl:6:29",
+        "test.idl:9:34",
+        "test.idl:9:63",
+    ];
     let expected: Vec<String> = at.iter().map(|at| format!("{at}: {missing}")).collect();
     let mut found = places(&error);
     found.sort();

@@ -2,15 +2,21 @@
 #![deny(warnings)]
 
 /// The services of the OMG.
-#[cfg(installed)]
+#[cfg(services)]
 pub mod services {
     zorb::include_idl!("services");
 }
 
 /// What omniORB declares for itself, module CORBA included.
-#[cfg(installed)]
+#[cfg(omniorb)]
 pub mod omniorb {
     zorb::include_idl!("omniorb");
+}
+
+/// GIOP and what it includes, as Java's RMI over IIOP declares it.
+#[cfg(giop)]
+pub mod giop {
+    zorb::include_idl!("giop");
 }
 
 /// The corners of the language, a module for each file.

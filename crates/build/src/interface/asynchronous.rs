@@ -48,7 +48,7 @@ fn stubs(
     let handler = plan.handler(call.owner)?;
     let feature = plan.model.features(call.owner)[call.names.feature].name();
     let name = match call.names.part {
-        Part::Operation => feature.to_owned(),
+        Part::Operation | Part::Make => feature.to_owned(),
         Part::Get => format!("get_{feature}"),
         Part::Set => format!("set_{feature}"),
     };

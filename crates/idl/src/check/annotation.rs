@@ -2,15 +2,18 @@
 
 mod standard;
 
+use std::collections::HashMap;
+
 use super::constructed::article;
 use super::scope::Target;
 use super::{Checker, type_span};
 use crate::diagnostics::{error, warning};
 use crate::model::{
     Annotation, AnnotationParameter, AnnotationType, Argument, ArgumentValue, DefinitionId, DefinitionKind,
-    Feature, Type, Value,
+    Enumerator, Feature, Type, Value,
 };
 use crate::similar::nearest;
+use crate::source::Span;
 use crate::syntax::{self, Expression, Item, Name, ScopedName, Step};
 use standard::{Default, Kind, Standard};
 
@@ -50,6 +53,13 @@ impl Checker {
             let Some((target, of)) = self.declared_target(name) else { continue };
             let (what, ty) = (self.describe(target), self.type_of(target, &name.text));
             let kept = self.annotations(annotations, On { what, ty: ty.as_ref() });
+            if let Item::Operation(it) = it {
+                for oneway in kept.iter().filter(|it| it.name == "oneway" && it.definition.is_none()) {
+                    let value = oneway.argument("value");
+                    let value = matches!(value, Some(ArgumentValue::Value(Value::Boolean(true))));
+                    self.annotated_oneway(it, value, oneway.span);
+                }
+            }
             self.attach(target, of, &name.text, kept);
         }
     }
@@ -305,6 +315,21 @@ impl Checker {
         {
             let label = "write the smaller number as `min`";
             self.report(error("this range is empty", it.span, label));
+        }
+    }
+
+    /// `@value` tells the enumerators of one enum apart.
+    pub(super) fn check_values(&mut self, enumerators: &[Enumerator]) {
+        let mut known: HashMap<i128, Span> = HashMap::new();
+        for it in enumerators {
+            let own = it.annotations.iter().find(|it| it.name == "value" && it.definition.is_none());
+            let Some(annotation) = own else { continue };
+            let Some(ArgumentValue::Value(value)) = annotation.argument("value") else { continue };
+            let Some(number) = value.as_integer() else { continue };
+            if let Some(first) = known.insert(number, annotation.span) {
+                let message = format!("two enumerators have the value {number}");
+                self.report(error(message, annotation.span, "choose another").see(first, "the first"));
+            }
         }
     }
 

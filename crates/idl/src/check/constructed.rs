@@ -242,6 +242,7 @@ impl Checker {
                         span: it.name.span,
                     });
                 }
+                self.check_values(&enumerators);
                 let kind = DefinitionKind::Enum(Enum { enumerators });
                 let id = self.declare(&it.name, &it.doc, kind);
                 for (index, it) in (0..).zip(names) {

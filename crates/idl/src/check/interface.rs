@@ -174,7 +174,6 @@ impl Checker {
 
     pub(super) fn operation(&mut self, it: &syntax::Operation) {
         let Some(of) = self.current else { return };
-        self.declare_name(&it.name, Target::Feature { of, what: "operation" });
         let mut good = true;
         let returns = it.returns.as_ref().map(|ty| self.visible_type(ty));
         good &= !matches!(returns, Some(None));
@@ -183,6 +182,8 @@ impl Checker {
         let (parameters, all) = self.parameters(&it.parameters);
         good &= all;
         let raises = self.raises(&it.raises);
+        // A type whose name differs from the operation's only in case is used in the interface by now, and so collides with it here.
+        self.declare_name(&it.name, Target::Feature { of, what: "operation" });
         self.check_parameter_names(&it.parameters);
         if let Some(oneway) = it.oneway {
             self.check_oneway(it, oneway);
@@ -323,6 +324,28 @@ impl Checker {
             }
         }
         raises
+    }
+
+    /// `@oneway` before an operation, `value` being its argument: as if the word stood there. IDL 4.2, 8.3.6.2.
+    pub(super) fn annotated_oneway(&mut self, it: &syntax::Operation, value: bool, annotation: Span) {
+        if let Some(oneway) = it.oneway {
+            if !value {
+                let message = format!("`{}` is declared oneway and not oneway", it.name.text);
+                self.report(error(message, annotation, "remove one").see(oneway, "oneway"));
+            }
+            return;
+        }
+        let Some(of) = self.current.filter(|_| value) else { return };
+        self.check_oneway(it, annotation);
+        let features = match self.kind_mut(of) {
+            DefinitionKind::Interface(it) => &mut it.features,
+            DefinitionKind::ValueType(it) => &mut it.features,
+            _ => return,
+        };
+        if let Some(Feature::Operation(made)) = features.last_mut().filter(|made| made.span() == it.name.span)
+        {
+            made.oneway = true;
+        }
     }
 
     fn check_oneway(&mut self, it: &syntax::Operation, oneway: Span) {

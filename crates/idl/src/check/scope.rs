@@ -206,9 +206,12 @@ impl Checker {
             }
         };
         let Some(found) = found else {
-            self.unknown(first, name, None);
+            self.unknown(first, name, None, introduce);
             return None;
         };
+        if introduce && !self.check_feature_case(first, &found.entry) {
+            return None;
+        }
         self.check_case(first, &found.entry);
         if introduce && !name.absolute {
             self.introduce(first, scope, &found);
@@ -225,7 +228,7 @@ impl Checker {
                 }
             };
             let Some(found) = self.find_in(Some(within), part, true)? else {
-                self.unknown(part, name, Some(within));
+                self.unknown(part, name, Some(within), introduce);
                 return None;
             };
             self.check_case(part, &found.entry);
@@ -290,6 +293,19 @@ impl Checker {
         self.model.bases(id).iter().chain(supports).copied()
     }
 
+    /// A name that only differs in case from what is no type hides the type that it means: said once of each operation, attribute or
+    /// state member. False where it is so.
+    fn check_feature_case(&mut self, name: &Name, entry: &Entry) -> bool {
+        let collides = matches!(entry.target, Target::Feature { .. }) && entry.name != name.text;
+        if collides && !entry.introduced && self.collided.insert(entry.span) {
+            let what = self.describe(entry.target);
+            let message = format!("`{}` differs from the {what} `{}` only in case", name.text, entry.name);
+            let label = "names that differ only in case collide";
+            self.report(error(message, name.span, label).see(entry.span, "declared here"));
+        }
+        !collides
+    }
+
     fn check_case(&mut self, name: &Name, entry: &Entry) {
         if entry.name != name.text {
             let message = format!("`{}` is spelled `{}` where it is declared", name.text, entry.name);
@@ -325,7 +341,8 @@ impl Checker {
         }
     }
 
-    fn unknown(&mut self, part: &Name, name: &ScopedName, within: Option<DefinitionId>) {
+    /// Reports a name that nothing has. A pragma's, which is not `used`, may be declared further on.
+    fn unknown(&mut self, part: &Name, name: &ScopedName, within: Option<DefinitionId>, used: bool) {
         // The lexer has reported a keyword in the wrong case, unless it is a later one.
         let reported = |it: &str| it.eq_ignore_ascii_case(&part.text) && !LATER_KEYWORDS.contains(&it);
         if KEYWORDS.iter().any(|it| reported(it)) {
@@ -335,7 +352,11 @@ impl Checker {
             Some(id) => format!("`{}` has no `{}`", self.model.scoped_name(id), part.text),
             None => format!("`{}` is not declared", part.text),
         };
-        let label = self.suggestion(part, within).map_or(String::new(), |it| format!("did you mean `{it}`?"));
+        let label = match self.suggestion(part, within, used) {
+            Some(near) => format!("did you mean `{near}`?"),
+            None if used => String::new(),
+            None => "a pragma stands behind what it names".to_owned(),
+        };
         let diagnostic = error(message, part.span, label);
         let later = within.is_none() && name.parts.len() == 1 && part.text.as_ref() == "TypeCode";
         self.report(if later {
@@ -345,7 +366,7 @@ impl Checker {
         });
     }
 
-    fn suggestion(&self, part: &Name, within: Option<DefinitionId>) -> Option<String> {
+    fn suggestion(&self, part: &Name, within: Option<DefinitionId>, used: bool) -> Option<String> {
         let foreign = match &*part.text {
             "int" | "int32" | "int32_t" => "long",
             "int16" | "int16_t" => "short",
@@ -360,7 +381,7 @@ impl Checker {
             "float32" => "float",
             _ => "",
         };
-        if !foreign.is_empty() && within.is_none() {
+        if !foreign.is_empty() && within.is_none() && used {
             return Some(foreign.into());
         }
         let mut scopes = Vec::new();
@@ -393,7 +414,7 @@ impl Checker {
                 return Some(format!("{}::{}", self.model.scoped_name(scope), part.text));
             }
         }
-        if within.is_none() {
+        if within.is_none() && used {
             candidates.extend(KEYWORDS);
         }
         nearest(&part.text, candidates).map(str::to_string)

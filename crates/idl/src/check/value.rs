@@ -210,13 +210,13 @@ impl Checker {
         raises: &[ScopedName],
     ) {
         let Some(of) = self.current else { return };
-        self.declare_name(name, Target::Feature { of, what: "factory" });
         if !self.is_concrete(of) {
             self.report(error("an abstract valuetype has no factory", name.span, "remove it, or `abstract`"));
         }
         self.uses = Some(Vec::new());
         let (kept, _) = self.parameters(parameters);
         let raises = self.raises(raises);
+        self.declare_name(name, Target::Feature { of, what: "factory" });
         self.check_parameter_names(parameters);
         if let DefinitionKind::ValueType(it) = self.kind_mut(of) {
             let (name, span) = (name.text.to_string(), name.span);

@@ -19,7 +19,7 @@ pub(crate) struct Gaps {
 struct Gap {
     peer: String,
     role: Role,
-    /// The other side, where the gap shows only with that one.
+    /// The other side, where the gap shows only with that one; `others` is every one but the peer itself.
     with: Option<String>,
     /// Names, or prefixes that end in `*`.
     cases: Vec<String>,
@@ -75,7 +75,10 @@ impl Gap {
         let plays = |peer: Peer, other: Peer, role: Role| {
             self.peer == peer.to_string()
                 && (self.role == role || self.role == Role::Any)
-                && self.with.as_ref().is_none_or(|with| *with == other.to_string())
+                && self.with.as_ref().is_none_or(|with| match with.as_str() {
+                    "others" => other != peer,
+                    with => with == other.name(),
+                })
         };
         self.giop.as_ref().is_none_or(|versions| versions.iter().any(|version| version == giop))
             && (plays(server, client, Role::Server) || plays(client, server, Role::Client))
