@@ -271,6 +271,14 @@ fn types_lead_to_the_types_they_are_made_of() {
     assert_eq!(history.params().unwrap().len(), 3);
     assert_eq!(history.exceptions().unwrap()[0].as_ref().unwrap().name().unwrap(), "Closed");
     assert_eq!(world.find::<CORBA::OperationDef>("Bank::Account::tagged").contexts().unwrap(), ["tag"]);
+    // Whoever reads it makes requests that end in the clause's properties.
+    let account: CORBA::InterfaceDef = world.find("Bank::Account");
+    let read = ifr::interface(account.as_object()).unwrap().unwrap();
+    assert_eq!(read.operation("tagged").unwrap().contexts, ["tag"]);
+    assert_eq!(
+        world.repository.interface("Bank::Account").unwrap().operation("tagged").unwrap().contexts,
+        ["tag"]
+    );
 
     for number in 0..22 {
         let kind = PrimitiveKind::type_code().member_name(number).unwrap().to_owned();

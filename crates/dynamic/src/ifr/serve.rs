@@ -298,7 +298,7 @@ impl Object {
             (Content::Operation(it), "_get_result_def") => self.type_def(&it.signature.result),
             (Content::Operation(it), "_get_params") => describing.parameters(&it.signature).and_then(answer),
             (Content::Operation(it), "_get_mode") => answer(operation_mode(&it.signature)),
-            (Content::Operation(it), "_get_contexts") => answer(it.contexts.clone()),
+            (Content::Operation(it), "_get_contexts") => answer(it.signature.contexts.clone()),
             (Content::Operation(it), "_get_exceptions") => {
                 let raised = it.signature.raises.iter().filter_map(|ty| ty.id());
                 let raised: Vec<String> = raised.map(str::to_owned).collect();
