@@ -40,6 +40,16 @@ impl Failure {
         Failure { code: 2, text: text.into() }
     }
 
+    /// The same, where what failed is in the command line itself: exit code 2.
+    pub(crate) fn of_command_line(self) -> Failure {
+        Failure { code: 2, ..self }
+    }
+
+    /// The same, said of one of the options.
+    pub(crate) fn of(self, option: &str) -> Failure {
+        Failure { text: format!("{option}: {}", self.text), ..self }
+    }
+
     /// A file could not be used; `verb` as in "read".
     pub(crate) fn file(verb: &str, path: &Path, cause: impl fmt::Display) -> Failure {
         Failure::new(format!("cannot {verb} {}: {cause}", path.display()))

@@ -184,7 +184,7 @@ fn by_command(workshop: &Workshop, idl: &Path, ior: &str) -> Result<usize, Strin
     expect(&["--list"], 0, "echo_record")?;
     expect(&["echo_long", "7", "-8"], 0, "-8")?;
     expect(&["echo_color", "green", "blue"], 0, "b = green")?;
-    expect(&["echo_pair", "{left: 1, right: 2}", "{\"left\": 3, \"right\": 4}", "--json"], 0, "\"left\":3")?;
+    expect(&["--json", "echo_pair", "{left: 1, right: 2}", "{\"left\": 3, \"right\": 4}"], 0, "\"left\":3")?;
     expect(&["echo_octet_seq", "{base64: \"AQID\"}", "[]"], 0, "b = ")?;
     expect(&["raise_refused", "because", "42"], 4, "because")?;
     expect(&["raise_system", "NO_MEMORY", "5", "1"], 3, "NO_MEMORY")?;
