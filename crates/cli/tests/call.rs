@@ -360,6 +360,20 @@ fn what_begins_with_a_hyphen_behind_the_operation_is_an_argument() {
 }
 
 #[test]
+fn a_repository_tells_what_it_offers_itself() {
+    let world = World::new("self-described");
+    let serving = Serving::start(world.idl.to_str().unwrap());
+    let (code, list, error) = zorb(&["call", &serving.reference, "--list"]);
+    assert_eq!((code, &*error), (Some(0), ""));
+    assert!(list.starts_with("interface CORBA::Repository\n"), "{list}");
+    assert!(list.contains("lookup_id(in "), "{list}");
+    let (code, found, error) = zorb(&["call", &serving.reference, "lookup", "M::Mirror"]);
+    assert_eq!((code, &*error), (Some(0), ""));
+    let (code, name, error) = zorb(&["call", found.trim(), "absolute_name"]);
+    assert_eq!((code, &*name, &*error), (Some(0), "\"::M::Mirror\"\n", ""));
+}
+
+#[test]
 fn properties_go_where_the_context_clause_names_them() {
     let world = World::new("context");
     assert_eq!(world.printed(&["who", "a"]), "\"a\"\n");
