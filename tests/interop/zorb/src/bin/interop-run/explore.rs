@@ -249,6 +249,15 @@ fn graphs_by_command(workshop: &Workshop, peer: Peer, idl: &Path, every: &str) -
         "{$type: beyond::Leaf, number: 1, text: \"a\"}",
     )?;
     prints(&abstracts, &["name_of", "{$type: beyond::NamedValue, text: value}"], "\"value\"")?;
+    // The clause's properties end a request, none as well; JacORB's servants see none of them (known-gaps.toml).
+    let contexts = part("Contexts")?;
+    let seen = match peer {
+        Peer::Jacorb => "[]",
+        _ => "[\"zorb_more=2\", \"zorb_moreover=\", \"zorb_one=1\"]",
+    };
+    let given = ["--context", "zorb_one=1", "--context", "zorb_more=2", "--context", "zorb_moreover="];
+    prints(&contexts, &[&given[..], &["properties", "text"]].concat(), seen)?;
+    prints(&contexts, &["properties", "text"], "[]")?;
     // What the peer makes comes back as it was printed; and values of types that only hidden.idl has, with it and without.
     for k in 0..=8 {
         let made = call(&values, &beyond, &["make", &k.to_string()])?;
