@@ -422,11 +422,11 @@ fn exit_codes_tell_mistakes_from_exceptions_that_came_first() {
     world.orb.bind_key("NameService", &world.object);
     let endpoint = world.orb.endpoints()[0].to_string();
     let port = endpoint.rsplit(':').next().unwrap();
-    code(
-        &[&format!("corbaname::127.0.0.1:{port}#a"), "--idl", idl, "greet", "a"],
-        3,
-        "cannot resolve the reference",
-    );
+    let name = format!("corbaname::127.0.0.1:{port}#a");
+    code(&[&name, "--idl", idl, "greet", "a"], 3, "cannot resolve the reference: BAD_OPERATION");
+    let (code, printed, _) = zorb(&["call", "--json", &name, "--idl", idl, "greet", "a"]);
+    let printed: Json = serde_json::from_str(&printed).unwrap();
+    assert_eq!((code, &printed["exception"]["name"]), (Some(3), &json!("BAD_OPERATION")));
 }
 
 #[test]

@@ -95,7 +95,7 @@ fn containing(definition: &ObjectRef) -> Result<Option<ObjectRef>, SystemExcepti
 }
 
 fn unread(exception: SystemException) -> Failure {
-    Failure::system_exception(format!("cannot read the interface repository: {exception}"))
+    Failure::system_exception(format!("cannot read the interface repository: {exception}"), exception)
 }
 
 fn in_repository(repository: &ObjectRef, wanted: &str) -> Result<ObjectRef, Failure> {
@@ -120,7 +120,7 @@ fn of_server(object: &ObjectRef) -> Result<ObjectRef, Failure> {
                 "the object's server has no interface repository; --idl or --repository tells the interface ({exception})"
             )))
         }
-        Err(exception) => Err(Failure::system_exception(format!("_interface: {exception}"))),
+        Err(exception) => Err(Failure::system_exception(format!("_interface: {exception}"), exception)),
     }
 }
 
@@ -139,7 +139,7 @@ fn of_object(repository: &Repository, object: &ObjectRef) -> Result<Interface, F
     declared.sort_by_key(|interface| std::cmp::Reverse(interface.ancestors.len()));
     for interface in declared.iter().take(MOST_ASKED) {
         let is_a = object.is_a(&interface.id);
-        if is_a.map_err(|exception| Failure::system_exception(format!("_is_a: {exception}")))? {
+        if is_a.map_err(|exception| Failure::system_exception(format!("_is_a: {exception}"), exception))? {
             return Ok(interface.clone());
         }
     }

@@ -104,6 +104,15 @@ pub(crate) struct Arguments {
 const TIMEOUT: Duration = Duration::from_secs(30);
 
 pub(crate) fn run(arguments: &Arguments, told: &Told) -> Result<(), Failure> {
+    let done = call(arguments, told);
+    // Whether the call raised it or what was asked before: who reads JSON finds it there.
+    if let Some(exception) = done.as_ref().err().and_then(Failure::raised).filter(|_| arguments.json) {
+        answer::print_system_exception(exception)?;
+    }
+    done
+}
+
+fn call(arguments: &Arguments, told: &Told) -> Result<(), Failure> {
     let orb = orb(arguments, told)?;
     let object = reference::object(&orb, &arguments.reference)?;
     let Some((operation, texts)) = split(&arguments.words) else {
@@ -123,15 +132,14 @@ pub(crate) fn run(arguments: &Arguments, told: &Told) -> Result<(), Failure> {
     let notation = Notation::new(&orb, &learnt.repository).reading_files();
     let given = read(&notation, &signature, texts)?;
     let properties = context::properties(&signature, &arguments.context)?;
-    let request = Request::new(&object, signature)
-        .map_err(|refused| Failure::system_exception(format!("system exception {refused}")))?
-        .with_properties(&properties);
+    let request =
+        Request::new(&object, signature).map_err(answer::system_exception)?.with_properties(&properties);
     match request.invoke(&given) {
         Ok(results) => answer::results(&notation, request.signature(), &results, arguments.json),
         Err(DynamicError::User(exception)) => {
             answer::user_exception(&notation, &learnt, &exception, arguments.json)
         }
-        Err(DynamicError::System(exception)) => answer::system_exception(&exception, arguments.json),
+        Err(DynamicError::System(exception)) => Err(answer::system_exception(exception)),
     }
 }
 

@@ -13,6 +13,8 @@ use crate::ior;
 pub(super) fn object(orb: &Orb, reference: &str) -> Result<ObjectRef, Failure> {
     ior::parse(reference).map_err(Failure::of_command_line)?;
     orb.string_to_object(reference)
-        .map_err(|exception| Failure::system_exception(format!("cannot resolve the reference: {exception}")))?
+        .map_err(|exception| {
+            Failure::system_exception(format!("cannot resolve the reference: {exception}"), exception)
+        })?
         .ok_or_else(|| Failure::not_there("the reference is nil: it leads to no object"))
 }
