@@ -1,5 +1,6 @@
 //! Generates the types and stubs of the interface repository.
 
 fn main() {
-    zorb_build::Config::new().runtime_path("::zorb_orb::rt").compile(&["../../idl/InterfaceRepository.idl"]);
+    let config = zorb_build::Config::new().runtime_path("::zorb_orb::rt").carry_idl();
+    config.compile(&["../../idl/InterfaceRepository.idl"]);
 }

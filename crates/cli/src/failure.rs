@@ -5,6 +5,7 @@ use std::io;
 use std::path::Path;
 use std::process::ExitCode;
 
+use zorb::SystemException;
 use zorb_bench::BenchError;
 
 /// A failure, in one line that names the cause.
@@ -12,32 +13,48 @@ use zorb_bench::BenchError;
 pub(crate) struct Failure {
     code: u8,
     text: String,
+    raised: Option<Box<SystemException>>,
 }
 
 impl Failure {
     /// What was asked for failed: exit code 1.
     pub(crate) fn new(text: impl Into<String>) -> Failure {
-        Failure { code: 1, text: text.into() }
+        Failure { code: 1, text: text.into(), raised: None }
     }
 
     /// The peer answers, but the object is not there or is of another type: exit code 3.
     pub(crate) fn not_there(text: impl Into<String>) -> Failure {
-        Failure { code: 3, text: text.into() }
+        Failure { code: 3, text: text.into(), raised: None }
     }
 
-    /// A call ended with a system exception: exit code 3.
-    pub(crate) fn system_exception(text: impl Into<String>) -> Failure {
-        Failure { code: 3, text: text.into() }
+    /// A call ended with a system exception, which the text tells, too: exit code 3.
+    pub(crate) fn system_exception(text: impl Into<String>, exception: SystemException) -> Failure {
+        Failure { code: 3, text: text.into(), raised: Some(Box::new(exception)) }
+    }
+
+    /// The system exception that it is.
+    pub(crate) fn raised(&self) -> Option<&SystemException> {
+        self.raised.as_deref()
     }
 
     /// A call ended with a user exception: exit code 4.
     pub(crate) fn user_exception(text: impl Into<String>) -> Failure {
-        Failure { code: 4, text: text.into() }
+        Failure { code: 4, text: text.into(), raised: None }
     }
 
     /// The command line is wrong in a way that its parser cannot see: exit code 2.
     pub(crate) fn usage(text: impl Into<String>) -> Failure {
-        Failure { code: 2, text: text.into() }
+        Failure { code: 2, text: text.into(), raised: None }
+    }
+
+    /// The same, where what failed is in the command line itself: exit code 2.
+    pub(crate) fn of_command_line(self) -> Failure {
+        Failure { code: 2, ..self }
+    }
+
+    /// The same, said of one of the options.
+    pub(crate) fn of(self, option: &str) -> Failure {
+        Failure { text: format!("{option}: {}", self.text), ..self }
     }
 
     /// A file could not be used; `verb` as in "read".
@@ -91,7 +108,7 @@ impl From<BenchError> for Failure {
             BenchError::Stopped => 130,
             _ => 1,
         };
-        Failure { code, text: error.to_string() }
+        Failure { code, text: error.to_string(), raised: None }
     }
 }
 
@@ -100,6 +117,6 @@ impl From<BenchError> for Failure {
 impl From<io::Error> for Failure {
     fn from(error: io::Error) -> Failure {
         let code = u8::from(error.kind() != io::ErrorKind::BrokenPipe);
-        Failure { code, text: format!("cannot write the result: {error}") }
+        Failure { code, text: format!("cannot write the result: {error}"), raised: None }
     }
 }

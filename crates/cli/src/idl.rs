@@ -15,6 +15,7 @@ use crate::failure::Failure;
 #[command(after_help = "\
 Examples:
   zorb idl bank.idl --out src/bank.rs
+  zorb idl bank.idl --ami --deferred bank::Account::withdraw
   zorb idl --check -I /usr/share/idl/omniORB -D DEBUG=1 bank.idl
 
 In a build script, zorb_build::compile(\"bank.idl\") does the same.")]
@@ -50,6 +51,14 @@ pub(crate) struct Arguments {
     /// Let the Rust carry its IDL, so that a program can serve it as an interface repository and answer _get_interface.
     #[arg(long, conflicts_with = "check")]
     carry_idl: bool,
+
+    /// Add the stubs of CORBA's asynchronous calls, sendc_x with reply handlers and sendp_x with pollers.
+    #[arg(long, conflicts_with = "check")]
+    ami: bool,
+
+    /// Have servants answer this operation later, from any thread; an interface stands for all that it declares; may be repeated.
+    #[arg(long, value_name = "NAME", conflicts_with = "check")]
+    deferred: Vec<String>,
 
     /// Write the Rust to this file.
     #[arg(long, short, value_name = "FILE")]
@@ -92,6 +101,12 @@ fn compile(arguments: &Arguments) -> Result<(), Failure> {
     }
     if arguments.carry_idl {
         config = config.carry_idl();
+    }
+    if arguments.ami {
+        config = config.ami();
+    }
+    for name in &arguments.deferred {
+        config = config.deferred(name);
     }
     let generated = config.generate(&[&arguments.file]).map_err(|error| {
         show(&error.render(in_colour()));

@@ -39,6 +39,9 @@ module M {
     Seen see(in Seen given);
     Own secret(in Own given);
     void tangle() raises (Tangled);
+    string who(in string greeting) context ("user", "sys_*");
+    oneway void hint(in long long far) context ("user");
+    unsigned long long most(in unsigned long long given);
     oneway void note(in string text);
     attribute string label;
     readonly attribute Color hue;
@@ -81,6 +84,12 @@ impl DynamicServant for Mirror {
             "greet" => {
                 let name: String = given[0].get().unwrap();
                 reply.results(Results::of(Any::new(&format!("hello, {name}")).unwrap()));
+            }
+            "who" => {
+                let greeting: String = given[0].get().unwrap();
+                let told: String =
+                    reply.properties().iter().map(|(name, value)| format!(" {name}={value}")).collect();
+                reply.results(Results::of(Any::new(&format!("{greeting}{told}")).unwrap()));
             }
             "number" if given[0].get::<f64>().unwrap() < 0.0 => {
                 reply.system_exception(SystemException::BadParam("it is negative"));
@@ -294,6 +303,25 @@ fn what_does_not_fit_is_a_wrong_command_line() {
             r#"argument 1 "given"[1].y: 300 is out of range for octet"#,
         ),
         (&["greet"], "greet takes one argument, name; 0 were given"),
+        (
+            &["label", "a", "--json"],
+            "_set_label takes one argument, value; 2 were given (--json is one of them: options stand before the operation)",
+        ),
+        (&["hue", "-x"], "the attribute hue of M::Mirror is read-only"),
+        (&["self"], "self takes one argument, given; 0 were given"),
+        (&["tangle", "-x"], "tangle takes no arguments; 1 was given"),
+        (
+            &["most", "18446744073709551616"],
+            r#"argument 1 "given": 18446744073709551616 is out of range for unsigned long long"#,
+        ),
+        (
+            &["--context", "password=x", "who", "a"],
+            "the context clause of who does not name password: it names user, sys_*",
+        ),
+        (
+            &["--context", "user=x", "greet", "a"],
+            "the context clause of greet does not name user: it has none",
+        ),
         (&["label", "a", "b"], "_set_label takes one argument, value; 2 were given"),
         (&["gret", "a"], "M::Mirror has no operation gret; with --list, zorb call shows what it has"),
         (&["--interface", "M::Nothing", "greet", "a"], "the IDL declares no interface M::Nothing"),
@@ -302,7 +330,103 @@ fn what_does_not_fit_is_a_wrong_command_line() {
         assert_eq!(world.refused(2, arguments), told);
     }
     assert_eq!(zorb(&["call", &world.reference]).0, Some(2));
-    assert!(zorb(&["call", "nowhere", "greet"]).2.contains("is no reference"));
+    assert_eq!(world.run(&["--context", "user", "who", "a"]).0, Some(2));
+    assert_eq!(world.run(&["--list", "greet"]).0, Some(2));
+}
+
+#[test]
+fn what_begins_with_a_hyphen_behind_the_operation_is_an_argument() {
+    let world = World::new("hyphens");
+    for (arguments, printed) in [
+        (&["number", "-Infinity"][..], None),
+        (&["greet", "-Dfoo"], Some("\"hello, -Dfoo\"\n")),
+        (&["greet", "-I"], Some("\"hello, -I\"\n")),
+        (&["greet", "--list"], Some("\"hello, --list\"\n")),
+        (&["greet", "--", "--json"], Some("\"hello, --json\"\n")),
+        (&["greet", "--", "-ORBx"], Some("\"hello, -ORBx\"\n")),
+        (&["--", "greet", "-h"], Some("\"hello, -h\"\n")),
+        (&["label", "-1"], Some("")),
+        (&["most", "+0x10"], Some("16\n")),
+        (&["most", "18446744073709551615"], Some("18446744073709551615\n")),
+        (&["hint", "-0x10"], Some("")),
+    ] {
+        match printed {
+            Some(printed) => assert_eq!(world.printed(arguments), printed),
+            // It is negative.
+            None => assert!(world.refused(3, arguments).contains("BAD_PARAM")),
+        }
+    }
+    assert_eq!(world.json(&["label"])["result"], "-1");
+}
+
+#[test]
+fn a_repository_tells_what_it_offers_itself() {
+    let world = World::new("self-described");
+    let serving = Serving::start(world.idl.to_str().unwrap());
+    let (code, list, error) = zorb(&["call", &serving.reference, "--list"]);
+    assert_eq!((code, &*error), (Some(0), ""));
+    assert!(list.starts_with("interface CORBA::Repository\n"), "{list}");
+    assert!(list.contains("lookup_id(in "), "{list}");
+    let (code, found, error) = zorb(&["call", &serving.reference, "lookup", "M::Mirror"]);
+    assert_eq!((code, &*error), (Some(0), ""));
+    let (code, name, error) = zorb(&["call", found.trim(), "absolute_name"]);
+    assert_eq!((code, &*name, &*error), (Some(0), "\"::M::Mirror\"\n", ""));
+}
+
+#[test]
+fn properties_go_where_the_context_clause_names_them() {
+    let world = World::new("context");
+    assert_eq!(world.printed(&["who", "a"]), "\"a\"\n");
+    let given = ["--context", "user=ada", "--context", "sys_host=grüße", "--context", "sys_="];
+    let who = [&given[..], &["who", "a"]].concat();
+    let expected = "\"a sys_= sys_host=grüße user=ada\"\n";
+    assert_eq!(world.printed(&who), expected);
+    assert_eq!(world.printed(&["--context", "user=ada", "hint", "1"]), "");
+    // The clause is learnt from a repository as well.
+    let serving = Serving::start(world.idl.to_str().unwrap());
+    let by = ["call", &world.reference, "--repository", &serving.reference];
+    assert_eq!(zorb(&[&by[..], &who].concat()), (Some(0), expected.to_owned(), String::new()));
+}
+
+#[test]
+fn exit_codes_tell_mistakes_from_exceptions_that_came_first() {
+    let world = World::new("codes");
+    let idl = world.idl.to_str().unwrap();
+    let code = |arguments: &[&str], expected: i32, told: &str| {
+        let (code, printed, error) = zorb(&[&["call"], arguments].concat());
+        assert_eq!((code, &*printed), (Some(expected), ""), "{arguments:?}: {error}");
+        assert!(error.contains(told), "{arguments:?}: {error}");
+    };
+    for reference in ["nonsense", "", "IOR:00", "corbaloc::"] {
+        code(&[reference, "_non_existent"], 2, "is no reference");
+        code(&[&world.reference, "--repository", reference, "greet", "a"], 2, "--repository: ");
+    }
+    code(&["file:/nowhere/x.ior", "_non_existent"], 2, "/nowhere/x.ior");
+    code(&[&world.reference, "--idl", "/nowhere/x.idl", "greet", "a"], 2, "/nowhere/x.idl");
+    let wrong = PathBuf::from(env!("CARGO_TARGET_TMPDIR")).join("call-codes-wrong.idl");
+    std::fs::write(&wrong, "interface X { lnog y(); };").unwrap();
+    code(&[&world.reference, "--idl", wrong.to_str().unwrap(), "greet", "a"], 2, "lnog");
+
+    // Port 1 of the local host: refused at once, or a timeout where a firewall drops it.
+    let nobody = ["--timeout", "2"];
+    let nobody = |arguments: &[&'static str]| [arguments, &nobody[..]].concat();
+    code(
+        &[&nobody(&["corbaname::127.0.0.1:1#a"])[..], &["greet", "a"]].concat(),
+        3,
+        "cannot resolve the reference",
+    );
+    code(&[&nobody(&["corbaloc::127.0.0.1:1/x"])[..], &["_non_existent"]].concat(), 3, "system exception");
+    let by = [&world.reference, "--repository", "corbaloc::127.0.0.1:1/x", "--timeout", "2", "greet", "a"];
+    code(&by, 3, "cannot read the interface repository");
+    // A naming service that answers, with an exception.
+    world.orb.bind_key("NameService", &world.object);
+    let endpoint = world.orb.endpoints()[0].to_string();
+    let port = endpoint.rsplit(':').next().unwrap();
+    let name = format!("corbaname::127.0.0.1:{port}#a");
+    code(&[&name, "--idl", idl, "greet", "a"], 3, "cannot resolve the reference: BAD_OPERATION");
+    let (code, printed, _) = zorb(&["call", "--json", &name, "--idl", idl, "greet", "a"]);
+    let printed: Json = serde_json::from_str(&printed).unwrap();
+    assert_eq!((code, &printed["exception"]["name"]), (Some(3), &json!("BAD_OPERATION")));
 }
 
 #[test]
@@ -336,6 +460,7 @@ fn a_list_shows_what_an_object_offers() {
         "M::Points path(in M::Points given, out long count);",
         "void refuse(in string why) raises (M::Refused);",
         "oneway void note(in string text);",
+        "string who(in string greeting) context (\"user\", \"sys_*\");",
         "attribute string label;",
         "readonly attribute M::Color hue;",
     ] {
@@ -351,6 +476,8 @@ fn a_list_shows_what_an_object_offers() {
     assert_eq!(operation("path")["parameters"][1], json!({"name": "count", "mode": "out", "type": "long"}));
     assert_eq!(operation("refuse")["raises"], json!(["M::Refused"]));
     assert_eq!(operation("_set_label")["result"], "void");
+    assert_eq!(operation("who")["contexts"], json!(["user", "sys_*"]));
+    assert_eq!(operation("greet")["contexts"], json!([]));
 }
 
 /// Only one of two definitions of a name could be known: neither a call nor a repository takes one of them in silence.

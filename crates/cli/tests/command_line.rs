@@ -90,6 +90,15 @@ fn idl_checks_compiles_and_explains() {
     let carrying = printed(&["idl", "--carry-idl", &path("good.idl")]);
     assert!(carrying.contains("CARRIED_IDL") && carrying.contains("deposit(in long"), "the IDL is in it");
     assert_eq!(zorb(&["idl", "--carry-idl", "--check", &path("good.idl")]).status.code(), Some(2));
+    let messaging = printed(&["idl", "--ami", "--deferred", "Account::deposit", &path("good.idl")]);
+    assert!(messaging.contains("fn sendc_deposit") && messaging.contains("DeferredReply"), "{messaging}");
+    let deferred = printed(&["idl", "--deferred", "Account", &path("good.idl")]);
+    assert!(!deferred.contains("sendc_deposit") && deferred.contains("DeferredReply"));
+    assert!(!printed(&["idl", &path("good.idl")]).contains("DeferredReply"));
+    let unknown = zorb(&["idl", "--deferred", "Account::withdraw", &path("good.idl")]);
+    assert_eq!(unknown.status.code(), Some(1));
+    assert!(text(&unknown.stderr).contains("Account::withdraw"), "{}", text(&unknown.stderr));
+    assert_eq!(zorb(&["idl", "--ami", "--check", &path("good.idl")]).status.code(), Some(2));
     assert_eq!(printed(&["idl", &path("good.idl"), "--out", &path("good.rs")]), "");
     assert!(std::fs::read_to_string(folder.join("good.rs")).unwrap().contains("fn deposit"));
     for arguments in [&["idl", "--check"][..], &["idl"]] {

@@ -8,9 +8,11 @@
 //! Served is the side that reads: lookups, contents, descriptions, and the objects of types, anonymous ones too. What would
 //! change a repository (`create_…`, `destroy`, `move`, setting attributes) is answered with `NO_PERMISSION`: IDL files are
 //! what is to be changed. Components and homes are served as the interfaces that stand for them, event types as values,
-//! bit sets and bit masks as aliases; a map's pair, which has no name, has no object.
+//! bit sets and bit masks as aliases; a map's pair, which has no name, has no object. The repository's own objects are described, too, to
+//! who asks them for their interface; what it contains is what it was given.
 
 mod describe;
+mod own;
 mod read;
 mod serve;
 mod subject;

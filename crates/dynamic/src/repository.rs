@@ -126,8 +126,6 @@ pub struct InterfaceContent {
 pub struct OperationContent {
     /// What a caller needs.
     pub signature: Arc<Signature>,
-    /// The names of its `context` clause.
-    pub contexts: Vec<String>,
 }
 
 /// An attribute.

@@ -161,9 +161,13 @@ impl<'n> Notation<'n> {
         if as_it_stands && !text.starts_with('"') {
             return self.compose(&Tree::Text(text.to_owned()), ty);
         }
-        match serde_json::from_str(text) {
-            Ok(json) => self.from_json(&json, ty),
-            Err(_) => self.from_literal(text, ty),
+        // JSON is a literal, which keeps numbers as they were typed; but JSON may nest deeper.
+        match literal::parse(text) {
+            Ok(tree) => self.compose(&tree, ty),
+            Err(refused) => match serde_json::from_str(text) {
+                Ok(json) => self.from_json(&json, ty),
+                Err(_) => Err(refused),
+            },
         }
     }
 }

@@ -271,6 +271,14 @@ fn types_lead_to_the_types_they_are_made_of() {
     assert_eq!(history.params().unwrap().len(), 3);
     assert_eq!(history.exceptions().unwrap()[0].as_ref().unwrap().name().unwrap(), "Closed");
     assert_eq!(world.find::<CORBA::OperationDef>("Bank::Account::tagged").contexts().unwrap(), ["tag"]);
+    // Whoever reads it makes requests that end in the clause's properties.
+    let account: CORBA::InterfaceDef = world.find("Bank::Account");
+    let read = ifr::interface(account.as_object()).unwrap().unwrap();
+    assert_eq!(read.operation("tagged").unwrap().contexts, ["tag"]);
+    assert_eq!(
+        world.repository.interface("Bank::Account").unwrap().operation("tagged").unwrap().contexts,
+        ["tag"]
+    );
 
     for number in 0..22 {
         let kind = PrimitiveKind::type_code().member_name(number).unwrap().to_owned();
@@ -333,8 +341,28 @@ fn it_is_read_only_and_knows_what_it_has() {
 fn an_orb_with_a_repository_describes_its_objects() {
     let orb = Orb::builder().listen("tcp:127.0.0.1:0").build();
     let served = ifr::serve(&orb, Arc::new(repository())).unwrap();
-    // Its own objects are of interfaces that it was not given.
-    assert_eq!(served.get_interface().unwrap(), None);
+    // Its own objects are of interfaces that it was not given: it describes them all the same, beside its contents.
+    let own = served.get_interface().unwrap().unwrap();
+    let described = ifr::interface(&own).unwrap().unwrap();
+    assert_eq!((&*described.name, &*described.id), ("CORBA::Repository", "IDL:omg.org/CORBA/Repository:1.0"));
+    for operation in ["lookup_id", "get_primitive", "lookup", "contents", "_get_def_kind"] {
+        assert!(described.operation(operation).is_some(), "{operation}");
+    }
+    // What describes is described, without end.
+    let of_own = ifr::interface(&own.get_interface().unwrap().unwrap()).unwrap().unwrap();
+    assert_eq!(of_own.id, own.type_id());
+    assert!(of_own.operation("describe_interface").is_some());
+    let typed = CORBA::Repository::narrow(&served).unwrap().unwrap();
+    let names = typed.contents(DefinitionKind::dk_all, true).unwrap();
+    let names: Vec<_> = names.iter().map(|it| it.as_ref().unwrap().name().unwrap()).collect();
+    assert!(!names.is_empty() && !names.contains(&"CORBA".to_owned()), "{names:?}");
+    for id in ["IDL:omg.org/CORBA/DefinitionKind:1.0", "IDL:omg.org/CORBA:1.0", "IDL:Nothing:1.0"] {
+        assert!(typed.lookup_id(id).unwrap().is_none(), "{id}");
+    }
+    let own = own.orb().string_to_object(&own.to_string()).unwrap().unwrap();
+    let own = CORBA::Contained::narrow(&own).unwrap().unwrap().containing_repository().unwrap().unwrap();
+    assert!(own.lookup_id("IDL:omg.org/CORBA/InterfaceDef:1.0").unwrap().is_some());
+    assert!(own.lookup_id("IDL:acme.com/Bank/Account:1.0").unwrap().is_none());
     let poa = orb.root_poa().unwrap();
     struct Nothing;
     impl zorb_orb::dynamic::DynamicServant for Nothing {

@@ -324,6 +324,15 @@ fn an_argument_stands_for_itself_where_it_is_text() {
     assert_eq!(shown("sequence<long>", "TypeCode"), "sequence<long>");
     assert_eq!(shown("null", "Object"), "null");
     assert_eq!(shown("12.5", "fixed<5,2>"), "12.50");
+    assert_eq!(shown("18446744073709551615", "unsigned long long"), "18446744073709551615");
+    // As JSON it would be a double; as it was typed it is not lost.
+    let refused =
+        |text: &str, ty: &str| world.notation().from_argument(text, &world.ty(ty)).unwrap_err().to_string();
+    let told = "18446744073709551616 is out of range for unsigned long long";
+    assert_eq!(refused("18446744073709551616", "unsigned long long"), told);
+    assert_eq!(refused("[18446744073709551616]", "sequence<unsigned long long>"), format!("[0]: {told}"));
+    assert_eq!(shown("-Infinity", "double"), "-Infinity");
+    assert_eq!(shown("-0x10", "long"), "-16");
     assert_eq!(shown(r#"{"x": 1, "y": 2}"#, "M::Point"), "{x: 1, y: 2}");
 }
 

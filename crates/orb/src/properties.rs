@@ -56,6 +56,15 @@ impl Properties {
     pub fn is_empty(&self) -> bool {
         self.0.is_empty()
     }
+
+    /// Writes them; nothing is sent from where it lies.
+    pub(crate) fn write(&self, to: &mut Encoder<'_>) -> Result<(), EncodeError> {
+        to.write_length(self.0.len() * 2)?;
+        self.0.iter().try_for_each(|(name, value)| {
+            to.write_string(name)?;
+            to.write_string(value)
+        })
+    }
 }
 
 impl<N: Into<String>, V: Into<String>> FromIterator<(N, V)> for Properties {
@@ -65,12 +74,12 @@ impl<N: Into<String>, V: Into<String>> FromIterator<(N, V)> for Properties {
 }
 
 /// Those that a `context` clause names: `user`, or `sys_*` for all whose names begin so. What stubs end in.
-pub fn properties<'p>(given: impl Into<Cow<'p, Properties>>, clause: &[&str]) -> Properties {
+pub fn properties<'p, N: AsRef<str>>(given: impl Into<Cow<'p, Properties>>, clause: &[N]) -> Properties {
     let mut chosen = given.into().into_owned();
     chosen.0.retain(|name, _| {
-        clause.iter().any(|pattern| match pattern.strip_suffix('*') {
+        clause.iter().any(|pattern| match pattern.as_ref().strip_suffix('*') {
             Some(beginning) => name.starts_with(beginning),
-            None => name == pattern,
+            None => name == pattern.as_ref(),
         })
     });
     chosen
@@ -90,11 +99,7 @@ impl From<Properties> for Cow<'_, Properties> {
 
 impl Encode for Properties {
     fn encode<'a>(&'a self, to: &mut Encoder<'a>) -> Result<(), EncodeError> {
-        to.write_length(self.0.len() * 2)?;
-        self.0.iter().try_for_each(|(name, value)| {
-            to.write_string(name)?;
-            to.write_string(value)
-        })
+        self.write(to)
     }
 }
 

@@ -61,15 +61,16 @@ pub(super) fn user_exception(
     Err(Failure::user_exception(format!("user exception {name} {members}")))
 }
 
-pub(super) fn system_exception(exception: &SystemException, as_json: bool) -> Result<(), Failure> {
-    if as_json {
-        print(json!({
-            "id": exception.kind.repository_id(),
-            "name": exception.kind.name(),
-            "minor": exception.minor.to_string(),
-            "completed": exception.completed.to_string(),
-            "detail": exception.detail(),
-        }))?;
-    }
-    Err(Failure::system_exception(format!("system exception {exception}")))
+pub(super) fn system_exception(exception: SystemException) -> Failure {
+    Failure::system_exception(format!("system exception {exception}"), exception)
+}
+
+pub(super) fn print_system_exception(exception: &SystemException) -> Result<(), Failure> {
+    print(json!({
+        "id": exception.kind.repository_id(),
+        "name": exception.kind.name(),
+        "minor": exception.minor.to_string(),
+        "completed": exception.completed.to_string(),
+        "detail": exception.detail(),
+    }))
 }

@@ -6,9 +6,9 @@ use std::sync::Mutex;
 use zorb::{Interface as _, Kind, ObjectRef, Orb, SystemException};
 use zorb_dynamic::{Interface, Repository, ifr};
 
-use super::Arguments;
+use super::{Arguments, reference};
 use crate::failure::Failure;
-use crate::{ping, repository};
+use crate::repository;
 
 /// What was learnt.
 #[derive(Debug, Default)]
@@ -50,7 +50,8 @@ const LONGEST_NAME: usize = 1024;
 
 pub(super) fn interface(arguments: &Arguments, orb: &Orb, object: &ObjectRef) -> Result<Learnt, Failure> {
     if !arguments.idl.is_empty() {
-        let repository = repository::of_idl(&arguments.idl, &arguments.include, &arguments.define)?;
+        let repository = repository::of_idl(&arguments.idl, &arguments.include, &arguments.define)
+            .map_err(Failure::of_command_line)?;
         let interface = match &arguments.interface {
             Some(name) => repository
                 .interface(name)
@@ -61,7 +62,7 @@ pub(super) fn interface(arguments: &Arguments, orb: &Orb, object: &ObjectRef) ->
     }
     let (definition, source) = match (&arguments.repository, &arguments.interface) {
         (Some(reference), name) => {
-            let repository = ping::object(orb, reference)?;
+            let repository = reference::object(orb, reference).map_err(|error| error.of("--repository"))?;
             let wanted = name.as_deref().unwrap_or_else(|| object.type_id());
             (in_repository(&repository, wanted)?, Some(repository))
         }
@@ -94,7 +95,7 @@ fn containing(definition: &ObjectRef) -> Result<Option<ObjectRef>, SystemExcepti
 }
 
 fn unread(exception: SystemException) -> Failure {
-    Failure::new(format!("cannot read the interface repository: {exception}"))
+    Failure::system_exception(format!("cannot read the interface repository: {exception}"), exception)
 }
 
 fn in_repository(repository: &ObjectRef, wanted: &str) -> Result<ObjectRef, Failure> {
@@ -119,7 +120,7 @@ fn of_server(object: &ObjectRef) -> Result<ObjectRef, Failure> {
                 "the object's server has no interface repository; --idl or --repository tells the interface ({exception})"
             )))
         }
-        Err(exception) => Err(Failure::system_exception(format!("_interface: {exception}"))),
+        Err(exception) => Err(Failure::system_exception(format!("_interface: {exception}"), exception)),
     }
 }
 
@@ -138,7 +139,7 @@ fn of_object(repository: &Repository, object: &ObjectRef) -> Result<Interface, F
     declared.sort_by_key(|interface| std::cmp::Reverse(interface.ancestors.len()));
     for interface in declared.iter().take(MOST_ASKED) {
         let is_a = object.is_a(&interface.id);
-        if is_a.map_err(|exception| Failure::system_exception(format!("_is_a: {exception}")))? {
+        if is_a.map_err(|exception| Failure::system_exception(format!("_is_a: {exception}"), exception))? {
             return Ok(interface.clone());
         }
     }

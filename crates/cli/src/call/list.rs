@@ -47,6 +47,7 @@ fn described(repository: &Repository, signature: &Signature) -> serde_json::Valu
         "result": repository.type_name(&signature.result),
         "parameters": parameters.collect::<Vec<_>>(),
         "raises": raises.collect::<Vec<_>>(),
+        "contexts": signature.contexts,
     })
 }
 
@@ -86,7 +87,16 @@ fn declared(repository: &Repository, interface: &Interface, of: &Signature) -> O
     });
     let parameters: Vec<String> = parameters.collect();
     let oneway = if of.oneway { "oneway " } else { "" };
-    Some(format!("{oneway}{result} {}({}){};", of.operation, parameters.join(", "), raises("raises", of)))
+    let clauses = raises("raises", of) + &contexts(of);
+    Some(format!("{oneway}{result} {}({}){clauses};", of.operation, parameters.join(", ")))
+}
+
+fn contexts(of: &Signature) -> String {
+    if of.contexts.is_empty() {
+        return String::new();
+    }
+    let names: Vec<String> = of.contexts.iter().map(|name| format!("{name:?}")).collect();
+    format!(" context ({})", names.join(", "))
 }
 
 /// Lines of at most 80 columns, broken at spaces; what has none is left whole.

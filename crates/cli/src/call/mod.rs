@@ -1,15 +1,17 @@
 //! `zorb call`: any operation of any object, with arguments as text.
 
 mod answer;
+mod context;
 mod learn;
 mod list;
+mod reference;
 
 use std::path::PathBuf;
 use std::sync::Arc;
 use std::time::Duration;
 
 use clap::Args;
-use zorb::dynamic::{DynamicError, Request, Signature};
+use zorb::dynamic::{DynamicError, Parameter, Request, Signature};
 use zorb::policy::Policies;
 use zorb::{Any, Orb};
 use zorb_dynamic::{Interface, Notation, interface};
@@ -22,9 +24,14 @@ use learn::Learnt;
 /// Call an operation of an object, with arguments as text, and print what comes back.
 ///
 /// What the operation is like is learnt from IDL, from an interface repository, or from the object itself: what its server
-/// answers to _get_interface. An attribute is got by its name, and set by its name and a value.
+/// answers to _get_interface. An attribute is got by its name, and set by its name and a value. Options stand before OPERATION: all that
+/// stands behind it is an argument, also what begins with a hyphen.
 #[derive(Debug, Args)]
-#[command(after_help = "\
+#[command(
+    override_usage = "\
+zorb call [OPTIONS] <REF> <OPERATION> [ARGUMENT]...
+       zorb call [OPTIONS] <REF> --list",
+    after_help = "\
 Arguments are JSON or literals, which need fewer quotation marks:
   numbers      7  -1.5  0xff  NaN        text     word  \"two words\"
   struct       {x: 1, name: \"a\"}         enum     RED
@@ -34,26 +41,27 @@ Arguments are JSON or literals, which need fewer quotation marks:
   value        {x: 1}; of a derived type   shared   {$id: 1, x: 1} where it is first,
                {$type: M::Derived, x: 1}            {$ref: 1} where it is again
 
-Exit codes: 0 done; 1 what was asked for failed; 2 wrong command line, which
-includes arguments that do not fit; 3 a system exception; 4 a user exception.
+Exit codes: 0 done; 1 no interface is to be had, or what came back has no text;
+2 wrong command line: no reference, IDL that is missing or wrong, no such
+operation, arguments that do not fit; 3 a system exception of the call, or of
+what has to be asked first (a naming service, an interface repository);
+4 a user exception.
 
 Examples:
   zorb call file:account.ior --idl bank.idl deposit 100
   zorb call file:account.ior --idl bank.idl --json history '{from: 1, to: 9}'
   zorb call corbaname::host#bank --repository corbaloc::host/Types --list
-  zorb call corbaloc::host:2809/NameService _non_existent")]
+  zorb call file:account.ior --idl bank.idl --context user=ada pay -100
+  zorb call corbaloc::host:2809/NameService _non_existent"
+)]
 pub(crate) struct Arguments {
     /// The object: IOR, corbaloc, corbaname or file URL.
     #[arg(value_name = "REF")]
     reference: String,
 
-    /// The operation or the attribute.
-    #[arg(value_name = "OPERATION", required_unless_present = "list")]
-    operation: Option<String>,
-
-    /// Its in and inout arguments, in order.
-    #[arg(value_name = "ARGUMENT", allow_negative_numbers = true)]
-    arguments: Vec<String>,
+    /// The operation or the attribute, and its in and inout arguments, in order.
+    #[arg(value_name = "OPERATION [ARGUMENT]", required_unless_present = "list", trailing_var_arg = true)]
+    words: Vec<String>,
 
     /// IDL that declares the interface; may be repeated.
     #[arg(long, value_name = "FILE", conflicts_with = "repository")]
@@ -75,8 +83,12 @@ pub(crate) struct Arguments {
     #[arg(long, value_name = "NAME")]
     interface: Option<String>,
 
+    /// A property of the caller's, for an operation whose context clause names it; may be repeated.
+    #[arg(long, value_name = "NAME=VALUE", value_parser = context::property, conflicts_with = "list")]
+    context: Vec<(String, String)>,
+
     /// Instead of a call, show what the object offers.
-    #[arg(long, conflicts_with_all = ["operation", "arguments"])]
+    #[arg(long, conflicts_with = "words")]
     list: bool,
 
     /// One JSON object instead of text, exceptions included.
@@ -92,9 +104,18 @@ pub(crate) struct Arguments {
 const TIMEOUT: Duration = Duration::from_secs(30);
 
 pub(crate) fn run(arguments: &Arguments, told: &Told) -> Result<(), Failure> {
+    let done = call(arguments, told);
+    // Whether the call raised it or what was asked before: who reads JSON finds it there.
+    if let Some(exception) = done.as_ref().err().and_then(Failure::raised).filter(|_| arguments.json) {
+        answer::print_system_exception(exception)?;
+    }
+    done
+}
+
+fn call(arguments: &Arguments, told: &Told) -> Result<(), Failure> {
     let orb = orb(arguments, told)?;
-    let object = ping::object(&orb, &arguments.reference)?;
-    let Some(operation) = &arguments.operation else {
+    let object = reference::object(&orb, &arguments.reference)?;
+    let Some((operation, texts)) = split(&arguments.words) else {
         let learnt = learn::interface(arguments, &orb, &object)?;
         return list::print(&learnt, arguments.json);
     };
@@ -103,21 +124,31 @@ pub(crate) fn run(arguments: &Arguments, told: &Told) -> Result<(), Failure> {
         Some(signature) => (Learnt::default(), Arc::new(signature)),
         None => {
             let learnt = learn::interface(arguments, &orb, &object)?;
-            let signature = find(&learnt.interface, operation, arguments.arguments.len())?;
+            let signature = find(&learnt.interface, operation, texts.len())?;
             (learnt, signature)
         }
     };
     learnt.describe_values(&orb);
     let notation = Notation::new(&orb, &learnt.repository).reading_files();
-    let given = read(&notation, &signature, &arguments.arguments)?;
-    let request = Request::new(&object, signature).map_err(|refused| Failure::new(refused.to_string()))?;
+    let given = read(&notation, &signature, texts)?;
+    let properties = context::properties(&signature, &arguments.context)?;
+    let request =
+        Request::new(&object, signature).map_err(answer::system_exception)?.with_properties(&properties);
     match request.invoke(&given) {
         Ok(results) => answer::results(&notation, request.signature(), &results, arguments.json),
         Err(DynamicError::User(exception)) => {
             answer::user_exception(&notation, &learnt, &exception, arguments.json)
         }
-        Err(DynamicError::System(exception)) => answer::system_exception(&exception, arguments.json),
+        Err(DynamicError::System(exception)) => Err(answer::system_exception(exception)),
     }
+}
+
+/// The operation, and its arguments: all behind it, but for the `--` with which people end options, and after which also what
+/// begins with `-ORB` is an argument.
+fn split(words: &[String]) -> Option<(&str, &[String])> {
+    let (operation, texts) = words.split_first()?;
+    let texts = texts.strip_prefix(&["--".to_owned()]).unwrap_or(texts);
+    Some((operation, texts))
 }
 
 fn orb(arguments: &Arguments, told: &Told) -> Result<Orb, Failure> {
@@ -159,10 +190,16 @@ fn read(notation: &Notation, signature: &Signature, texts: &[String]) -> Result<
             1 => format!("takes one argument, {}", names[0]),
             count => format!("takes {count} arguments, {}", names.join(", ")),
         };
-        let given = texts.len();
-        return Err(Failure::usage(format!("{} {takes}; {given} were given", signature.operation)));
+        let given = match texts.len() {
+            1 => "1 was given".to_owned(),
+            count => format!("{count} were given"),
+        };
+        let option = texts.iter().find(|text| text.starts_with("--"));
+        let hint = option.map(|text| format!(" ({text} is one of them: options stand before the operation)"));
+        let hint = hint.filter(|_| texts.len() > parameters.len()).unwrap_or_default();
+        return Err(Failure::usage(format!("{} {takes}; {given}{hint}", signature.operation)));
     }
-    let read = |(at, (parameter, text)): (usize, (&&zorb::dynamic::Parameter, &String))| {
+    let read = |(at, (parameter, text)): (usize, (&&Parameter, &String))| {
         notation.from_argument(text, &parameter.ty).map_err(|error| {
             let dot = if error.path.is_empty() || error.path.starts_with('[') { "" } else { "." };
             let path = format!("argument {} {:?}{dot}{}", at + 1, parameter.name, error.path);

@@ -105,7 +105,7 @@ impl Describing<'_> {
             Content::Type(ty) if ty.kind() == TCKind::Except => any(&self.exception(ty)),
             Content::Type(ty) => any(&with_head!(head, TypeDescription { r#type: ty.clone() })),
             Content::Attribute(it) => any(&self.attribute(of, it)),
-            Content::Operation(it) => any(&self.operation(of, &it.signature, &it.contexts)?),
+            Content::Operation(it) => any(&self.operation(of, &it.signature)?),
             Content::Interface(it) => {
                 any(&with_head!(head, InterfaceDescription { base_interfaces: it.bases.clone() }))
             }
@@ -160,18 +160,13 @@ impl Describing<'_> {
         of.parameters.iter().map(described).collect()
     }
 
-    fn operation(
-        &self,
-        of: &Definition,
-        signature: &Signature,
-        contexts: &[String],
-    ) -> Failable<CORBA::OperationDescription> {
+    fn operation(&self, of: &Definition, signature: &Signature) -> Failable<CORBA::OperationDescription> {
         Ok(with_head!(
             self.head(of),
             OperationDescription {
                 result: signature.result.clone(),
                 mode: operation_mode(signature),
-                contexts: contexts.to_vec(),
+                contexts: signature.contexts.clone(),
                 parameters: self.parameters(signature)?,
                 exceptions: self.exceptions(signature),
             }
@@ -209,7 +204,7 @@ impl Describing<'_> {
 
     fn all_operations(&self, of: &Definition) -> Failable<Vec<CORBA::OperationDescription>> {
         let operations = self.features(of).filter_map(|feature| match &feature.content {
-            Content::Operation(it) => Some(self.operation(feature, &it.signature, &it.contexts)),
+            Content::Operation(it) => Some(self.operation(feature, &it.signature)),
             _ => None,
         });
         operations.collect()

@@ -136,6 +136,7 @@ fn operation(it: CORBA::OperationDescription) -> Arc<Signature> {
     if it.mode == OperationMode::OP_ONEWAY {
         signature = signature.oneway();
     }
+    signature.contexts = it.contexts;
     raising(signature, it.exceptions)
 }
 

@@ -11,6 +11,7 @@ use zorb_orb::{ObjectRef, Orb, SystemException};
 
 use super::CORBA::{self, DefinitionKind, PrimitiveKind};
 use super::describe::{Describing, attribute_mode, operation_mode, value_member_id};
+use super::own::{self, Served};
 use super::subject::{Subject, primitive, primitive_type};
 use crate::repository::{Content, Place, Repository};
 
@@ -21,13 +22,16 @@ pub const NAME: &str = "InterfaceRepository";
 ///
 /// It becomes the ORB's initial reference of the name [`NAME`], so that the ORB answers `_interface` of its objects by it, and is
 /// reached as `corbaloc::host:port/InterfaceRepository`. References to its objects last as long as the repository ids do.
+/// Its own objects answer `_interface`, too: by definitions that are none of its contents.
 ///
 /// # Errors
 /// There is an adapter of that name under the root adapter; the ORB cannot listen, or has been shut down.
 pub fn serve(orb: &Orb, repository: Arc<Repository>) -> Result<ObjectRef, PoaError> {
     let policies = PoaPolicies::new().persistent().user_ids().non_retain().servant_manager();
-    let poa = orb.root_poa()?.create_child(NAME, policies)?;
-    poa.set_servant_locator(Arc::new(Locator { repository: repository.clone() }))?;
+    let poa = orb.root_poa()?.create_child(NAME, policies.clone())?;
+    poa.set_servant_locator(Arc::new(Locator { served: Served::Given(repository.clone()) }))?;
+    let own = poa.create_child_with(own::NAME, policies, &poa.manager())?;
+    own.set_servant_locator(Arc::new(Locator { served: Served::Own }))?;
     poa.manager().activate()?;
     let served = poa.create_reference_of("", Subject::Repository.info(&repository).id)?;
     orb.register_initial_reference(NAME, &served);
@@ -36,16 +40,17 @@ pub fn serve(orb: &Orb, repository: Arc<Repository>) -> Result<ObjectRef, PoaErr
 }
 
 struct Locator {
-    repository: Arc<Repository>,
+    served: Served,
 }
 
 impl ServantLocator for Locator {
     fn preinvoke(&self, poa: &Poa, id: &ObjectId, _: &str) -> Result<(Servant, Cookie), Declined> {
-        let subject = id.as_text().and_then(|id| Subject::of_id(id, &self.repository));
+        let repository = self.served.repository()?;
+        let subject = id.as_text().and_then(|id| Subject::of_id(id, &repository));
         let subject = subject.ok_or_else(|| {
             SystemException::ObjectNotExist(format!("the interface repository has nothing under {id:?}"))
         })?;
-        let (repository, poa) = (self.repository.clone(), poa.clone());
+        let poa = poa.clone();
         let servant = dynamic_servant(Arc::new(Object { repository, poa, subject }));
         Ok((servant, Box::new(())))
     }
@@ -142,10 +147,12 @@ impl Object {
             "describe_contents" if is_container => {
                 serve_with(request, |(limit, exclude, most)| self.describe_contents(limit, exclude, most))
             }
-            "lookup_id" if is_repository => serve_with(request, |id: String| {
-                let subject = self.repository.place_of(&id).map(Subject::Definition);
-                self.maybe(subject)
-            }),
+            "lookup_id" if is_repository => {
+                serve_with(request, |id: String| match self.repository.place_of(&id) {
+                    Some(place) => self.maybe(Some(Subject::Definition(place))),
+                    None => self.own_interface(&id),
+                })
+            }
             "get_canonical_typecode" if is_repository => serve_with(request, |ty: TypeCode| {
                 let known = ty.id().and_then(|id| self.repository.definition(id)?.type_code());
                 answer(known.filter(|known| known.equivalent(&ty)).unwrap_or(&ty).clone())
@@ -169,6 +176,18 @@ impl Object {
     fn maybe(&self, subject: Option<Subject>) -> Answer {
         let reference = subject.map(|subject| self.describing().reference(&subject));
         answer(Reference(reference.transpose()?))
+    }
+
+    /// What describes objects as this one is; nil for ids of all else.
+    fn own_interface(&self, id: &str) -> Answer {
+        let repository = own::repository()?;
+        let place = repository.place_of(id).filter(|_| own::has_interface(&repository, id));
+        // It is not there where this is the own repository already, which has been asked.
+        let (Some(place), Ok(poa)) = (place, self.poa.find_child(own::NAME, false)) else {
+            return self.maybe(None);
+        };
+        let describing = Describing { repository: &repository, poa: &poa };
+        answer(Reference(Some(describing.reference(&Subject::Definition(place))?)))
     }
 
     fn references(&self, subjects: impl Iterator<Item = Subject>) -> Answer {
@@ -298,7 +317,7 @@ impl Object {
             (Content::Operation(it), "_get_result_def") => self.type_def(&it.signature.result),
             (Content::Operation(it), "_get_params") => describing.parameters(&it.signature).and_then(answer),
             (Content::Operation(it), "_get_mode") => answer(operation_mode(&it.signature)),
-            (Content::Operation(it), "_get_contexts") => answer(it.contexts.clone()),
+            (Content::Operation(it), "_get_contexts") => answer(it.signature.contexts.clone()),
             (Content::Operation(it), "_get_exceptions") => {
                 let raised = it.signature.raises.iter().filter_map(|ty| ty.id());
                 let raised: Vec<String> = raised.map(str::to_owned).collect();

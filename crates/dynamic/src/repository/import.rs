@@ -155,9 +155,9 @@ impl Import<'_> {
                 if it.oneway {
                     signature = signature.oneway();
                 }
+                signature.contexts.clone_from(&it.context);
                 let signature = Arc::new(self.raises(of.id, signature, &it.raises)?);
-                let content = OperationContent { signature, contexts: it.context.clone() };
-                (&it.repository_id, &it.name, Content::Operation(content))
+                (&it.repository_id, &it.name, Content::Operation(OperationContent { signature }))
             }
             Feature::Attribute(it) => {
                 let ty = self.type_code(of.id, &it.ty)?;

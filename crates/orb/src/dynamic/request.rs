@@ -16,6 +16,7 @@ use crate::object::ObjectRef;
 use crate::object::asynchronous::{Flight, wait_for};
 use crate::object::invoke::{ReadReply, oneway_response, travel};
 use crate::object::journey::Journey;
+use crate::properties::{Properties, properties};
 use crate::skeleton::Operation;
 
 /// An operation of an object, ready to be called with arguments.
@@ -26,6 +27,8 @@ pub struct Request {
     target: ObjectRef,
     signature: Arc<Signature>,
     operation: &'static Operation,
+    /// Those that the signature's `context` clause names.
+    properties: Arc<Properties>,
 }
 
 impl Request {
@@ -36,7 +39,29 @@ impl Request {
     pub fn new(target: &ObjectRef, signature: Arc<Signature>) -> Result<Request, SystemException> {
         signature.check()?;
         let operation = names::operation(&signature)?;
-        Ok(Request { target: target.clone(), signature, operation })
+        Ok(Request { target: target.clone(), signature, operation, properties: Arc::default() })
+    }
+
+    /// The same with properties for the operation's `context` clause (`Context`): those that the clause names are sent with
+    /// every call, as a stub sends them, and no others. Without this a clause sends an empty list.
+    ///
+    /// ```
+    /// # use std::sync::Arc;
+    /// # use zorb_orb::{Orb, rt::Properties};
+    /// # use zorb_orb::dynamic::{Request, Signature};
+    /// # let orb = Orb::builder().build();
+    /// # let object = orb.string_to_object("corbaloc::localhost/Guest")?.expect("no nil reference");
+    /// // void tell() context("user", "sys_*");
+    /// let tell = Arc::new(Signature::new("tell").context("user").context("sys_*"));
+    /// let given = Properties::new().with("user", "ada").with("password", "secret");
+    /// let request = Request::new(&object, tell)?.with_properties(&given);
+    /// assert_eq!(*request.properties(), Properties::new().with("user", "ada"));
+    /// # Ok::<(), Box<dyn std::error::Error>>(())
+    /// ```
+    #[must_use]
+    pub fn with_properties(mut self, given: &Properties) -> Request {
+        self.properties = Arc::new(properties(given, &self.signature.contexts));
+        self
     }
 
     /// The object.
@@ -47,6 +72,11 @@ impl Request {
     /// The operation.
     pub fn signature(&self) -> &Arc<Signature> {
         &self.signature
+    }
+
+    /// What goes out beside the arguments: of the properties that were given, those that the `context` clause names.
+    pub fn properties(&self) -> &Properties {
+        &self.properties
     }
 
     /// Calls, and blocks this thread until the results are there or the call's deadline has passed. `arguments` are those of
@@ -65,7 +95,7 @@ impl Request {
         };
         let (target, operation) = (&self.target, self.operation);
         let response = ResponseFlags::WITH_TARGET;
-        travel(target, operation, response, &mut |to| write(operation, arguments, to), &mut read, None)?;
+        travel(target, operation, response, &mut |to| self.write(arguments, to), &mut read, None)?;
         outcome.unwrap_or_else(|| {
             let text = format!("{}: a two-way call ended without a reply", self.operation.name);
             Err(SystemException::Internal(text).into())
@@ -82,7 +112,7 @@ impl Request {
         let (target, operation) = (&self.target, self.operation);
         let response = oneway_response(target);
         let read: &mut ReadReply<'_> = &mut |_, _, _| ();
-        travel(target, operation, response, &mut |to| write(operation, arguments, to), read, None)
+        travel(target, operation, response, &mut |to| self.write(arguments, to), read, None)
     }
 
     /// Makes the call now, without blocking, and gives what waits for its results (`send_deferred`).
@@ -95,7 +125,11 @@ impl Request {
             false => ResponseFlags::WITH_TARGET,
         };
         let flight = self.check(&arguments).and_then(|()| {
-            let write = move |to: &mut Encoder<'static>| write_owned(operation, &arguments, to);
+            let properties = self.clause().cloned();
+            let write = move |to: &mut Encoder<'static>| {
+                write_owned(operation, &arguments, to)?;
+                properties.as_deref().map_or(Ok(()), |properties| write_properties(properties, to))
+            };
             Flight::start(&self.target, operation, response, Box::new(write))
         });
         Deferred { flight: Some(flight), signature: self.signature.clone(), ended: None }
@@ -104,6 +138,21 @@ impl Request {
     fn check(&self, arguments: &[Any]) -> Result<(), SystemException> {
         check(self.operation.name, arguments, self.signature.given())
     }
+
+    /// The properties, where the operation has a `context` clause: even an empty list is written then.
+    fn clause(&self) -> Option<&Arc<Properties>> {
+        (!self.signature.contexts.is_empty()).then_some(&self.properties)
+    }
+
+    fn write<'a>(&'a self, arguments: &'a [Any], to: &mut Encoder<'a>) -> Result<(), EncodeError> {
+        write(self.operation, arguments, to)?;
+        self.clause().map_or(Ok(()), |properties| write_properties(properties, to))
+    }
+}
+
+/// Behind the arguments (CORBA 3.3 part 2, 9.4.2).
+fn write_properties(properties: &Properties, to: &mut Encoder<'_>) -> Result<(), EncodeError> {
+    properties.write(to).map_err(|error| error.in_what("properties"))
 }
 
 #[cold]

@@ -3,11 +3,12 @@
 use std::borrow::Cow;
 use std::sync::Arc;
 
-use zorb_cdr::{Any, Decoder};
+use zorb_cdr::{Any, Decode as _, DecodeError, Decoder};
 
 use super::signature::{check, check_type, undeclared};
 use super::{DynamicError, Results, Signature};
 use crate::exception::{Completion, SystemException};
+use crate::properties::Properties;
 use crate::server::request::{Call, ServerRequest};
 use crate::skeleton::{InterfaceInfo, OBJECT_ID, Servant, Skeleton};
 
@@ -83,11 +84,21 @@ impl DynamicRequest {
     /// Reads the arguments: values of the `in` and `inout` parameters, in order, and what the request is answered by. On octets
     /// that are no such arguments the caller has been answered with `MARSHAL`, and `None` comes back.
     ///
+    /// Where the signature has a `context` clause the properties are read with them: [`DynamicReply::properties`].
+    ///
     /// Large values share the memory that the message was received in, as long as they live.
     pub fn arguments(self, signature: &Arc<Signature>) -> Option<(DynamicReply, Vec<Any>)> {
-        let read = |from: &mut Decoder<'_>| signature.given().map(|parameter| parameter.read(from)).collect();
-        let (request, arguments) = self.0.arguments(read)?;
-        Some((DynamicReply { request, signature: signature.clone() }, arguments))
+        let read = |from: &mut Decoder<'_>| {
+            let given = signature.given().map(|parameter| parameter.read(from));
+            let arguments = given.collect::<Result<Vec<Any>, DecodeError>>()?;
+            let properties = match signature.contexts.is_empty() {
+                true => Properties::new(),
+                false => Properties::decode(from).map_err(|error| error.in_member("properties"))?,
+            };
+            Ok((arguments, properties))
+        };
+        let (request, (arguments, properties)) = self.0.arguments(read)?;
+        Some((DynamicReply { request, signature: signature.clone(), properties }, arguments))
     }
 
     /// Answers that there is no such operation (`BAD_OPERATION`, OMG minor 2).
@@ -111,6 +122,7 @@ impl DynamicRequest {
 pub struct DynamicReply {
     request: ServerRequest,
     signature: Arc<Signature>,
+    properties: Properties,
 }
 
 impl DynamicReply {
@@ -122,6 +134,12 @@ impl DynamicReply {
     /// The operation.
     pub fn signature(&self) -> &Arc<Signature> {
         &self.signature
+    }
+
+    /// What the caller sent of its properties beside the arguments (`ServerRequest::ctx`); none where the signature has no
+    /// `context` clause.
+    pub fn properties(&self) -> &Properties {
+        &self.properties
     }
 
     /// Answers with results, or with an exception. What does not fit the signature becomes an exception for the caller:

@@ -61,6 +61,9 @@ pub struct Signature {
     pub raises: Vec<TypeCode>,
     /// Whether it is declared `oneway`: nothing comes back.
     pub oneway: bool,
+    /// What its `context` clause names of the caller's properties, which then end every request: `user`, or `sys_*` for all
+    /// whose names begin so. Empty where it has no such clause.
+    pub contexts: Vec<String>,
 }
 
 impl Signature {
@@ -72,6 +75,7 @@ impl Signature {
             result: TypeCode::basic(TCKind::Void).unwrap_or_default(),
             raises: Vec::new(),
             oneway: false,
+            contexts: Vec::new(),
         }
     }
 
@@ -106,6 +110,13 @@ impl Signature {
     #[must_use]
     pub fn oneway(mut self) -> Signature {
         self.oneway = true;
+        self
+    }
+
+    /// The same with another name in its `context` clause.
+    #[must_use]
+    pub fn context(mut self, name: impl Into<String>) -> Signature {
+        self.contexts.push(name.into());
         self
     }
 
