@@ -1,7 +1,7 @@
 //! Values as text, both ways, by the TypeCodes that IDL gives.
 
 use serde_json::json;
-use zorb_cdr::{Any, LongDouble, TCKind, TypeCode};
+use zorb_cdr::{Any, ByteOrder, CodeSets, Decoder, Encoder, Format, LongDouble, TCKind, TypeCode, Version};
 use zorb_dynamic::{Notation, Repository};
 use zorb_idl::{Memory, Options, compile};
 use zorb_orb::Orb;
@@ -29,12 +29,16 @@ module M {
   struct Held { any value; CORBA::TypeCode type; };
   typedef map<string, long> Ages;
   struct Empty {};
+  typedef sequence<Empty> ES;
+  struct Clock { ES passed; };
   valuetype Base { public string name; };
   valuetype Link : Base { private long number; public Link next; };
   valuetype Boxed sequence<long>;
   struct Values { Link head; long behind; Boxed box; Base root; ValueBase some; };
 };
 "#;
+
+const FORMAT: Format = Format { version: Version::V1_2, code_sets: CodeSets::UNICODE };
 
 struct World {
     orb: Orb,
@@ -119,6 +123,46 @@ fn every_kind_is_read_and_written() {
     world.same("M::Empty", "{}", json!({}));
     world.same("sequence<boolean>", "[]", json!([]));
     world.same("wchar", "55357", json!(55357));
+}
+
+#[test]
+fn sequences_of_nothing_are_read_and_written() {
+    let world = World::new();
+    world.same("sequence<M::Empty>", "[{}, {}]", json!([{}, {}]));
+    world.same("M::Clock", "{passed: [{}, {}]}", json!({"passed": [{}, {}]}));
+    world.same(
+        "any",
+        "{type: M::Clock, value: {passed: [{}, {}]}}",
+        json!({"type": "M::Clock", "value": {"passed": [{}, {}]}}),
+    );
+    let many = format!("[{}]", "{},".repeat(1025));
+    assert!(world.refused("sequence<M::Empty>", &many).contains("1025"));
+}
+
+/// omniORB writes an exception in an any without the repository id that it begins with.
+#[test]
+fn exceptions_are_shown_with_their_id_or_without() {
+    let world = World::new();
+    let ty = world.ty("M::Account::Refused");
+    let read = |with_id: bool| {
+        let mut to = Encoder::new(FORMAT);
+        if with_id {
+            to.write_raw_string(b"IDL:M/Account/Refused:1.0").unwrap();
+        }
+        to.write_string("no").unwrap();
+        to.write_i32(7);
+        let octets = to.to_bytes();
+        let mut from = Decoder::new(&octets, ByteOrder::NATIVE, FORMAT);
+        let value = Any::decode_value(ty.clone(), &mut from).unwrap();
+        assert_eq!(from.remaining(), 0);
+        value
+    };
+    for value in [read(true), read(false)] {
+        assert_eq!(world.notation().to_literal(&value).unwrap(), r#"{why: "no", code: 7}"#);
+        let held = Any::new(&value).unwrap();
+        let shown = r#"{type: M::Account::Refused, value: {why: "no", code: 7}}"#;
+        assert_eq!(world.notation().to_literal(&held).unwrap(), shown);
+    }
 }
 
 #[test]

@@ -85,13 +85,13 @@ impl Show<'_> {
                 }
             }
             TCKind::Except => {
-                from.read_raw_string()?;
+                ty.read_exception_id(from)?;
                 self.nested(from, |from| self.structure(ty, from))?
             }
             TCKind::Struct => self.nested(from, |from| self.structure(ty, from))?,
             TCKind::Union => self.nested(from, |from| self.union(ty, from))?,
             TCKind::Sequence => {
-                let count = from.read_count(1)?;
+                let count = ty.read_count(from)?;
                 self.nested(from, |from| self.run(ty, count, from))?
             }
             TCKind::Array => {
