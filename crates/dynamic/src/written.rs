@@ -27,10 +27,12 @@
 //! Literals are a superset of JSON: members' names and simple strings need no quotes, and commas may end a list. Literals
 //! nest at most 64 deep, JSON at most 128.
 
+mod bits;
 mod compose;
 mod compose_value;
 mod graph;
 mod literal;
+mod map;
 mod print;
 mod show;
 mod show_value;
@@ -42,8 +44,10 @@ use serde_json::Value as Json;
 use zorb_cdr::{Any, DecodeContext as _, TCKind, TypeCode};
 use zorb_orb::Orb;
 
+use crate::form::Form;
 use crate::repository::{Definition, Repository};
 pub(crate) use compose::write_label;
+pub(crate) use map::pair;
 use tree::Tree;
 
 /// Why a text is no value of its type, or a value cannot be written: where in it, and what.
@@ -92,18 +96,25 @@ pub struct Notation<'n> {
     orb: &'n Orb,
     repository: &'n Repository,
     files: bool,
+    form: &'n Form,
 }
 
 impl<'n> Notation<'n> {
     /// One that reads no files.
     pub fn new(orb: &'n Orb, repository: &'n Repository) -> Notation<'n> {
-        Notation { orb, repository, files: false }
+        Notation { orb, repository, files: false, form: &Form::AsDescribed }
     }
 
     /// One that reads the files that `{"file": "path"}` names: for text that the program's own user has written.
     #[must_use]
     pub fn reading_files(self) -> Notation<'n> {
         Notation { files: true, ..self }
+    }
+
+    /// One for values of a type of which IDL says this besides: see [`Interface::parameter_form`](crate::Interface::parameter_form).
+    #[must_use]
+    pub fn in_form(self, form: &'n Form) -> Notation<'n> {
+        Notation { form, ..self }
     }
 
     /// The valuetype of this name or repository id, as the repository has it, or as the ORB is told.

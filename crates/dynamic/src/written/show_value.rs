@@ -54,7 +54,10 @@ impl Show<'_> {
         }
         if let Some((_, ty)) = known {
             tree.content = match ty.kind() {
-                TCKind::ValueBox => Content::Boxed(self.part(&ty.content_type().unwrap_or_default(), from)?),
+                TCKind::ValueBox => {
+                    let held = ty.content_type().unwrap_or_default();
+                    Content::Boxed(self.part(&held, &self.form(&ty, 0), from)?)
+                }
                 _ => Content::Members(self.state(&ty, from)?),
             };
         }
@@ -68,7 +71,8 @@ impl Show<'_> {
         for ty in lineage(ty) {
             for index in 0..ty.member_count().unwrap_or(0) {
                 let (name, of) = (member_name(&ty, index), ty.member_type(index).unwrap_or_default());
-                let value = self.part(&of, from).map_err(|error| error.within(&name))?;
+                let value =
+                    self.part(&of, &self.form(&ty, index), from).map_err(|error| error.within(&name))?;
                 members.push((name, value));
             }
         }
