@@ -7,11 +7,13 @@ use std::process::Command;
 use std::sync::Arc;
 use std::time::Duration;
 
+use zorb::Interface as _;
 use zorb::cdr::Char;
 use zorb::dynamic::{Request, Signature};
 use zorb::{Any, DynAny, DynAnyError, LongDouble, ObjectRef, Orb, TCKind, TypeCode, WChar};
 use zorb_dynamic::{Notation, Repository};
 use zorb_idl::{Memory, Options};
+use zorb_interop::every::interop;
 
 use super::Verdict;
 use super::gaps::{Expected, Gaps};
@@ -20,6 +22,25 @@ use super::process::output_and_code;
 
 /// The interfaces whose operations echo.
 const ECHOING: [&str; 7] = ["Scalars", "Text", "Wide", "Structs", "Sequences", "Arrays", "Unions"];
+
+/// Objects of their own whose operations echo: the module, the interface, and what its cases begin with.
+const PARTS: [(&str, &str, &str); 6] = [
+    ("interop", "Decimals", "decimal/"),
+    ("interop", "LongDoubles", "long_double/"),
+    ("beyond", "Anys", "any/"),
+    ("beyond", "Types", "type/"),
+    ("beyond", "Abstracts", "abstract/"),
+    ("fresh", "Newer", "newer/"),
+];
+
+/// What a peer has no object for.
+fn lacks(peer: Peer, part: &str) -> bool {
+    match part {
+        "LongDoubles" => peer == Peer::Jacorb,
+        "Newer" => peer != Peer::Zorb,
+        _ => false,
+    }
+}
 
 /// How many different values each operation is given.
 const ROUNDS: u32 = 3;
@@ -37,7 +58,7 @@ pub(crate) fn explore(workshop: &Workshop, gaps: &Gaps, peer: Peer) -> Verdict {
             workshop.serve(peer, Terms::USUAL, &format!("explore-{peer}")).map_err(|error| vec![error])?;
         let idl = workshop.interop.join("idl/every.idl");
         let expected = |case: &str| gaps.expected(peer, Peer::Zorb, Terms::USUAL.giop, case);
-        let calls = call_everything(&idl, &ior, &expected)?;
+        let calls = call_everything(&workshop.interop.join("idl"), peer, &ior, &expected)?;
         let facts = by_command(workshop, &idl, &ior).map_err(|error| vec![error])?;
         let graphs = graphs_by_command(workshop, peer, &idl, &ior).map_err(|error| vec![error])?;
         Ok::<_, Vec<String>>((calls, facts, graphs))
@@ -50,25 +71,50 @@ pub(crate) fn explore(workshop: &Workshop, gaps: &Gaps, peer: Peer) -> Verdict {
     }
 }
 
-fn call_everything(idl: &Path, ior: &str, expected: &dyn Fn(&str) -> Expected) -> Result<usize, Vec<String>> {
+fn repository_of(idl: &Path) -> Result<Repository, String> {
+    let mut repository = Repository::new();
+    for name in ["every.idl", "beyond.idl", "newer.idl"] {
+        let file = idl.join(name);
+        let text = fs::read(&file).map_err(|error| format!("{}: {error}", file.display()))?;
+        let model = zorb_idl::compile(&Memory::new([(name, text)]), name, &Options::default());
+        let model = model.map_err(|found| found.render(false))?;
+        repository.add(&model).map_err(|error| error.to_string())?;
+    }
+    Ok(repository)
+}
+
+fn call_everything(
+    idl: &Path,
+    peer: Peer,
+    ior: &str,
+    expected: &dyn Fn(&str) -> Expected,
+) -> Result<usize, Vec<String>> {
     let one = |error: String| vec![error];
-    let text = fs::read(idl).map_err(|error| one(format!("{}: {error}", idl.display())))?;
-    let files = Memory::new([("every.idl", text)]);
-    let model = zorb_idl::compile(&files, "every.idl", &Options::default());
-    let model = model.map_err(|found| one(found.render(false)))?;
-    let repository = Repository::of_model(&model).map_err(|error| one(error.to_string()))?;
+    let repository = repository_of(idl).map_err(one)?;
     let orb = Orb::builder().build();
     let every = orb.string_to_object(ior).map_err(|error| one(error.to_string()))?;
     let every = every.ok_or_else(|| one("nil".into()))?;
     let notation = Notation::new(&orb, &repository);
     let (mut calls, mut wrong) = (0, Vec::new());
-    for name in ECHOING {
-        let interface = repository.interface(&format!("interop::{name}"));
+    let mut objects: Vec<_> =
+        ECHOING.iter().map(|name| (format!("interop::{name}"), every.clone(), "echo/")).collect();
+    let parts = interop::Every::from_object(every.clone());
+    for (module, name, cases) in PARTS {
+        match parts.part(name).map_err(|error| one(format!("part {name}: {error}")))? {
+            Some(object) => objects.push((format!("{module}::{name}"), object, cases)),
+            None if lacks(peer, name) => {}
+            None => wrong.push(format!("{peer} has no {name}")),
+        }
+    }
+    for (name, object, cases) in &objects {
+        let interface = repository.interface(name);
         let interface = interface.ok_or_else(|| one(format!("no interface {name}")))?;
         for signature in interface.operations().iter().filter(|it| it.operation.starts_with("echo_")) {
-            let expected = expected(&signature.operation.replacen('_', "/", 1));
+            let expected = expected(&signature.operation.replacen("echo_", cases, 1));
+            let form = interface.parameter_form(&signature.operation, 0);
+            let notation = notation.in_form(form);
             for round in 0..ROUNDS {
-                match (echoes(&notation, &every, signature, round), expected) {
+                match (echoes(&notation, object, signature, round), expected) {
                     (Ok(()), Expected::Fail) => {
                         wrong.push(format!("{}: a known gap that passes", signature.operation));
                     }
@@ -147,8 +193,18 @@ fn fill(value: &mut DynAny, seed: &mut u32, depth: u32) -> Result<(), DynAnyErro
         TCKind::Float => value.insert(&(now as f32 / 4.0)),
         TCKind::Double => value.insert(&(f64::from(now) / 3.0)),
         TCKind::LongDouble => value.insert(&LongDouble::from(f64::from(now))),
-        TCKind::String => value.insert_string(&fits(format!("{now} = \"text\""))),
-        TCKind::WString => value.insert_wstring(&fits(format!("{now} wide"))),
+        // Of one length, so that keys of maps stand in their order.
+        TCKind::String => value.insert_string(&fits(format!("{now:03} = \"text\""))),
+        TCKind::WString => value.insert_wstring(&fits(format!("{now:03} wide"))),
+        TCKind::Fixed => {
+            let scale = ty.fixed_scale().unwrap_or(0) as usize;
+            let digits = format!("{now:0>width$}", width = scale + 1);
+            let (whole, fraction) = digits.split_at(digits.len() - scale);
+            let point = if scale > 0 { "." } else { "" };
+            value.set_fixed(&format!("{whole}{point}{fraction}")).map(|_| ())
+        }
+        TCKind::Any => value.insert(&held(now)?),
+        TCKind::TypeCode => value.insert(held(now)?.type_code()),
         TCKind::Enum => value.set_ordinal(now % ty.member_count().unwrap_or(1) as u32),
         TCKind::Struct | TCKind::Array => value.components()?.try_for_each(|it| fill(it, seed, depth + 1)),
         TCKind::Sequence => {
@@ -163,6 +219,17 @@ fn fill(value: &mut DynAny, seed: &mut u32, depth: u32) -> Result<(), DynAnyErro
         }
         _ => Ok(()),
     }
+}
+
+/// What an any holds; another type for each of five numbers.
+fn held(now: u32) -> Result<Any, DynAnyError> {
+    Ok(match now % 5 {
+        0 => Any::EMPTY,
+        1 => Any::new(&(now as i16))?,
+        2 => Any::new(&format!("text {now}"))?,
+        3 => Any::new(&vec![now; 3])?,
+        _ => Any::new(&f64::from(now))?,
+    })
 }
 
 /// What a person sees, and what scripts go by.
