@@ -133,6 +133,9 @@ fn operation(it: CORBA::OperationDescription) -> Arc<Signature> {
         };
         signature = signature.parameter(parameter.name, mode, parameter.r#type);
     }
+    for name in it.contexts {
+        signature = signature.context(name);
+    }
     if it.mode == OperationMode::OP_ONEWAY {
         signature = signature.oneway();
     }

@@ -154,6 +154,9 @@ impl Import<'_> {
                 if let Some(ty) = &it.returns {
                     signature = signature.gives(self.type_code(of.id, ty)?);
                 }
+                for name in &it.context {
+                    signature = signature.context(name);
+                }
                 if it.oneway {
                     signature = signature.oneway();
                 }

@@ -5,7 +5,7 @@ use std::pin::Pin;
 use std::sync::Arc;
 use std::task::{Context, Poll, Waker};
 
-use zorb_cdr::{Any, DecodeError, Decoder, EncodeError, Encoder, Format};
+use zorb_cdr::{Any, DecodeError, Decoder, Encode as _, EncodeError, Encoder, Format};
 use zorb_giop::{Reply, ReplyStatus, ResponseFlags};
 
 use super::signature::check;
@@ -16,6 +16,7 @@ use crate::object::ObjectRef;
 use crate::object::asynchronous::{Flight, wait_for};
 use crate::object::invoke::{ReadReply, oneway_response, travel};
 use crate::object::journey::Journey;
+use crate::properties::{Properties, properties};
 use crate::skeleton::Operation;
 
 /// An operation of an object, ready to be called with arguments.
@@ -26,6 +27,8 @@ pub struct Request {
     target: ObjectRef,
     signature: Arc<Signature>,
     operation: &'static Operation,
+    /// Those of its `context` clause; `None` if it has none.
+    properties: Option<Properties>,
 }
 
 impl Request {
@@ -36,7 +39,16 @@ impl Request {
     pub fn new(target: &ObjectRef, signature: Arc<Signature>) -> Result<Request, SystemException> {
         signature.check()?;
         let operation = names::operation(&signature)?;
-        Ok(Request { target: target.clone(), signature, operation })
+        let properties = (!signature.contexts.is_empty()).then(Properties::new);
+        Ok(Request { target: target.clone(), signature, operation, properties })
+    }
+
+    /// The same with these properties, of which those go out that the operation's `context` clause names.
+    #[must_use]
+    pub fn with_properties(mut self, given: &Properties) -> Request {
+        let clause: Vec<&str> = self.signature.contexts.iter().map(String::as_str).collect();
+        self.properties = self.properties.map(|_| properties(given, &clause));
+        self
     }
 
     /// The object.
@@ -65,7 +77,15 @@ impl Request {
         };
         let (target, operation) = (&self.target, self.operation);
         let response = ResponseFlags::WITH_TARGET;
-        travel(target, operation, response, &mut |to| write(operation, arguments, to), &mut read, None)?;
+        let properties = self.properties.as_ref();
+        travel(
+            target,
+            operation,
+            response,
+            &mut |to| write(operation, arguments, properties, to),
+            &mut read,
+            None,
+        )?;
         outcome.unwrap_or_else(|| {
             let text = format!("{}: a two-way call ended without a reply", self.operation.name);
             Err(SystemException::Internal(text).into())
@@ -82,7 +102,8 @@ impl Request {
         let (target, operation) = (&self.target, self.operation);
         let response = oneway_response(target);
         let read: &mut ReadReply<'_> = &mut |_, _, _| ();
-        travel(target, operation, response, &mut |to| write(operation, arguments, to), read, None)
+        let properties = self.properties.as_ref();
+        travel(target, operation, response, &mut |to| write(operation, arguments, properties, to), read, None)
     }
 
     /// Makes the call now, without blocking, and gives what waits for its results (`send_deferred`).
@@ -95,7 +116,11 @@ impl Request {
             false => ResponseFlags::WITH_TARGET,
         };
         let flight = self.check(&arguments).and_then(|()| {
-            let write = move |to: &mut Encoder<'static>| write_owned(operation, &arguments, to);
+            let properties = self.properties.clone();
+            let write = move |to: &mut Encoder<'static>| {
+                write_owned(operation, &arguments, to)?;
+                properties.clone().map_or(Ok(()), |properties| properties.encode_owned(to))
+            };
             Flight::start(&self.target, operation, response, Box::new(write))
         });
         Deferred { flight: Some(flight), signature: self.signature.clone(), ended: None }
@@ -111,10 +136,16 @@ fn named(error: EncodeError, operation: &Operation, at: usize) -> EncodeError {
     operation.parameters.get(at).map_or(error, |parameter| error.in_what(parameter))
 }
 
-fn write<'a>(operation: &Operation, arguments: &'a [Any], to: &mut Encoder<'a>) -> Result<(), EncodeError> {
+fn write<'a>(
+    operation: &Operation,
+    arguments: &'a [Any],
+    properties: Option<&'a Properties>,
+    to: &mut Encoder<'a>,
+) -> Result<(), EncodeError> {
     let write =
         |(at, value): (usize, &'a Any)| value.encode_value(to).map_err(|error| named(error, operation, at));
-    arguments.iter().enumerate().try_for_each(write)
+    arguments.iter().enumerate().try_for_each(write)?;
+    properties.map_or(Ok(()), |properties| properties.encode(to))
 }
 
 fn write_owned(

@@ -3,11 +3,12 @@
 use std::borrow::Cow;
 use std::sync::Arc;
 
-use zorb_cdr::{Any, Decoder};
+use zorb_cdr::{Any, Decode as _, Decoder};
 
 use super::signature::{check, check_type, undeclared};
 use super::{DynamicError, Results, Signature};
 use crate::exception::{Completion, SystemException};
+use crate::properties::Properties;
 use crate::server::request::{Call, ServerRequest};
 use crate::skeleton::{InterfaceInfo, OBJECT_ID, Servant, Skeleton};
 
@@ -85,9 +86,17 @@ impl DynamicRequest {
     ///
     /// Large values share the memory that the message was received in, as long as they live.
     pub fn arguments(self, signature: &Arc<Signature>) -> Option<(DynamicReply, Vec<Any>)> {
-        let read = |from: &mut Decoder<'_>| signature.given().map(|parameter| parameter.read(from)).collect();
-        let (request, arguments) = self.0.arguments(read)?;
-        Some((DynamicReply { request, signature: signature.clone() }, arguments))
+        let read = |from: &mut Decoder<'_>| {
+            let arguments =
+                signature.given().map(|parameter| parameter.read(from)).collect::<Result<_, _>>()?;
+            let properties = match signature.contexts.is_empty() {
+                true => Properties::new(),
+                false => Properties::decode(from).map_err(|error| error.in_what("context"))?,
+            };
+            Ok((arguments, properties))
+        };
+        let (request, (arguments, properties)) = self.0.arguments(read)?;
+        Some((DynamicReply { request, signature: signature.clone(), properties }, arguments))
     }
 
     /// Answers that there is no such operation (`BAD_OPERATION`, OMG minor 2).
@@ -111,9 +120,15 @@ impl DynamicRequest {
 pub struct DynamicReply {
     request: ServerRequest,
     signature: Arc<Signature>,
+    properties: Properties,
 }
 
 impl DynamicReply {
+    /// The properties that came by the operation's `context` clause.
+    pub fn properties(&self) -> &Properties {
+        &self.properties
+    }
+
     /// What is known of the call.
     pub fn call(&self) -> &Call {
         self.request.call()

@@ -61,6 +61,8 @@ pub struct Signature {
     pub raises: Vec<TypeCode>,
     /// Whether it is declared `oneway`: nothing comes back.
     pub oneway: bool,
+    /// The names of its `context` clause, `user` or `sys_*`: if there are any, properties go with its arguments.
+    pub contexts: Vec<String>,
 }
 
 impl Signature {
@@ -72,6 +74,7 @@ impl Signature {
             result: TypeCode::basic(TCKind::Void).unwrap_or_default(),
             raises: Vec::new(),
             oneway: false,
+            contexts: Vec::new(),
         }
     }
 
@@ -106,6 +109,13 @@ impl Signature {
     #[must_use]
     pub fn oneway(mut self) -> Signature {
         self.oneway = true;
+        self
+    }
+
+    /// The same with another name in its `context` clause.
+    #[must_use]
+    pub fn context(mut self, name: impl Into<String>) -> Signature {
+        self.contexts.push(name.into());
         self
     }
 

@@ -31,7 +31,7 @@ fn ages() -> Ages {
 }
 
 fn walks() -> Walks {
-    [("東".to_owned(), vec![-1, 1].into()), ("none".to_owned(), Vec::new().into())].into()
+    [("ü".to_owned(), vec![-1, 1].into()), ("none".to_owned(), Vec::new().into())].into()
 }
 
 pub(super) fn newer(report: &mut Report<'_>, every: &Every) {
