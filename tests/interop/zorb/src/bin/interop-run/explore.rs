@@ -1,5 +1,5 @@
-//! Objects of other ORBs as people explore them who have no stubs: every operation of `every.idl` that echoes, called at run
-//! time with values made of the TypeCodes that the IDL gives, and `zorb call` itself.
+//! Objects of other ORBs as people explore them who have no stubs: every operation of `every.idl`, `beyond.idl` and `newer.idl` that
+//! echoes and is of no values, called at run time with values made of the TypeCodes that the IDL gives, and `zorb call` itself.
 
 use std::fs;
 use std::path::Path;
