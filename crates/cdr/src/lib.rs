@@ -89,7 +89,7 @@ pub use run::{ElementType, Run};
 pub use scalar::{Char, LongDouble, WChar};
 pub use sequence::{Sequence, VIEW_FROM};
 pub use tiling::Padding;
-pub use type_code::{Described, Describer, TCKind, TypeCode, TypeCodeError, TypeRef};
+pub use type_code::{Described, Describer, MOST_NOTHINGS, TCKind, TypeCode, TypeCodeError, TypeRef};
 pub use value::{Bounded, Decode, Encode};
 pub use valuetype::{
     BegunValue, CustomMarshal, Held, Value, ValueBase, ValueInfo, ValuePiece, ValueStart, ValueType,

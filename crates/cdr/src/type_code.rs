@@ -8,11 +8,14 @@ mod compare;
 mod describe;
 mod described;
 mod kind;
+mod nothing;
 mod wire;
 
 pub use describe::{Describer, TypeCodeError, TypeRef};
 pub use described::Described;
 pub use kind::TCKind;
+pub use nothing::MOST_NOTHINGS;
+pub(crate) use nothing::read_count_of;
 pub(crate) use wire::{read_label, write_label};
 
 use alloc::sync::Arc;

@@ -9,7 +9,7 @@ mod value;
 pub(crate) use value::Graph;
 
 use crate::Decode;
-use crate::type_code::{Edge, Node, read_label, unaliased, write_label};
+use crate::type_code::{Edge, Node, read_count_of, read_label, unaliased, write_label};
 use crate::{
     ByteOrder, DecodeError, DecodeErrorKind, Decoder, EncodeError, EncodeErrorKind, Encoder, TCKind, TypeCode,
 };
@@ -129,6 +129,16 @@ pub(crate) fn read_exception_id(id: &str, from: &mut Decoder<'_>) -> Result<(), 
         from.read_raw_string()?;
     }
     Ok(())
+}
+
+impl TypeCode {
+    /// Reads the repository id that a value of this exception begins with, where it does: omniORB leaves it out in an any.
+    ///
+    /// # Errors
+    /// An id that does not end.
+    pub fn read_exception_id(&self, from: &mut Decoder<'_>) -> Result<(), DecodeError> {
+        read_exception_id(self.resolved().map_or("", |node| &node.id), from)
+    }
 }
 
 struct Walk<'t, 'o, 'e, 'g> {
@@ -310,7 +320,7 @@ impl<'t> Walk<'t, '_, '_, '_> {
                 })
             }
             TCKind::Sequence => {
-                let count = from.read_count(1)?;
+                let count = read_count_of(self.nodes, node.content, from)?;
                 if node.number != 0 {
                     from.check_bound(count, node.number as u32, "sequence")?;
                 }

@@ -177,6 +177,78 @@ fn values_that_never_end_are_refused() {
     assert!(matches!(error.kind, zorb_cdr::DecodeErrorKind::TooDeep { .. }), "{error}");
 }
 
+/// `struct Empty {}; typedef sequence<Empty> ES; struct Clock { ES passed; };`, where the elements may be of several parts of nothing.
+fn clock(parts: usize) -> TypeCode {
+    let names: Vec<String> = (0..parts / 2).map(|part| format!("part{part}")).collect();
+    TypeCode::build(|to| {
+        let mut empty = to.structure("IDL:ee/Empty:1.0", "Empty", |_| Vec::new());
+        if parts > 1 {
+            empty = to.structure("IDL:ee/Emptier:1.0", "Emptier", |to| {
+                let grid = to.array(empty, 3);
+                let named = to.alias("IDL:ee/Grid:1.0", "Grid", grid);
+                names.iter().map(|name| (&**name, named)).collect()
+            });
+        }
+        to.structure("IDL:ee/Clock:1.0", "Clock", |to| vec![("passed", to.sequence(empty, 0))])
+    })
+    .expect("described")
+}
+
+#[test]
+fn a_sequence_of_nothing_is_read_at_the_end_and_bounded() {
+    for parts in [1, 4] {
+        let ty = clock(parts);
+        for count in [0u32, 2, 1024] {
+            let any = Any::with_type_code(ty.clone(), &count).expect("an any");
+            let octets = sent(&any, 0, Format::default());
+            let again = received(&octets, 0, Format::default()).expect("nothing need follow");
+            assert_eq!(again, any);
+            assert_eq!(sent(&again, 3, Format::default()), sent(&any, 3, Format::default()));
+        }
+        // Octets that follow make no more of them.
+        for (count, behind) in [(1025, 0), (1025, 8192), (u32::MAX, 0)] {
+            let mut to = Encoder::new(Format::default());
+            to.write_u32(count);
+            to.write_octets(&vec![0; behind]);
+            let octets = to.to_bytes();
+            let error = Any::decode_value(
+                ty.clone(),
+                &mut Decoder::new(&octets, ByteOrder::NATIVE, Format::default()),
+            )
+            .expect_err("refused");
+            let kind = zorb_cdr::DecodeErrorKind::BoundExceeded { length: count as usize, bound: 1024 };
+            assert_eq!(error.kind, kind, "{error}");
+            assert_eq!(error.path.to_string(), "passed");
+        }
+    }
+    // What is made of very many parts of nothing is taken for octets, so that no type makes a count long to read.
+    let octets = Bytes::copy_from_slice(&2u32.to_ne_bytes());
+    let mut from = Decoder::new(&octets, ByteOrder::NATIVE, Format::default());
+    let error = Any::decode_value(clock(1000), &mut from).expect_err("refused");
+    assert!(
+        matches!(error.kind, zorb_cdr::DecodeErrorKind::LengthBeyondEnd { length: 2, left: 0 }),
+        "{error}"
+    );
+}
+
+/// A few octets say of many counts each that 1,024 follow.
+#[test]
+fn sequences_of_nothing_are_no_endless_work() {
+    let ty = TypeCode::build(|to| {
+        let empty = to.structure("IDL:ee/Empty:1.0", "Empty", |_| Vec::new());
+        let inner = to.sequence(empty, 0);
+        to.sequence(inner, 0)
+    })
+    .expect("described");
+    let mut to = Encoder::new(Format::default());
+    to.write_u32(1000);
+    (0..1000).for_each(|_| to.write_u32(1024));
+    let octets = to.to_bytes();
+    let error = Any::decode_value(ty, &mut Decoder::new(&octets, ByteOrder::NATIVE, Format::default()))
+        .expect_err("a million elements of four thousand octets");
+    assert!(error.to_string().contains("more values than octets"), "{error}");
+}
+
 #[test]
 fn anys_in_anys_nest_to_the_limit_only() {
     let mut octets: Vec<u8> = (0..100_000).flat_map(|_| 11u32.to_ne_bytes()).collect();

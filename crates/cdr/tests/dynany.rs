@@ -28,6 +28,22 @@ fn round_trip(value: &DynAny) {
     }
 }
 
+#[test]
+fn sequences_of_nothing_are_taken_apart_and_bounded() {
+    let mut clock = made(|to| {
+        let empty = to.structure("IDL:ee/Empty:1.0", "Empty", |_| Vec::new());
+        to.structure("IDL:ee/Clock:1.0", "Clock", |to| vec![("passed", to.sequence(empty, 0))])
+    });
+    for length in [2, 1024, 0] {
+        clock.index(0).expect("a member").set_length(length).expect("as many may be");
+        round_trip(&clock);
+        let again = DynAny::from_any(&clock.to_any().expect("an any")).expect("taken apart");
+        assert_eq!(again, clock);
+    }
+    let refused = clock.index(0).expect("a member").set_length(1025).expect_err("too many");
+    assert!(matches!(refused, DynAnyError::InvalidValue(_)), "{refused}");
+}
+
 /// Writes values in the other byte order.
 #[derive(Default)]
 struct Foreign(Vec<u8>);
@@ -781,19 +797,25 @@ fn a_count_is_not_believed() {
     octets.extend([1; 64]);
     assert!(Any::decode(&mut Decoder::from_slice(&octets, ByteOrder::NATIVE, UNICODE)).is_err());
 
-    // An element takes no octets: what is kept of the any ends where its count does.
+    // Elements that take no octets have a limit of their own, whatever follows.
     let nothings = TypeCode::build(|to| {
         let nothing = to.structure("IDL:Nothing:1.0", "Nothing", |_| Vec::new());
         to.sequence(nothing, 0)
     })
     .expect("described");
-    let mut to = Encoder::new(UNICODE);
-    to.write_u32(50);
-    to.write_octets(&[0; 50]);
-    let octets = to.to_bytes();
-    let any = Any::decode_value(nothings, &mut Decoder::new(&octets, ByteOrder::NATIVE, UNICODE));
-    let error = DynAny::from_any(&any.expect("an any")).expect_err("refused");
-    assert!(matches!(error, DynAnyError::InvalidValue(_)), "{error}");
+    let read = |count: u32| {
+        let mut to = Encoder::new(UNICODE);
+        to.write_u32(count);
+        to.write_octets(&[0; 50]);
+        let octets = to.to_bytes();
+        Any::decode_value(nothings.clone(), &mut Decoder::new(&octets, ByteOrder::NATIVE, UNICODE))
+    };
+    let fifty = DynAny::from_any(&read(50).expect("an any")).expect("taken apart");
+    assert_eq!(fifty.component_count(), 50);
+    for count in [1025, u32::MAX] {
+        let error = read(count).expect_err("refused");
+        assert!(error.to_string().contains("1024"), "{error}");
+    }
 }
 
 /// `valuetype Node { public long x; public Node next; };`

@@ -6,6 +6,8 @@ use std::sync::Arc;
 use zorb_cdr::{Described, TypeCode};
 use zorb_orb::dynamic::Signature;
 
+use crate::form::Form;
+
 const OBJECT_ID: &str = "IDL:omg.org/CORBA/Object:1.0";
 
 /// An interface: its names and what its objects can be asked, inherited operations included.
@@ -22,6 +24,8 @@ pub struct Interface {
     pub ancestors: Vec<String>,
     operations: Vec<Arc<Signature>>,
     by_name: HashMap<String, usize>,
+    /// Of the result and the parameters of those operations whose TypeCodes do not tell all.
+    forms: HashMap<String, Arc<[Form]>>,
 }
 
 impl Interface {
@@ -36,6 +40,29 @@ impl Interface {
             self.by_name.insert(operation.operation.clone(), self.operations.len());
             self.operations.push(operation);
         }
+    }
+
+    pub(crate) fn add_formed(&mut self, operation: Arc<Signature>, forms: Option<&Arc<[Form]>>) {
+        if let Some(forms) = forms
+            && !self.by_name.contains_key(&operation.operation)
+        {
+            self.forms.insert(operation.operation.clone(), forms.clone());
+        }
+        self.add(operation);
+    }
+
+    /// How the result of the operation of this name on the wire is written as text.
+    pub fn result_form(&self, operation: &str) -> &Form {
+        self.form(operation, 0)
+    }
+
+    /// How a parameter of an operation, by its position among all, is written as text.
+    pub fn parameter_form(&self, operation: &str, parameter: usize) -> &Form {
+        self.form(operation, parameter.saturating_add(1))
+    }
+
+    fn form(&self, operation: &str, at: usize) -> &Form {
+        self.forms.get(operation).and_then(|forms| forms.get(at)).unwrap_or(&Form::AsDescribed)
     }
 
     /// Its operations, own ones first; attributes are `_get_x` and, unless they are read-only, `_set_x`.

@@ -7,6 +7,7 @@
 //! |---|---|
 //! | [`repository`] | [`Repository`]: what IDL files declare, each type with its TypeCode |
 //! | [`interface`] | [`Interface`]: what can be called at an object |
+//! | [`form`] | [`Form`]: what IDL says of a type and its TypeCode does not |
 //! | [`type_name`] | TypeCodes as IDL writes types |
 //! | [`ifr`] | the interface repository: descriptions served as CORBA objects, and read from them |
 //! | [`fuzz`] | bodies of fuzz targets |
@@ -37,6 +38,7 @@
 //! precision, which no stable type of Rust has; `zorb-build` generates the interface repository's stubs at build time.
 #![forbid(unsafe_code)]
 
+pub mod form;
 pub mod fuzz;
 pub mod ifr;
 pub mod interface;
@@ -44,6 +46,7 @@ pub mod repository;
 pub mod type_name;
 pub mod written;
 
+pub use form::Form;
 pub use interface::Interface;
 pub use repository::{Definition, Repository};
 pub use written::{Notation, WrittenError};

@@ -24,6 +24,7 @@ use std::sync::Arc;
 use zorb_cdr::{Any, TCKind, TypeCode, TypeCodeError};
 use zorb_orb::dynamic::Signature;
 
+use crate::form::Form;
 use crate::interface::Interface;
 
 /// Names one [`Definition`] of one [`Repository`]. Of another repository it is meaningless.
@@ -44,6 +45,8 @@ pub struct Repository {
     top_level: Vec<Place>,
     by_id: HashMap<String, Place>,
     by_name: HashMap<String, Place>,
+    /// What TypeCodes do not tell: of the parts of types, and of an operation's result and parameters, by repository id.
+    forms: HashMap<String, Arc<[Form]>>,
 }
 
 /// One named thing.
@@ -230,10 +233,19 @@ impl Repository {
         for owner in owners {
             for place in &owner.contents {
                 match &self.at(*place).content {
-                    Content::Operation(operation) => interface.add(operation.signature.clone()),
+                    Content::Operation(operation) => {
+                        interface
+                            .add_formed(operation.signature.clone(), self.forms.get(&self.at(*place).id));
+                    }
                     Content::Attribute(attribute) => {
-                        interface.add(attribute.get.clone());
-                        attribute.set.iter().for_each(|set| interface.add(set.clone()));
+                        let form = self.part_form(&self.at(*place).id, 0);
+                        let of_set =
+                            (form != Form::AsDescribed).then(|| [Form::AsDescribed, form.clone()].into());
+                        interface.add_formed(attribute.get.clone(), self.forms.get(&self.at(*place).id));
+                        attribute
+                            .set
+                            .iter()
+                            .for_each(|set| interface.add_formed(set.clone(), of_set.as_ref()));
                     }
                     _ => {}
                 }
@@ -242,6 +254,32 @@ impl Repository {
         interface.bases.clone_from(&content.bases);
         interface.ancestors = ancestors;
         Some(interface)
+    }
+
+    /// What IDL says of a part of a type and the TypeCode does not: of a member, by its position in the TypeCode, of a union behind the
+    /// discriminator; of an alias and a boxed value of what they hold.
+    pub(crate) fn part_form(&self, id: &str, part: usize) -> Form {
+        self.forms.get(id).and_then(|forms| forms.get(part)).cloned().unwrap_or_default()
+    }
+
+    /// Remembers those forms of which one says something.
+    fn keep_forms(&mut self, id: &str, forms: Vec<Form>) {
+        if forms.iter().any(|form| *form != Form::AsDescribed) {
+            self.forms.insert(id.to_owned(), forms.into());
+        }
+    }
+
+    /// A type without the names that it goes by, and what IDL says under those.
+    pub(crate) fn unaliased(&self, ty: &TypeCode, form: &Form) -> (TypeCode, Form) {
+        if self.forms.is_empty() || ty.kind() != TCKind::Alias {
+            return (ty.unaliased(), form.clone());
+        }
+        let (mut ty, mut form) = (ty.clone(), form.clone());
+        while ty.kind() == TCKind::Alias {
+            form = self.part_form(ty.id().unwrap_or_default(), 0);
+            ty = ty.content_type().unwrap_or_default();
+        }
+        (ty, form)
     }
 
     /// The interfaces that have definitions here, in source order.

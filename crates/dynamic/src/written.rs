@@ -9,13 +9,17 @@
 //! | char, wchar | a string of one character; half of a surrogate pair as its number | |
 //! | string, wstring | string | |
 //! | enum | its enumerator's name as a string | `RED` |
+//! | int8, uint8 | number; a sequence of them is a list of numbers | |
+//! | bitmask | the bits that are set, `["read", "write"]`; one without a name by its position; also read as the integer that it travels as | `[read, write]` |
+//! | bitset | `{"kind": 1, "last": true}`; also read as the integer | `{kind: 1, last: true}` |
+//! | map | `{"a": 1}` where the keys are strings, unless one begins with `$` or comes twice; otherwise, and read always, `[{"key": 1, "value": 2}]` | `{a: 1}` |
 //! | struct, exception | `{"x": 1, "name": "a"}` | `{x: 1, name: "a"}` |
 //! | union | `{"member": value}`, with `"$case": label` where the member has several labels or is the default; `{"$case": label}` where no member is chosen | `{member: value}` |
 //! | sequence, array | `[1, 2]` | |
 //! | the same of octets | `{"base64": "…"}`, `{"text": "…"}`, `{"file": "path"}` or numbers | is written as text where it is text |
 //! | fixed | `"12.50"`; numbers are read too | `12.50` |
 //! | any | `{"type": "IDL type", "value": …}`; empty: `null` | |
-//! | TypeCode | the type's name in IDL, as a string | a word if it has no spaces or brackets |
+//! | TypeCode | the type's name in IDL, as a string: `sequence<M::Point>`, `map<string,long>` | a word if it has no spaces or brackets |
 //! | references | any reference's text, or `null` | `IOR:…`, `corbaloc:…` |
 //! | valuetype | as a struct, with the members of its bases first, or `null`; of another type than is declared with `"$type": "name"` | `{$type: M::Derived, x: 1}` |
 //! | value that is shared | `{"$id": 1, …}` where it is first, `{"$ref": 1}` where it is again, and within it | `{$id: 1, next: {$ref: 1}}` |
@@ -24,13 +28,20 @@
 //! | custom value, and one of an unknown type in chunks | `{"$rest": [{"at": 4, "little": "base64"}]}` behind what is known: octets in that byte order, the first of which lies there modulo 8, and values between them; `"$bases"` of an unknown type | |
 //! | codebase of a value | `"$codebase": "URL"` | |
 //!
+//! Of int8, uint8, bitmask and bitset a TypeCode has only the octet or integer that they travel as. They are written as above where the
+//! repository has the IDL: as parameters ([`Interface::parameter_form`](crate::Interface::parameter_form)), in whatever has a name, and under
+//! a name of their own, in anys too. Where only a TypeCode tells, as in what came from an interface repository, and for an int8 or uint8 without
+//! a name in an any, they are the octet or integer: -3 is 253. `{type: int8, value: -3}` is read, and shown as `{type: octet, value: 253}`.
+//!
 //! Literals are a superset of JSON: members' names and simple strings need no quotes, and commas may end a list. Literals
 //! nest at most 64 deep, JSON at most 128.
 
+mod bits;
 mod compose;
 mod compose_value;
 mod graph;
 mod literal;
+mod map;
 mod print;
 mod show;
 mod show_value;
@@ -42,8 +53,10 @@ use serde_json::Value as Json;
 use zorb_cdr::{Any, DecodeContext as _, TCKind, TypeCode};
 use zorb_orb::Orb;
 
+use crate::form::Form;
 use crate::repository::{Definition, Repository};
 pub(crate) use compose::write_label;
+pub(crate) use map::pair;
 use tree::Tree;
 
 /// Why a text is no value of its type, or a value cannot be written: where in it, and what.
@@ -92,18 +105,25 @@ pub struct Notation<'n> {
     orb: &'n Orb,
     repository: &'n Repository,
     files: bool,
+    form: &'n Form,
 }
 
 impl<'n> Notation<'n> {
     /// One that reads no files.
     pub fn new(orb: &'n Orb, repository: &'n Repository) -> Notation<'n> {
-        Notation { orb, repository, files: false }
+        Notation { orb, repository, files: false, form: &Form::AsDescribed }
     }
 
     /// One that reads the files that `{"file": "path"}` names: for text that the program's own user has written.
     #[must_use]
     pub fn reading_files(self) -> Notation<'n> {
         Notation { files: true, ..self }
+    }
+
+    /// One for values of a type of which IDL says this besides: see [`Interface::parameter_form`](crate::Interface::parameter_form).
+    #[must_use]
+    pub fn in_form(self, form: &'n Form) -> Notation<'n> {
+        Notation { form, ..self }
     }
 
     /// The valuetype of this name or repository id, as the repository has it, or as the ORB is told.

@@ -1,8 +1,8 @@
 //! Values as text, both ways, by the TypeCodes that IDL gives.
 
 use serde_json::json;
-use zorb_cdr::{Any, LongDouble, TCKind, TypeCode};
-use zorb_dynamic::{Notation, Repository};
+use zorb_cdr::{Any, ByteOrder, CodeSets, Decoder, Encoder, Format, LongDouble, TCKind, TypeCode, Version};
+use zorb_dynamic::{Form, Notation, Repository};
 use zorb_idl::{Memory, Options, compile};
 use zorb_orb::Orb;
 
@@ -28,13 +28,39 @@ module M {
   struct References { Account one; Object two; };
   struct Held { any value; CORBA::TypeCode type; };
   typedef map<string, long> Ages;
+  typedef int8 Small;
+  typedef Small Smaller;
+  @bit_bound(9) bitmask Access { read, write, @position(7) own };
+  bitset Head { bitfield<3> kind; bitfield<1> last; bitfield<2>; bitfield<10, int16> level; };
+  bitset Longer : Head { bitfield<40> more; };
+  typedef map<short, int8> Codes;
+  struct Newer {
+    int8 i; uint8 u; Smaller s; sequence<int8> is; sequence<uint8> us; Small grid[2][2]; Access may;
+    sequence<Access> all; Head front; map<wstring, sequence<Small>> named; Codes by;
+  };
+  struct More : Newer { int8 last; };
+  union Signed switch (int8) { case -3: int8 low; case 4: Access bits; default: Small rest; };
+  exception Bad { int8 why; Access of; };
+  valuetype Root { public int8 first; };
+  valuetype Derived : Root { private Access second; };
+  valuetype Box int8;
+  valuetype Folder map<string, int8>;
+  struct NewValues { Derived one; Box two; Folder three; };
+  interface New {
+    attribute int8 level;
+    int8 turn(in int8 a, inout uint8 b, out sequence<int8> c, in map<string, int8> d, in Access e) raises (Bad);
+  };
   struct Empty {};
+  typedef sequence<Empty> ES;
+  struct Clock { ES passed; };
   valuetype Base { public string name; };
   valuetype Link : Base { private long number; public Link next; };
   valuetype Boxed sequence<long>;
   struct Values { Link head; long behind; Boxed box; Base root; ValueBase some; };
 };
 "#;
+
+const FORMAT: Format = Format { version: Version::V1_2, code_sets: CodeSets::UNICODE };
 
 struct World {
     orb: Orb,
@@ -115,10 +141,172 @@ fn every_kind_is_read_and_written() {
         [{"name": "b", "children": []}, {"name": "b", "children": []}]}),
     );
     world.same("M::Account::Refused", r#"{why: "no", code: 7}"#, json!({"why": "no", "code": 7}));
-    world.same("M::Ages", r#"[{key: "Ann", value: 3}]"#, json!([{"key": "Ann", "value": 3}]));
     world.same("M::Empty", "{}", json!({}));
     world.same("sequence<boolean>", "[]", json!([]));
     world.same("wchar", "55357", json!(55357));
+}
+
+#[test]
+fn sequences_of_nothing_are_read_and_written() {
+    let world = World::new();
+    world.same("sequence<M::Empty>", "[{}, {}]", json!([{}, {}]));
+    world.same("M::Clock", "{passed: [{}, {}]}", json!({"passed": [{}, {}]}));
+    world.same(
+        "any",
+        "{type: M::Clock, value: {passed: [{}, {}]}}",
+        json!({"type": "M::Clock", "value": {"passed": [{}, {}]}}),
+    );
+    let many = format!("[{}]", "{},".repeat(1025));
+    assert!(world.refused("sequence<M::Empty>", &many).contains("1025"));
+}
+
+/// omniORB writes an exception in an any without the repository id that it begins with.
+#[test]
+fn exceptions_are_shown_with_their_id_or_without() {
+    let world = World::new();
+    let ty = world.ty("M::Account::Refused");
+    let read = |with_id: bool| {
+        let mut to = Encoder::new(FORMAT);
+        if with_id {
+            to.write_raw_string(b"IDL:M/Account/Refused:1.0").unwrap();
+        }
+        to.write_string("no").unwrap();
+        to.write_i32(7);
+        let octets = to.to_bytes();
+        let mut from = Decoder::new(&octets, ByteOrder::NATIVE, FORMAT);
+        let value = Any::decode_value(ty.clone(), &mut from).unwrap();
+        assert_eq!(from.remaining(), 0);
+        value
+    };
+    for value in [read(true), read(false)] {
+        assert_eq!(world.notation().to_literal(&value).unwrap(), r#"{why: "no", code: 7}"#);
+        let held = Any::new(&value).unwrap();
+        let shown = r#"{type: M::Account::Refused, value: {why: "no", code: 7}}"#;
+        assert_eq!(world.notation().to_literal(&held).unwrap(), shown);
+    }
+}
+
+#[test]
+fn what_newer_idl_has_is_written_as_it_says() {
+    let world = World::new();
+    let newer = "i: -3, u: 250, s: -128, is: [-1, 127], us: [1, 255], grid: [[1, -2], [3, -4]], may: [read, own], \
+                 all: [[], [write]], front: {kind: 5, last: true, level: -7}, named: {\"a b\": [-1], c: []}, \
+                 by: [{key: -300, value: -5}]";
+    let json = json!({"i": -3, "u": 250, "s": -128, "is": [-1, 127], "us": [1, 255], "grid": [[1, -2], [3, -4]],
+        "may": ["read", "own"], "all": [[], ["write"]], "front": {"kind": 5, "last": true, "level": -7},
+        "named": {"a b": [-1], "c": []}, "by": [{"key": -300, "value": -5}]});
+    world.same("M::Newer", &format!("{{{newer}}}"), json.clone());
+    // What is inherited comes first.
+    world.same("M::More", &format!("{{{newer}, last: -9}}"), {
+        let mut more = json;
+        more["last"] = json!(-9);
+        more
+    });
+    world.same("M::Ages", "{Ann: 3}", json!({"Ann": 3}));
+    world.same("M::Ages", "{}", json!({}));
+    world.same(
+        "M::Longer",
+        "{kind: 0, last: false, level: 511, more: 1099511627775}",
+        json!({"kind": 0, "last": false, "level": 511, "more": 1099511627775_u64}),
+    );
+    world.same("M::Signed", "{low: -3}", json!({"low": -3}));
+    world.same("M::Signed", "{bits: [own]}", json!({"bits": ["own"]}));
+    world.same("M::Signed", "{rest: -1, $case: -7}", json!({"rest": -1, "$case": -7}));
+    world.same("M::Bad", "{why: -1, of: [write]}", json!({"why": -1, "of": ["write"]}));
+    world.same(
+        "M::NewValues",
+        "{one: {first: -1, second: [read]}, two: -8, three: {a: -1}}",
+        json!({"one": {"first": -1, "second": ["read"]}, "two": -8, "three": {"a": -1}}),
+    );
+    // The any's type names what its value is made of.
+    world.same("any", "{type: M::Small, value: -3}", json!({"type": "M::Small", "value": -3}));
+    world.same("any", "{type: M::Access, value: [own]}", json!({"type": "M::Access", "value": ["own"]}));
+    world.same(
+        "any",
+        "{type: \"map<string,short>\", value: {a: 1}}",
+        json!({"type": "map<string,short>", "value": {"a": 1}}),
+    );
+    // An `int8` without a name is told on the way in only: the TypeCode has it as an octet.
+    assert_eq!(world.round("any", "{type: int8, value: -3}").0, "{type: octet, value: 253}");
+    assert_eq!(
+        world.round("any", "{type: \"sequence<int8>\", value: [-1, 65]}").0,
+        "{type: sequence<octet>, value: {base64: \"/0E=\"}}"
+    );
+}
+
+#[test]
+fn what_newer_idl_has_is_written_in_other_ways_too() {
+    let world = World::new();
+    let literal = |ty: &str, text: &str| world.round(ty, text).0;
+    assert_eq!(literal("M::Access", "0x83"), "[read, write, own]");
+    assert_eq!(
+        literal("M::Access", "[write, write, 0, 8]"),
+        "[read, write, 8]",
+        "bits without names by position"
+    );
+    assert_eq!(literal("M::Head", "9"), "{kind: 1, last: true, level: 0}");
+    assert_eq!(literal("M::Ages", "[{key: a, value: 2}, {key: b, value: 1}]"), "{a: 2, b: 1}");
+    // As text each key is named once, and none is taken for something else.
+    assert_eq!(
+        literal("M::Ages", "[{key: a, value: 1}, {key: a, value: 2}]"),
+        "[{key: \"a\", value: 1}, {key: \"a\", value: 2}]"
+    );
+    assert_eq!(literal("M::Ages", "{$id: 1}"), "[{key: \"$id\", value: 1}]");
+    for (ty, text, told) in [
+        ("M::Small", "128", "128 is out of range for int8"),
+        ("M::Small", "-129", "-129 is out of range for int8"),
+        ("M::Access", "[red]", "[0]: Access has no bit \"red\": read, write, own"),
+        ("M::Access", "[9]", "[0]: Access has 9 bits, and none at 9"),
+        ("M::Access", "5", "5 sets bit 2, which Access has not got"),
+        ("M::Access", "512", "512 sets bit 9, which Access has not got"),
+        ("M::Access", "read", "read is no Access: a list of its bits, [read, write, own]"),
+        ("M::Head", "{kind: 8, last: true, level: 0}", "kind: 8 is out of range for 3 bits: 0 to 7"),
+        (
+            "M::Head",
+            "{kind: 1, last: true, level: -513}",
+            "level: -513 is out of range for 10 bits: -512 to 511",
+        ),
+        ("M::Head", "{kind: 1, last: 1, level: 0}", "last: 1 is no boolean: true or false"),
+        ("M::Head", "{kind: 1, last: true}", "level is missing in Head"),
+        ("M::Head", "{gone: 1}", "Head has no bitfield \"gone\": kind, last, level"),
+        ("M::Head", "16", "16 sets bit 4, which Head has not got"),
+        ("M::Codes", "{a: 1}", "a map whose keys are no strings is a list of pairs: [{key: …, value: …}]"),
+        ("M::Folder", "{a: 300}", "a: 300 is out of range for int8"),
+        ("map<string,long,1>", "{a: 1, b: 2}", "2 elements are more than the 1 that it may have"),
+    ] {
+        assert_eq!(world.refused(ty, text), told, "{ty} {text}");
+    }
+    // A peer sets a bit that the type has not got.
+    let ty = world.ty("M::Access");
+    let mut from = Decoder::from_slice(&[0, 0xff], ByteOrder::Big, FORMAT);
+    let ok = Any::decode_value(ty.clone(), &mut from).unwrap();
+    assert_eq!(world.notation().to_literal(&ok).unwrap(), "[read, write, own, 2, 3, 4, 5, 6]");
+    let mut from = Decoder::from_slice(&[0xff, 0xff], ByteOrder::Big, FORMAT);
+    let wrong = Any::decode_value(ty, &mut from).unwrap();
+    let told = world.notation().to_literal(&wrong).unwrap_err().to_string();
+    assert_eq!(told, "Access has a bit set that it has not got: 0xffff");
+}
+
+#[test]
+fn parameters_without_names_have_their_forms() {
+    let world = World::new();
+    let interface = world.repository.interface("M::New").unwrap();
+    let turn = interface.operation("turn").unwrap();
+    let texts = ["-3", "200", "[-1]", "{a: -1}", "[own]"];
+    for (at, (parameter, text)) in turn.parameters.iter().zip(texts).enumerate() {
+        let notation = world.notation().in_form(interface.parameter_form("turn", at));
+        let value = notation.from_argument(text, &parameter.ty).unwrap();
+        assert_eq!(notation.to_literal(&value).unwrap(), text);
+    }
+    let form = |at| interface.parameter_form("turn", at);
+    let names =
+        turn.parameters.iter().enumerate().map(|(at, it)| world.repository.formed_name(&it.ty, form(at)));
+    let names: Vec<String> = names.collect();
+    assert_eq!(names, ["int8", "uint8", "sequence<int8>", "map<string,int8>", "M::Access"]);
+    assert_eq!(*interface.result_form("turn"), Form::Int8);
+    assert_eq!(*interface.result_form("_get_level"), Form::Int8);
+    assert_eq!(*interface.parameter_form("_set_level", 0), Form::Int8);
+    assert_eq!(*interface.parameter_form("turn", 9), Form::AsDescribed);
 }
 
 #[test]
@@ -360,7 +548,9 @@ fn type_names_mean_what_they_say() {
         "unsigned long long",
         "long double",
         "any",
-        "TypeCode",
+        "CORBA::TypeCode",
+        "map<string,long>",
+        "map<short,map<string<4>,M::Tree>,5>",
         "Object",
         "ValueBase",
         "string",
@@ -378,6 +568,27 @@ fn type_names_mean_what_they_say() {
         assert_eq!(world.repository.type_name(&world.ty(name)), name);
     }
     assert_eq!(world.ty("IDL:M/Point:1.0"), world.ty("::M::Point"));
+    let spelt = [
+        ("int8", "octet"),
+        ("uint8", "octet"),
+        ("uint16", "unsigned short"),
+        ("int64", "long long"),
+        ("TypeCode", "CORBA::TypeCode"),
+        ("CORBA::Object", "Object"),
+        ("CORBA::ValueBase", "ValueBase"),
+    ];
+    for (one, other) in spelt {
+        assert_eq!(world.ty(one), world.ty(other), "{one}");
+    }
+    let named = |text: &str| {
+        let (ty, form) = world.repository.formed_type(text).unwrap();
+        world.repository.formed_name(&ty, &form)
+    };
+    for name in
+        ["int8", "uint8", "sequence<int8,3>", "map<int8,sequence<uint8>>", "int8[2][3]", "map<string,int8,4>"]
+    {
+        assert_eq!(named(name), name);
+    }
     assert_eq!(world.ty("unsigned  long").kind(), TCKind::ULong);
     for wrong in
         ["", "long short", "string<0>", "sequence<>", "fixed<40,2>", "M", "long]", "unsigned", "long[0]"]

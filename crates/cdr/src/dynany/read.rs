@@ -4,7 +4,6 @@ use super::create::{Budget, element_of, length};
 use super::union::Arms;
 use super::valuetype::is_value;
 use super::{Content, DynAny, DynAnyError, Result};
-use crate::walk::read_exception_id;
 use crate::{Any, Decode, DecodeErrorKind, Decoder, TCKind, TypeCode};
 use alloc::boxed::Box;
 use alloc::vec::Vec;
@@ -26,11 +25,11 @@ pub(super) fn read(ty: &TypeCode, from: &mut Decoder<'_>, depth: u16, budget: &m
     let content = match ty.resolved_kind() {
         TCKind::Struct => Content::Parts(members(ty, from, depth, budget)?),
         TCKind::Except => {
-            read_exception_id(ty.resolved().map_or("", |node| &node.id), from)?;
+            ty.read_exception_id(from)?;
             Content::Parts(members(ty, from, depth, budget)?)
         }
         TCKind::Sequence if !is_run(ty) => {
-            let count = counted(ty, from)?;
+            let count = ty.read_count(from)?;
             Content::Parts(elements(ty, from, depth, count, budget)?)
         }
         TCKind::Array if !is_run(ty) => Content::Parts(elements(ty, from, depth, length(ty), budget)?),
@@ -38,15 +37,6 @@ pub(super) fn read(ty: &TypeCode, from: &mut Decoder<'_>, depth: u16, budget: &m
         kind => leaf(kind, ty, from)?,
     };
     Ok(DynAny::of(ty.clone(), content, depth))
-}
-
-fn counted(ty: &TypeCode, from: &mut Decoder<'_>) -> Result<usize> {
-    let count = from.read_count(1)?;
-    let bound = length(ty);
-    if bound != 0 {
-        from.check_bound(count, bound as u32, "sequence")?;
-    }
-    Ok(count)
 }
 
 /// Reads what has no components, or is not taken apart now.

@@ -52,10 +52,7 @@ impl DynAny {
         if self.kind() != TCKind::Sequence {
             return Err(self.without("a sequence"));
         }
-        Ok(match create::length(&self.ty) {
-            0 => u32::MAX as usize,
-            bound => bound,
-        })
+        Ok(self.ty.most_elements())
     }
 
     /// The elements of a sequence or array.

@@ -5,8 +5,9 @@ use std::io::Write;
 use serde_json::{Map, Value as Json, json};
 use zorb::dynamic::{Results, Signature};
 use zorb::{Any, SystemException, TCKind};
-use zorb_dynamic::{Notation, WrittenError};
+use zorb_dynamic::{Form, Interface, Notation, WrittenError};
 
+use super::form_of;
 use super::learn::Learnt;
 use crate::failure::Failure;
 
@@ -18,25 +19,30 @@ fn unshown(error: WrittenError) -> Failure {
 /// The result in a line of its own, then each `out` and `inout` parameter as `name = value`.
 pub(super) fn results(
     notation: &Notation,
+    interface: &Interface,
     signature: &Signature,
     results: &Results,
     as_json: bool,
 ) -> Result<(), Failure> {
     let mut output = std::io::stdout().lock();
     let outputs = signature.outputs().zip(&results.outputs);
+    let outputs =
+        outputs.map(|(parameter, value)| (parameter, value, form_of(interface, signature, parameter)));
+    let result_form = interface.result_form(&signature.operation);
     if as_json {
-        let show = |value: &Any| notation.to_json(value).map_err(unshown);
-        let outputs = outputs.map(|(parameter, value)| Ok((parameter.name.clone(), show(value)?)));
+        let show = |value: &Any, form: &Form| notation.in_form(form).to_json(value).map_err(unshown);
+        let outputs =
+            outputs.map(|(parameter, value, form)| Ok((parameter.name.clone(), show(value, form)?)));
         let outputs = outputs.collect::<Result<Map<_, _>, Failure>>()?;
-        writeln!(output, "{}", json!({ "result": show(&results.result)?, "outputs": outputs }))?;
+        writeln!(output, "{}", json!({ "result": show(&results.result, result_form)?, "outputs": outputs }))?;
         return Ok(());
     }
-    let show = |value: &Any| notation.to_literal(value).map_err(unshown);
+    let show = |value: &Any, form: &Form| notation.in_form(form).to_literal(value).map_err(unshown);
     if !matches!(signature.result.kind(), TCKind::Void | TCKind::Null) {
-        writeln!(output, "{}", show(&results.result)?)?;
+        writeln!(output, "{}", show(&results.result, result_form)?)?;
     }
-    for (parameter, value) in outputs {
-        writeln!(output, "{} = {}", parameter.name, show(value)?)?;
+    for (parameter, value, form) in outputs {
+        writeln!(output, "{} = {}", parameter.name, show(value, form)?)?;
     }
     Ok(())
 }

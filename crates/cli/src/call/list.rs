@@ -6,6 +6,7 @@ use serde_json::json;
 use zorb::dynamic::{Mode, Signature};
 use zorb_dynamic::{Interface, Repository};
 
+use super::form_of;
 use super::learn::Learnt;
 use crate::failure::Failure;
 
@@ -15,7 +16,8 @@ pub(super) fn print(learnt: &Learnt, as_json: bool) -> Result<(), Failure> {
     let mut output = std::io::stdout().lock();
     let Learnt { repository, interface, .. } = learnt;
     if as_json {
-        let operations: Vec<_> = interface.operations().iter().map(|it| described(repository, it)).collect();
+        let operations: Vec<_> =
+            interface.operations().iter().map(|it| described(repository, interface, it)).collect();
         let shown = json!({
             "id": interface.id, "name": interface.name, "ancestors": interface.ancestors, "operations": operations,
         });
@@ -36,15 +38,16 @@ pub(super) fn print(learnt: &Learnt, as_json: bool) -> Result<(), Failure> {
     Ok(())
 }
 
-fn described(repository: &Repository, signature: &Signature) -> serde_json::Value {
+fn described(repository: &Repository, interface: &Interface, signature: &Signature) -> serde_json::Value {
     let parameters = signature.parameters.iter().map(|parameter| {
-        json!({ "name": parameter.name, "mode": mode(parameter.mode), "type": repository.type_name(&parameter.ty) })
+        let ty = repository.formed_name(&parameter.ty, form_of(interface, signature, parameter));
+        json!({ "name": parameter.name, "mode": mode(parameter.mode), "type": ty })
     });
     let raises = signature.raises.iter().map(|ty| repository.type_name(ty));
     json!({
         "operation": signature.operation,
         "oneway": signature.oneway,
-        "result": repository.type_name(&signature.result),
+        "result": repository.formed_name(&signature.result, interface.result_form(&signature.operation)),
         "parameters": parameters.collect::<Vec<_>>(),
         "raises": raises.collect::<Vec<_>>(),
         "contexts": signature.contexts,
@@ -61,7 +64,7 @@ const fn mode(mode: Mode) -> &'static str {
 
 /// As IDL declares it; an attribute once, where it is got.
 fn declared(repository: &Repository, interface: &Interface, of: &Signature) -> Option<String> {
-    let result = repository.type_name(&of.result);
+    let result = repository.formed_name(&of.result, interface.result_form(&of.operation));
     let raises = |clause: &str, of: &Signature| match of.raises.is_empty() {
         true => String::new(),
         false => {
@@ -83,7 +86,8 @@ fn declared(repository: &Repository, interface: &Interface, of: &Signature) -> O
         return None;
     }
     let parameters = of.parameters.iter().map(|parameter| {
-        format!("{} {} {}", mode(parameter.mode), repository.type_name(&parameter.ty), parameter.name)
+        let ty = repository.formed_name(&parameter.ty, form_of(interface, of, parameter));
+        format!("{} {ty} {}", mode(parameter.mode), parameter.name)
     });
     let parameters: Vec<String> = parameters.collect();
     let oneway = if of.oneway { "oneway " } else { "" };

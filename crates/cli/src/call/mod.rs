@@ -14,7 +14,7 @@ use clap::Args;
 use zorb::dynamic::{DynamicError, Parameter, Request, Signature};
 use zorb::policy::Policies;
 use zorb::{Any, Orb};
-use zorb_dynamic::{Interface, Notation, interface};
+use zorb_dynamic::{Form, Interface, Notation, interface};
 
 use crate::config::Told;
 use crate::failure::Failure;
@@ -35,6 +35,7 @@ zorb call [OPTIONS] <REF> <OPERATION> [ARGUMENT]...
 Arguments are JSON or literals, which need fewer quotation marks:
   numbers      7  -1.5  0xff  NaN        text     word  \"two words\"
   struct       {x: 1, name: \"a\"}         enum     RED
+  map          {key: 1}                  bitmask  [read, write]
   sequence     [1, 2, 3]                 octets   {text: \"a\"}, {base64: \"YQ==\"},
   union        {member: value}                    {file: \"path\"}
   any          {type: \"long\", value: 1}  object   IOR:..., corbaloc:..., null
@@ -130,12 +131,14 @@ fn call(arguments: &Arguments, told: &Told) -> Result<(), Failure> {
     };
     learnt.describe_values(&orb);
     let notation = Notation::new(&orb, &learnt.repository).reading_files();
-    let given = read(&notation, &signature, texts)?;
+    let given = read(&notation, &learnt.interface, &signature, texts)?;
     let properties = context::properties(&signature, &arguments.context)?;
     let request =
         Request::new(&object, signature).map_err(answer::system_exception)?.with_properties(&properties);
     match request.invoke(&given) {
-        Ok(results) => answer::results(&notation, request.signature(), &results, arguments.json),
+        Ok(results) => {
+            answer::results(&notation, &learnt.interface, request.signature(), &results, arguments.json)
+        }
         Err(DynamicError::User(exception)) => {
             answer::user_exception(&notation, &learnt, &exception, arguments.json)
         }
@@ -181,7 +184,12 @@ fn find(interface: &Interface, name: &str, given: usize) -> Result<Arc<Signature
     }
 }
 
-fn read(notation: &Notation, signature: &Signature, texts: &[String]) -> Result<Vec<Any>, Failure> {
+fn read(
+    notation: &Notation,
+    interface: &Interface,
+    signature: &Signature,
+    texts: &[String],
+) -> Result<Vec<Any>, Failure> {
     let parameters: Vec<_> = signature.given().collect();
     if parameters.len() != texts.len() {
         let names: Vec<&str> = parameters.iter().map(|parameter| &*parameter.name).collect();
@@ -200,11 +208,22 @@ fn read(notation: &Notation, signature: &Signature, texts: &[String]) -> Result<
         return Err(Failure::usage(format!("{} {takes}; {given}{hint}", signature.operation)));
     }
     let read = |(at, (parameter, text)): (usize, (&&Parameter, &String))| {
-        notation.from_argument(text, &parameter.ty).map_err(|error| {
+        let form = form_of(interface, signature, parameter);
+        notation.in_form(form).from_argument(text, &parameter.ty).map_err(|error| {
             let dot = if error.path.is_empty() || error.path.starts_with('[') { "" } else { "." };
             let path = format!("argument {} {:?}{dot}{}", at + 1, parameter.name, error.path);
             Failure::usage(format!("{path}: {}", error.problem))
         })
     };
     parameters.iter().zip(texts).enumerate().map(read).collect()
+}
+
+/// What IDL says of a parameter and its TypeCode does not.
+fn form_of<'i>(
+    interface: &'i Interface,
+    signature: &Signature,
+    parameter: &zorb::dynamic::Parameter,
+) -> &'i Form {
+    let at = signature.parameters.iter().position(|it| it.name == parameter.name);
+    interface.parameter_form(&signature.operation, at.unwrap_or(usize::MAX))
 }

@@ -133,10 +133,12 @@ fn operation(it: CORBA::OperationDescription) -> Arc<Signature> {
         };
         signature = signature.parameter(parameter.name, mode, parameter.r#type);
     }
+    for name in it.contexts {
+        signature = signature.context(name);
+    }
     if it.mode == OperationMode::OP_ONEWAY {
         signature = signature.oneway();
     }
-    signature.contexts = it.contexts;
     raising(signature, it.exceptions)
 }
 

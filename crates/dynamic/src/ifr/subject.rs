@@ -242,7 +242,7 @@ const PRIMITIVES: &[(PrimitiveKind, &str)] = &[
     (PrimitiveKind::pk_char, "char"),
     (PrimitiveKind::pk_octet, "octet"),
     (PrimitiveKind::pk_any, "any"),
-    (PrimitiveKind::pk_TypeCode, "TypeCode"),
+    (PrimitiveKind::pk_TypeCode, "CORBA::TypeCode"),
     (PrimitiveKind::pk_Principal, "Principal"),
     (PrimitiveKind::pk_string, "string"),
     (PrimitiveKind::pk_objref, "Object"),

@@ -13,6 +13,7 @@ use super::{
     AttributeContent, Content, Definition, DescriptionError, InterfaceContent, OperationContent, Place,
     Repository, ValueContent, constant, types,
 };
+use crate::form::{self, Form};
 
 impl Repository {
     /// Adds what a model declares and is not known yet, by repository id.
@@ -97,6 +98,7 @@ impl Import<'_> {
         let place = self.to.put(parent, &of.repository_id, &of.name, content);
         self.places.insert(of.id, place);
         if known_before != Some(true) {
+            self.to.keep_forms(&of.repository_id, form::of_parts(self.model, &of.kind));
             for feature in self.model.features(of.id) {
                 self.feature(of, place, feature)?;
             }
@@ -152,15 +154,23 @@ impl Import<'_> {
                 if let Some(ty) = &it.returns {
                     signature = signature.gives(self.type_code(of.id, ty)?);
                 }
+                for name in &it.context {
+                    signature = signature.context(name);
+                }
                 if it.oneway {
                     signature = signature.oneway();
                 }
                 signature.contexts.clone_from(&it.context);
                 let signature = Arc::new(self.raises(of.id, signature, &it.raises)?);
-                (&it.repository_id, &it.name, Content::Operation(OperationContent { signature }))
+                let result = it.returns.as_ref().map_or(Form::AsDescribed, Form::of);
+                let parameters = it.parameters.iter().map(|parameter| Form::of(&parameter.ty));
+                self.keep_forms(&it.repository_id, std::iter::once(result).chain(parameters).collect());
+                let content = OperationContent { signature };
+                (&it.repository_id, &it.name, Content::Operation(content))
             }
             Feature::Attribute(it) => {
                 let ty = self.type_code(of.id, &it.ty)?;
+                self.keep_forms(&it.repository_id, vec![Form::of(&it.ty)]);
                 let get = Signature::new(format!("_get_{}", it.name)).gives(ty.clone());
                 let get = Arc::new(self.raises(of.id, get, &it.get_raises)?);
                 let set = match it.readonly {
@@ -175,6 +185,12 @@ impl Import<'_> {
         };
         self.to.put(Some(parent), id, name, content);
         Ok(())
+    }
+
+    fn keep_forms(&mut self, id: &str, forms: Vec<Form>) {
+        if self.to.place_of(id).is_none() {
+            self.to.keep_forms(id, forms);
+        }
     }
 
     fn parameters(

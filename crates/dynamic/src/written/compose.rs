@@ -10,9 +10,11 @@ use zorb_cdr::{
 };
 use zorb_orb::ObjectRef;
 
+use super::bits;
 use super::compose_value::{Due, Graph};
 use super::tree::{Tree, shortened};
 use super::{Notation, WrittenError};
+use crate::form::Form;
 
 pub(super) type Composed = Result<(), WrittenError>;
 
@@ -22,7 +24,7 @@ impl Notation<'_> {
     pub(super) fn compose(&self, tree: &Tree, ty: &TypeCode) -> Result<Any, WrittenError> {
         let mut to = Encoder::new(FORMAT);
         let mut composer = Composer { notation: self, to: &mut to, graph: Graph::default() };
-        composer.value(tree, ty)?;
+        composer.value(tree, ty, self.form)?;
         let has_rest = composer.graph.has_rest;
         let used = composer.graph.into_used();
         let octets = to.to_bytes();
@@ -60,9 +62,19 @@ pub(super) fn other<T>(tree: &Tree, expected: &str) -> Result<T, WrittenError> {
 }
 
 impl Composer<'_, '_> {
-    pub(super) fn value(&mut self, tree: &Tree, ty: &TypeCode) -> Composed {
-        let ty = &ty.unaliased();
+    pub(super) fn value(&mut self, tree: &Tree, of: &TypeCode, form: &Form) -> Composed {
+        let (ty, form) = &self.notation.repository.unaliased(of, form);
         match ty.kind() {
+            _ if let Form::Bitmask(it) = form
+                && bits::fit(it, ty) =>
+            {
+                bits::compose_mask(tree, of, it, self.to)?;
+            }
+            _ if let Form::Bitset(it) = form
+                && bits::fit(it, ty) =>
+            {
+                bits::compose_set(tree, of, it, self.to)?;
+            }
             TCKind::Null | TCKind::Void => match tree {
                 Tree::Null => {}
                 _ => return other(tree, "null, which is all that this type has"),
@@ -73,7 +85,7 @@ impl Composer<'_, '_> {
             TCKind::ULong => self.to.write_u32(integer(tree, "unsigned long")?),
             TCKind::LongLong => self.to.write_i64(integer(tree, "long long")?),
             TCKind::ULongLong => self.to.write_u64(integer(tree, "unsigned long long")?),
-            TCKind::Octet => self.to.write_u8(integer(tree, "octet")?),
+            TCKind::Octet => self.octet(tree, form)?,
             TCKind::Float => self.to.write_f32(float(tree)?),
             TCKind::Double => self.to.write_f64(double(tree)?),
             TCKind::LongDouble => self.to.write_long_double(long_double(tree)?),
@@ -104,7 +116,7 @@ impl Composer<'_, '_> {
                 self.structure(tree, ty)?;
             }
             TCKind::Union => self.union(tree, ty)?,
-            TCKind::Sequence | TCKind::Array => self.run(tree, ty)?,
+            TCKind::Sequence | TCKind::Array => self.run(tree, ty, form)?,
             TCKind::Any => self.any(tree)?,
             TCKind::TypeCode => self.type_code(tree)?.encode_owned(self.to)?,
             TCKind::ObjRef | TCKind::Component | TCKind::Home => self.reference(tree)?,
@@ -141,23 +153,55 @@ impl Composer<'_, '_> {
         })
     }
 
+    fn octet(&mut self, tree: &Tree, form: &Form) -> Composed {
+        let octet = match form {
+            Form::Int8 => integer::<i8>(tree, "int8")? as u8,
+            Form::UInt8 => integer(tree, "uint8")?,
+            _ => integer(tree, "octet")?,
+        };
+        self.to.write_u8(octet);
+        Ok(())
+    }
+
+    /// The struct that a pair of a map is.
+    fn pair(&mut self, tree: &Tree, ty: &TypeCode, form: &Form) -> Composed {
+        let names = ["key".to_owned(), "value".to_owned()];
+        let (key, value) = form.pair();
+        for ((name, tree), (index, form)) in
+            members_of(tree, ty, &names)?.into_iter().zip([(0, key), (1, value)])
+        {
+            let ty = ty.member_type(index).unwrap_or_default();
+            self.value(tree, &ty, &form).map_err(|error| error.within(name))?;
+        }
+        Ok(())
+    }
+
     fn structure(&mut self, tree: &Tree, ty: &TypeCode) -> Composed {
         let count = ty.member_count().unwrap_or(0);
         let names: Vec<String> = (0..count).map(|index| member_name(ty, index)).collect();
         for (index, (name, value)) in members_of(tree, ty, &names)?.into_iter().enumerate() {
+            let form = self.form(ty, index);
             let ty = ty.member_type(index).unwrap_or_default();
-            self.value(value, &ty).map_err(|error| error.within(name))?;
+            self.value(value, &ty, &form).map_err(|error| error.within(name))?;
         }
         Ok(())
+    }
+
+    /// What IDL says of a part.
+    pub(super) fn form(&self, of: &TypeCode, part: usize) -> Form {
+        self.notation.repository.part_form(of.id().unwrap_or_default(), part)
     }
 
     fn union(&mut self, tree: &Tree, ty: &TypeCode) -> Composed {
         let Tree::Members(given) = tree else {
             return other(tree, &format!("{}: {{member: value}}", named(ty)));
         };
-        let switched = ty.discriminator_type().unwrap_or_default().unaliased();
+        let switched = ty.discriminator_type().unwrap_or_default();
+        let (switched, switched_form) = self.notation.repository.unaliased(&switched, &self.form(ty, 0));
         let label = match given.iter().find(|(name, _)| name == "$case") {
-            Some((_, tree)) => Some(label(tree, &switched).map_err(|error| error.within("$case"))?),
+            Some((_, tree)) => {
+                Some(label(tree, &switched, &switched_form).map_err(|error| error.within("$case"))?)
+            }
             None => None,
         };
         let mut members = given.iter().filter(|(name, _)| name != "$case");
@@ -192,11 +236,14 @@ impl Composer<'_, '_> {
             None => (ty.member_label(first).unwrap_or(0), first),
         };
         write_label(label, switched.kind(), self.to)?;
+        // Behind that of the discriminator.
+        let form = self.form(ty, index + 1);
         let ty = ty.member_type(index).unwrap_or_default();
-        self.value(value, &ty).map_err(|error| error.within(name))
+        self.value(value, &ty, &form).map_err(|error| error.within(name))
     }
 
-    fn run(&mut self, tree: &Tree, ty: &TypeCode) -> Composed {
+    fn run(&mut self, tree: &Tree, ty: &TypeCode, form: &Form) -> Composed {
+        let pair = super::pair(ty);
         let element = ty.content_type().unwrap_or_default();
         let is_octets = element.unaliased().kind() == TCKind::Octet;
         let octets = match tree {
@@ -206,6 +253,7 @@ impl Composer<'_, '_> {
         let count = match (tree, &octets) {
             (_, Some(octets)) => octets.len(),
             (Tree::List(items), _) => items.len(),
+            (Tree::Members(members), _) if pair.is_some() => members.len(),
             _ if is_octets => {
                 return other(
                     tree,
@@ -229,9 +277,16 @@ impl Composer<'_, '_> {
         if let Some(octets) = octets {
             self.to.write_octets(&octets);
         } else if let Tree::List(items) = tree {
+            let element_form = form.elements();
             for (index, item) in items.iter().enumerate() {
-                self.value(item, &element).map_err(|error| error.at(index))?;
+                let composed = match &pair {
+                    Some(_) => self.pair(item, &element, form),
+                    None => self.value(item, &element, &element_form),
+                };
+                composed.map_err(|error| error.at(index))?;
             }
+        } else if let (Tree::Members(members), Some((key, value))) = (tree, &pair) {
+            self.pairs(members, (key, value), form)?;
         }
         Ok(())
     }
@@ -264,19 +319,23 @@ impl Composer<'_, '_> {
             return refused(format!("an any has type and value, not {unknown:?}"));
         }
         let part = |name: &str| members.iter().find(|(known, _)| known == name).map(|(_, tree)| tree);
-        let ty = match (part("type"), tree) {
-            (Some(ty), _) => self.type_code(ty).map_err(|error| error.within("type"))?,
-            (None, Tree::Null) => TypeCode::NULL,
+        let (ty, form) = match (part("type"), tree) {
+            (Some(ty), _) => self.formed_type(ty).map_err(|error| error.within("type"))?,
+            (None, Tree::Null) => (TypeCode::NULL, Form::AsDescribed),
             (None, _) => return refused("type is missing in an any: {type: \"…\", value: …}".to_owned()),
         };
         ty.clone().encode_owned(self.to)?;
         let value = part("value").unwrap_or(&Tree::Null);
-        self.value(value, &ty).map_err(|error| error.within("value"))
+        self.value(value, &ty, &form).map_err(|error| error.within("value"))
     }
 
     fn type_code(&self, tree: &Tree) -> Result<TypeCode, WrittenError> {
+        self.formed_type(tree).map(|(ty, _)| ty)
+    }
+
+    fn formed_type(&self, tree: &Tree) -> Result<(TypeCode, Form), WrittenError> {
         let (Tree::Text(text) | Tree::Word(text)) = tree else { return other(tree, "type's name") };
-        self.notation.repository.type_named(text).map_err(|error| WrittenError::new(error.to_string()))
+        self.notation.repository.formed_type(text).map_err(|error| WrittenError::new(error.to_string()))
     }
 
     fn reference(&mut self, tree: &Tree) -> Composed {
@@ -494,8 +553,10 @@ fn enumerator(tree: &Tree, ty: &TypeCode) -> Result<u32, WrittenError> {
     other(tree, &format!("{}: {}{more}", named(ty), names.collect::<Vec<_>>().join(", ")))
 }
 
-fn label(tree: &Tree, ty: &TypeCode) -> Result<i64, WrittenError> {
+fn label(tree: &Tree, ty: &TypeCode, form: &Form) -> Result<i64, WrittenError> {
     Ok(match ty.kind() {
+        // A TypeCode has the octet that it is described as.
+        TCKind::Octet if *form == Form::Int8 => (integer::<i8>(tree, "int8")? as u8).into(),
         TCKind::Short => integer::<i16>(tree, "short")?.into(),
         TCKind::Long => integer::<i32>(tree, "long")?.into(),
         TCKind::UShort => integer::<u16>(tree, "unsigned short")?.into(),

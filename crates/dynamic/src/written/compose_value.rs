@@ -284,7 +284,10 @@ impl Composer<'_, '_> {
                     refused(format!("{} is a box, and has no member {name:?}: {VALUE}", named(ty)))
                 }
                 (None, None) => refused(format!("{VALUE} is missing in {}: what the box holds", named(ty))),
-                (Some(held), None) => self.value(held, &ty.content_type().unwrap_or_default()),
+                (Some(held), None) => {
+                    let form = self.form(ty, 0);
+                    self.value(held, &ty.content_type().unwrap_or_default(), &form)
+                }
             };
         }
         if told.value.is_some() {
@@ -293,13 +296,13 @@ impl Composer<'_, '_> {
         let lineage = lineage(ty);
         let members = lineage.iter().flat_map(|ty| {
             let count = ty.member_count().unwrap_or(0);
-            (0..count).map(move |index| {
-                (super::compose::member_name(ty, index), ty.member_type(index).unwrap_or_default())
-            })
+            (0..count).map(move |index| (super::compose::member_name(ty, index), (ty, index)))
         });
-        let (names, types): (Vec<String>, Vec<TypeCode>) = members.unzip();
-        for ((name, tree), ty) in chosen(&told.members, ty, &names)?.into_iter().zip(&types) {
-            self.value(tree, ty).map_err(|error| error.within(name))?;
+        let (names, places): (Vec<String>, Vec<(&TypeCode, usize)>) = members.unzip();
+        for ((name, tree), (of, index)) in chosen(&told.members, ty, &names)?.into_iter().zip(places) {
+            let form = self.form(of, index);
+            self.value(tree, &of.member_type(index).unwrap_or_default(), &form)
+                .map_err(|error| error.within(name))?;
         }
         Ok(())
     }

@@ -7,10 +7,12 @@ use rustc_apfloat::{Float, FloatConvert};
 use zorb_cdr::{Any, Char, Decode, DecodeError, Decoder, LongDouble, TCKind, TypeCode, WChar};
 use zorb_orb::ObjectRef;
 
+use super::bits;
 use super::compose::{member_name, member_of, named};
 use super::graph::settled;
 use super::tree::Tree;
 use super::{Notation, WrittenError};
+use crate::form::Form;
 
 impl From<DecodeError> for WrittenError {
     fn from(error: DecodeError) -> Self {
@@ -35,7 +37,7 @@ impl Notation<'_> {
         let steps = STEPS.saturating_add(from.remaining().saturating_mul(STEPS_PER_OCTET));
         let told = TOLD.saturating_add(from.remaining().saturating_mul(TOLD_PER_OCTET));
         let show = Show { notation: self, any: value, steps: Cell::new(steps), told: Cell::new(told) };
-        show.part(value.type_code(), &mut from).map(settled)
+        show.part(value.type_code(), self.form, &mut from).map(settled)
     }
 }
 
@@ -48,8 +50,8 @@ pub(super) struct Show<'s> {
 }
 
 impl Show<'_> {
-    pub(super) fn part(&self, ty: &TypeCode, from: &mut Decoder<'_>) -> Shown {
-        let ty = &ty.unaliased();
+    pub(super) fn part(&self, of: &TypeCode, form: &Form, from: &mut Decoder<'_>) -> Shown {
+        let (ty, form) = &self.notation.repository.unaliased(of, form);
         self.step()?;
         // What nests has no frame of what does not on its stack.
         match ty.kind() {
@@ -60,8 +62,8 @@ impl Show<'_> {
             | TCKind::Union
             | TCKind::Sequence
             | TCKind::Array
-            | TCKind::Any => self.nested(from, |from| self.parts(ty, from)),
-            _ => self.leaf(ty, from),
+            | TCKind::Any => self.nested(from, |from| self.parts(ty, form, from)),
+            _ => self.leaf(of, ty, form, from),
         }
     }
 
@@ -71,19 +73,19 @@ impl Show<'_> {
         Ok(())
     }
 
-    fn parts(&self, ty: &TypeCode, from: &mut Decoder<'_>) -> Shown {
+    fn parts(&self, ty: &TypeCode, form: &Form, from: &mut Decoder<'_>) -> Shown {
         match ty.kind() {
             TCKind::Except => {
-                from.read_raw_string()?;
+                ty.read_exception_id(from)?;
                 self.structure(ty, from)
             }
             TCKind::Struct => self.structure(ty, from),
             TCKind::Union => self.union(ty, from),
             TCKind::Sequence => {
-                let count = from.read_count(1)?;
-                self.run(ty, count, from)
+                let count = ty.read_count(from)?;
+                self.run(ty, form, count, from)
             }
-            TCKind::Array => self.run(ty, ty.length().unwrap_or(0) as usize, from),
+            TCKind::Array => self.run(ty, form, ty.length().unwrap_or(0) as usize, from),
             _ => {
                 let inner = TypeCode::decode(from)?;
                 self.any(&inner, from)
@@ -98,8 +100,19 @@ impl Show<'_> {
 
     /// What has no parts.
     #[inline(never)]
-    fn leaf(&self, ty: &TypeCode, from: &mut Decoder<'_>) -> Shown {
+    fn leaf(&self, of: &TypeCode, ty: &TypeCode, form: &Form, from: &mut Decoder<'_>) -> Shown {
         Ok(match ty.kind() {
+            _ if let Form::Bitmask(it) = form
+                && bits::fit(it, ty) =>
+            {
+                bits::show_mask(of, it, from)?
+            }
+            _ if let Form::Bitset(it) = form
+                && bits::fit(it, ty) =>
+            {
+                bits::show_set(of, it, from)?
+            }
+            TCKind::Octet if *form == Form::Int8 => whole(from.read_u8()? as i8),
             TCKind::Null | TCKind::Void => Tree::Null,
             TCKind::Short => whole(from.read_i16()?),
             TCKind::Long => whole(from.read_i32()?),
@@ -156,21 +169,24 @@ impl Show<'_> {
 
     fn structure(&self, ty: &TypeCode, from: &mut Decoder<'_>) -> Shown {
         let members = (0..ty.member_count().unwrap_or(0)).map(|index| {
-            let (name, ty) = (member_name(ty, index), ty.member_type(index).unwrap_or_default());
-            let value = self.part(&ty, from).map_err(|error| error.within(&name))?;
+            let (name, form) = (member_name(ty, index), self.form(ty, index));
+            let ty = ty.member_type(index).unwrap_or_default();
+            let value = self.part(&ty, &form, from).map_err(|error| error.within(&name))?;
             Ok((name, value))
         });
         Ok(Tree::Members(members.collect::<Result<_, WrittenError>>()?))
     }
 
     fn union(&self, ty: &TypeCode, from: &mut Decoder<'_>) -> Shown {
-        let switched = ty.discriminator_type().unwrap_or_default().unaliased();
-        let (label, case) = label(&switched, from)?;
+        let switched = ty.discriminator_type().unwrap_or_default();
+        let (switched, form) = self.notation.repository.unaliased(&switched, &self.form(ty, 0));
+        let (label, case) = label(&switched, &form, from)?;
         let Some(index) = member_of(ty, label) else {
             return Ok(Tree::Members(vec![("$case".to_owned(), case)]));
         };
         let name = member_name(ty, index);
-        let value = self.part(&ty.member_type(index).unwrap_or_default(), from);
+        let form = self.form(ty, index + 1);
+        let value = self.part(&ty.member_type(index).unwrap_or_default(), &form, from);
         let value = value.map_err(|error| error.within(&name))?;
         // The member alone tells its first label.
         let first = (0..=index).find(|it| member_name(ty, *it) == name).unwrap_or(index);
@@ -183,17 +199,28 @@ impl Show<'_> {
         Ok(Tree::Members(members))
     }
 
-    fn run(&self, ty: &TypeCode, count: usize, from: &mut Decoder<'_>) -> Shown {
+    /// What IDL says of a part.
+    pub(super) fn form(&self, of: &TypeCode, part: usize) -> Form {
+        self.notation.repository.part_form(of.id().unwrap_or_default(), part)
+    }
+
+    fn run(&self, ty: &TypeCode, form: &Form, count: usize, from: &mut Decoder<'_>) -> Shown {
+        if let Some((key, value)) = super::pair(ty) {
+            return self.pairs((&key, &value), form, count, from);
+        }
         let element = ty.content_type().unwrap_or_default();
-        if element.unaliased().kind() == TCKind::Octet {
+        let (resolved, element_form) = self.notation.repository.unaliased(&element, &form.elements());
+        // What IDL has as numbers or bits is shown so.
+        if resolved.kind() == TCKind::Octet && element_form == Form::AsDescribed {
             return Ok(Tree::Octets(from.read_octets(count)?.into_owned()));
         }
-        let items = (0..count).map(|index| self.part(&element, from).map_err(|error| error.at(index)));
+        let form = form.elements();
+        let items = (0..count).map(|index| self.part(&element, &form, from).map_err(|error| error.at(index)));
         Ok(Tree::List(items.collect::<Result<_, _>>()?))
     }
 
     fn any(&self, ty: &TypeCode, from: &mut Decoder<'_>) -> Shown {
-        let value = self.part(ty, from).map_err(|error| error.within("value"))?;
+        let value = self.part(ty, &Form::AsDescribed, from).map_err(|error| error.within("value"))?;
         if ty.kind() == TCKind::Null {
             return Ok(Tree::Null);
         }
@@ -250,7 +277,7 @@ fn wide_character(WChar(unit): WChar) -> Tree {
 }
 
 /// A union's discriminator: its 64 bits, and as it is written.
-fn label(ty: &TypeCode, from: &mut Decoder<'_>) -> Result<(i64, Tree), WrittenError> {
+fn label(ty: &TypeCode, form: &Form, from: &mut Decoder<'_>) -> Result<(i64, Tree), WrittenError> {
     macro_rules! number {
         ($read:ident) => {{
             let number = from.$read()?;
@@ -264,6 +291,10 @@ fn label(ty: &TypeCode, from: &mut Decoder<'_>) -> Result<(i64, Tree), WrittenEr
         TCKind::ULong => number!(read_u32),
         TCKind::LongLong => number!(read_i64),
         TCKind::ULongLong => number!(read_u64),
+        TCKind::Octet if *form == Form::Int8 => {
+            let octet = from.read_u8()?;
+            (octet.into(), whole(octet as i8))
+        }
         TCKind::Octet => number!(read_u8),
         TCKind::Boolean => {
             let value = from.read_bool()?;

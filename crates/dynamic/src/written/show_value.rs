@@ -39,7 +39,10 @@ impl Show<'_> {
 
     fn content(&self, ty: &TypeCode, from: &mut Decoder<'_>) -> Result<Content, WrittenError> {
         match ty.kind() {
-            TCKind::ValueBox => self.part(&ty.content_type().unwrap_or_default(), from).map(Content::Boxed),
+            TCKind::ValueBox => {
+                let held = ty.content_type().unwrap_or_default();
+                self.part(&held, &self.form(ty, 0), from).map(Content::Boxed)
+            }
             _ => self.state(ty, from).map(Content::Members),
         }
     }
@@ -82,7 +85,8 @@ impl Show<'_> {
         for ty in lineage(ty) {
             for index in 0..ty.member_count().unwrap_or(0) {
                 let (name, of) = (member_name(&ty, index), ty.member_type(index).unwrap_or_default());
-                let value = self.part(&of, from).map_err(|error| error.within(&name))?;
+                let value =
+                    self.part(&of, &self.form(&ty, index), from).map_err(|error| error.within(&name))?;
                 members.push((name, value));
             }
         }

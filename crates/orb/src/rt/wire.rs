@@ -200,9 +200,7 @@ impl<V, C: DecodeAs<V>, const BOUND: u32> DecodeAs<Vec<V>> for List<C, BOUND> {
 /// No count can be checked against the octets that follow, so that there is a limit of its own: [`MOST_NOTHINGS`].
 pub enum Nothings<const BOUND: u32 = UNBOUNDED> {}
 
-/// As many elements has a sequence at most whose elements take no octets. A peer that sends one pays four octets, and a reader takes a step
-/// for each element: with 1,024 that is 256 steps for an octet, about what the largest values of other types cost to read.
-pub const MOST_NOTHINGS: u32 = 1024;
+pub use zorb_cdr::MOST_NOTHINGS;
 
 impl<const BOUND: u32> Nothings<BOUND> {
     const BOUND: u32 = if BOUND < MOST_NOTHINGS { BOUND } else { MOST_NOTHINGS };

@@ -6,6 +6,7 @@
 //! | [`sample`], [`types`] | the samples of every type and their text, as `../cases.md` defines both |
 //! | `echoes` | the echo operations: names and types, once |
 //! | [`beyond`], [`hidden`] | the same of `../idl/beyond.idl` and `hidden.idl` |
+//! | [`newer`] | the same of `../idl/newer.idl`, which no other peer has |
 //! | [`graphs`], [`kinds`] | values of valuetypes and anys, and their text |
 //! | [`tracing`] | interceptors that send and answer service contexts |
 //! | [`servants`] | what the server publishes, and what the client lends it for callbacks |
@@ -37,6 +38,11 @@ pub mod every {
 /// The generated Rust.
 pub mod beyond {
     zorb::include_idl!("beyond");
+}
+
+/// The generated Rust.
+pub mod newer {
+    zorb::include_idl!("newer");
 }
 
 /// The generated Rust.

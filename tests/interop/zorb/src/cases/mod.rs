@@ -7,6 +7,7 @@ mod calls;
 mod dynamic;
 mod echoes;
 mod exceptions;
+mod newer;
 mod references;
 mod texts;
 mod values;
@@ -58,6 +59,7 @@ pub fn run(report: &mut Report<'_>, orb: &Orb, every: &Every) -> Result<(), Syst
     dynamic::scripted(report, &both);
     dynamic::later(report, &both);
     both.close();
+    newer::newer(report, every);
     Ok(())
 }
 

@@ -11,10 +11,12 @@ use zorb::{
 
 use super::beyond::Parts;
 use super::echo::echo;
+use super::newer::Newest;
 use super::parts::{
     Decimals as DecimalsPart, Forwarder, Guard, LongDoubles as LongDoublesPart, Shape, as_base, bouncer,
 };
 use crate::every::interop::{self, *};
+use crate::newer::fresh::Newer;
 use crate::sample::Sample;
 
 /// Serves an `Every`.
@@ -26,6 +28,7 @@ pub struct EveryServant {
     right: Right,
     diamond: Diamond,
     decimals: interop::Decimals,
+    newer: Newer,
     long_doubles: interop::LongDoubles,
     guarded: Guarded,
     partner: Peer,
@@ -60,6 +63,7 @@ impl EveryServant {
             right: root.activate::<Right>(Arc::new(Shape::new("right")))?,
             diamond: root.activate::<Diamond>(Arc::new(Shape::new("diamond")))?,
             decimals: root.activate::<interop::Decimals>(Arc::new(DecimalsPart))?,
+            newer: root.activate::<Newer>(Arc::new(Newest::default()))?,
             long_doubles: root.activate::<interop::LongDoubles>(Arc::new(LongDoublesPart))?,
             guarded: root.activate::<Guarded>(Arc::new(Guard::default()))?,
             partner: bouncer(&root)?,
@@ -375,6 +379,7 @@ impl CallbacksServant for EveryServant {
 impl interop::EveryServant for EveryServant {
     fn part(&self, _: &Call, interface_name: &str) -> Result<Option<ObjectRef>, SystemException> {
         Ok(match interface_name {
+            "Newer" => Some(self.newer.as_object().clone()),
             "Decimals" => Some(self.decimals.as_object().clone()),
             "LongDoubles" => Some(self.long_doubles.as_object().clone()),
             "Guarded" => Some(self.guarded.as_object().clone()),

@@ -6,6 +6,7 @@
 pub mod beyond;
 mod echo;
 mod every;
+mod newer;
 pub mod parts;
 pub mod scripted;
 
