@@ -4,13 +4,11 @@ use std::sync::{Arc, Mutex};
 
 use zorb::cdr::{Any, CodeSets, Decode, Decoder, Encode, EncodeErrorKind, Encoder, Format, Version};
 use zorb::{Abstract, Call, Interface, Kind, Minor, ObjectRef, Orb, SystemException, Value, ValueBase};
-use zorb_test_mapping::abstracts::abstracts::ball::Solid as _;
 use zorb_test_mapping::abstracts::abstracts::circle::{Shape as _, SizedError};
 use zorb_test_mapping::abstracts::abstracts::gallery::EchoError;
 use zorb_test_mapping::abstracts::abstracts::{
     Ball, BallOperations, Canvas, CanvasServant, Circle, CircleFactory, CircleOperations, Gallery,
-    GalleryServant, Longer, Named, NamedOperations, Parts, Shape, ShapeServant, Shapeless, Solid, Titled,
-    Track,
+    GalleryServant, Longer, Named, Parts, Shape, ShapeServant, Shapeless, Solid, Titled, Track,
 };
 
 const FORMAT: Format = Format { version: Version::V1_2, code_sets: CodeSets::UNICODE };
