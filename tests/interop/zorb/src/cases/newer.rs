@@ -17,7 +17,7 @@ macro_rules! given {
 }
 
 fn derived(sign: i8) -> Derived {
-    let front = Head { kind: 1023, level: sign.max(-32).min(31) };
+    let front = Head { kind: 1023, level: sign.clamp(-32, 31) };
     Derived { sign, name: format!("{sign}"), may: Access::read | Access::own, front }
 }
 
