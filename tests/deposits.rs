@@ -6,9 +6,9 @@ use std::sync::atomic::Ordering;
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 
 use zorb::cdr::copies::so_far;
-use zorb::{Interface, Orb, OrbBuilder};
+use zorb::{Orb, OrbBuilder};
 use zorb_tests::darkroom::Archive;
-use zorb_tests::darkroom_servant::{Room, bins};
+use zorb_tests::darkroom_servant::{Room, bins, meet, octets};
 
 /// Octets of what is sent.
 const MUCH: usize = 1 << 20;
@@ -27,23 +27,13 @@ fn alone() -> MutexGuard<'static, ()> {
 
 const ROADS: [&str; 2] = ["tcp:127.0.0.1:0", "unix:"];
 
-fn meet(endpoint: &str, fragments: Option<usize>, room: &Arc<Room>) -> (Orb, Orb, Archive) {
+/// By this road, with messages in fragments of so many octets.
+fn meet_by(endpoint: &str, fragments: Option<usize>, room: &Arc<Room>) -> (Orb, Orb, Archive) {
     let cut = |builder: OrbBuilder| match fragments {
         Some(size) => builder.fragment_size(size),
         None => builder,
     };
-    let server = cut(Orb::builder().listen(endpoint)).build();
-    let client = cut(Orb::builder()).build();
-    let poa = server.root_poa().unwrap();
-    let archive = poa.activate::<Archive>(room.clone()).unwrap();
-    poa.manager().activate().unwrap();
-    let text = server.object_to_string(Some(archive.as_object()));
-    let there = Archive::from_object(client.string_to_object(&text).unwrap().unwrap());
-    (server, client, there)
-}
-
-fn octets(count: usize) -> Vec<u8> {
-    (0..=250).cycle().take(count).collect()
+    meet(cut(Orb::builder().listen(endpoint)), cut(Orb::builder()), room)
 }
 
 /// Octets copied by each of several calls.
@@ -68,7 +58,7 @@ fn of_a_result_nothing_but_what_the_first_read_brings() {
     for road in ROADS {
         for fragments in [None, Some(8192), Some(65_536)] {
             let room = Arc::new(Room::default());
-            let (_server, _client, there) = meet(road, fragments, &room);
+            let (_server, _client, there) = meet_by(road, fragments, &room);
             there.put("a", &octets(MUCH), "a").unwrap();
             let mut into = vec![0; MUCH];
             let counts = copied(|| assert_eq!(there.get_into("a", &mut into).unwrap(), MUCH));
@@ -85,7 +75,7 @@ fn of_an_argument_nothing_but_what_the_first_read_brings() {
     for road in ROADS {
         for fragments in [None, Some(8192), Some(65_536)] {
             let room = Arc::new(Room::with_frames(2));
-            let (_server, _client, there) = meet(road, fragments, &room);
+            let (_server, _client, there) = meet_by(road, fragments, &room);
             let data = octets(MUCH);
             let counts = copied(|| there.put("a", &data, "a").unwrap());
             assert!(there.get("a").unwrap() == data);
@@ -113,7 +103,7 @@ fn of_structs_that_tile_nothing_but_what_the_first_read_brings() {
             let values = bins(MUCH / 24);
             for offers in [true, false] {
                 let room = Arc::new(if offers { Room::with_frames(2) } else { Room::default() });
-                let (_server, _client, there) = meet(road, fragments, &room);
+                let (_server, _client, there) = meet_by(road, fragments, &room);
                 let counts = copied(|| there.put_bins(title, &values).unwrap());
                 // Memory of the ORB's is given by what the connection has brought before: the first is received as ever, moved, and copied.
                 let first = if offers { FIRST_READ + heads } else { 3 * MUCH };

@@ -6,9 +6,9 @@ use std::time::{Duration, Instant};
 
 use zorb::deposit::{Bulk, Deposit};
 use zorb::server::ThreadModel;
-use zorb::{Call, Completion, Interface, Kind, Orb, OrbBuilder, Sequence, SystemException};
-use zorb_tests::darkroom::{Archive, Store};
-use zorb_tests::darkroom_servant::{FRAME, Room, bins, image};
+use zorb::{Call, Completion, Interface, Kind, Orb, Sequence, SystemException};
+use zorb_tests::darkroom::Store;
+use zorb_tests::darkroom_servant::{FRAME, Room, bins, image, meet, octets};
 use zorb_tests::servant::PATIENCE;
 use zorb_tests::testing::{Screen, ScreenServant};
 
@@ -23,21 +23,6 @@ over!(
     a_result_beyond_the_slice_names_both_lengths,
     fragments_go_there_too,
 );
-
-/// A server with this room, and its reference as a client sees it.
-fn meet(server: OrbBuilder, client: OrbBuilder, room: &Arc<Room>) -> (Orb, Orb, Archive) {
-    let (server, client) = (server.build(), client.build());
-    let poa = server.root_poa().unwrap();
-    let archive = poa.activate::<Archive>(room.clone()).unwrap();
-    poa.manager().activate().unwrap();
-    let text = server.object_to_string(Some(archive.as_object()));
-    let there = Archive::from_object(client.string_to_object(&text).unwrap().unwrap());
-    (server, client, there)
-}
-
-fn octets(count: usize) -> Vec<u8> {
-    (0..=250).cycle().take(count).collect()
-}
 
 /// Waits until the room has so many free frames: what a connection keeps it lets go of some time after a call has returned.
 fn is_free(room: &Room, frames: usize) -> bool {

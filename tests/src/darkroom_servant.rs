@@ -2,13 +2,13 @@
 
 use std::collections::HashMap;
 use std::sync::atomic::{AtomicBool, AtomicUsize, Ordering};
-use std::sync::{Mutex, MutexGuard};
+use std::sync::{Arc, Mutex, MutexGuard};
 
 use zorb::deposit::{Bulk, Deposit, Frames};
-use zorb::{Call, Sequence, SystemException};
+use zorb::{Call, Interface, Orb, OrbBuilder, Sequence, SystemException};
 
 use crate::darkroom::store::PutError;
-use crate::darkroom::{ArchiveServant, BinStruct, Flagged, Missing, StoreServant};
+use crate::darkroom::{Archive, ArchiveServant, BinStruct, Flagged, Missing, StoreServant};
 
 /// Octets of a frame of the servant's.
 pub const FRAME: usize = 2 << 20;
@@ -196,4 +196,20 @@ impl ArchiveServant for Room {
     fn memory_for(&self, bulk: &Bulk<'_>) -> Option<Deposit> {
         self.offer(bulk)
     }
+}
+
+/// A server with this room, a client, and the room's reference as the client sees it.
+pub fn meet(server: OrbBuilder, client: OrbBuilder, room: &Arc<Room>) -> (Orb, Orb, Archive) {
+    let (server, client) = (server.build(), client.build());
+    let poa = server.root_poa().expect("a new ORB");
+    let archive = poa.activate::<Archive>(room.clone()).expect("a new object");
+    poa.manager().activate().expect("a new adapter");
+    let text = server.object_to_string(Some(archive.as_object()));
+    let there = client.string_to_object(&text).expect("a reference").expect("not nil");
+    (server, client, Archive::from_object(there))
+}
+
+/// So many octets, no two pages of them alike.
+pub fn octets(count: usize) -> Vec<u8> {
+    (0..=250).cycle().take(count).collect()
 }

@@ -305,19 +305,11 @@ impl<'m> Plan<'m> {
                 }
             }
         }
-        if interface.flavor == InterfaceFlavor::Local {
-            for base in self.model.ancestors(id).into_iter().filter(|base| !is_local(self.model, *base)) {
-                let name = &self.model.definition(base).name;
-                let face = self.faces.entry((file, base));
-                face.or_insert_with(|| (id, names.declare(name)));
-            }
-        }
-        if place.home.external.is_none()
-            && let Some(inner) = &place.inner
-        {
-            let path = place.home.inner(inner).path;
-            self.modules.insert(path, names);
-        }
+        let bases = match interface.flavor {
+            InterfaceFlavor::Local => self.model.ancestors(id),
+            _ => Vec::new(),
+        };
+        self.end_within(id, bases, names);
     }
 
     /// The same of a valuetype. Its errors are its own.
@@ -346,12 +338,18 @@ impl<'m> Plan<'m> {
                 }
             }
         }
+        self.end_within(id, supported(self.model, it), names);
+    }
+
+    /// Names the local faces of what it is based on, and keeps the names of its inner scope for the definitions there.
+    fn end_within(&mut self, id: DefinitionId, bases: Vec<DefinitionId>, mut names: Names) {
         let file = self.model.location(self.model.definition(id).span).path;
-        for base in supported(self.model, it).into_iter().filter(|base| !is_local(self.model, *base)) {
+        for base in bases.into_iter().filter(|base| !is_local(self.model, *base)) {
             let name = &self.model.definition(base).name;
             let face = self.faces.entry((file, base));
             face.or_insert_with(|| (id, names.declare(name)));
         }
+        let Some(place) = &self.places[id.index()] else { return };
         if place.home.external.is_none()
             && let Some(inner) = &place.inner
         {

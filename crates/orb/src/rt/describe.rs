@@ -77,10 +77,7 @@ pub fn value(
     base: Option<Part>,
     members: &[(&'static str, Part, i16)],
 ) -> TypeRef {
-    to.value(id, name, modifier, |to| {
-        let base = base.map(|base| base(to));
-        (base, members.iter().map(|(name, part, access)| (*name, part(to), *access)).collect())
-    })
+    to.value(id, name, modifier, |to| state(to, base, members))
 }
 
 /// An `eventtype`, likewise.
@@ -92,10 +89,17 @@ pub fn event(
     base: Option<Part>,
     members: &[(&'static str, Part, i16)],
 ) -> TypeRef {
-    to.event(id, name, modifier, |to| {
-        let base = base.map(|base| base(to));
-        (base, members.iter().map(|(name, part, access)| (*name, part(to), *access)).collect())
-    })
+    to.event(id, name, modifier, |to| state(to, base, members))
+}
+
+/// Of a value: its base, and each member with its visibility.
+fn state(
+    to: &mut Describer,
+    base: Option<Part>,
+    members: &[(&'static str, Part, i16)],
+) -> (Option<TypeRef>, Vec<(&'static str, TypeRef, i16)>) {
+    let base = base.map(|base| base(to));
+    (base, members.iter().map(|(name, part, access)| (*name, part(to), *access)).collect())
 }
 
 /// An abstract interface.
