@@ -78,6 +78,7 @@ mod order;
 mod processes;
 mod properties;
 mod publishing;
+mod repeated;
 mod rest;
 mod servants;
 mod served_images;

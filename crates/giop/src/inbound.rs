@@ -57,7 +57,8 @@ use crate::{Limits, Message, Protocol, ProtocolError, Reply};
 /// The receiving half of a connection: give it what arrives, take the messages.
 pub struct Inbound {
     limits: Limits,
-    /// The same for messages that are taken the short way, which large ones are not that have their memory from a storage.
+    /// The same for messages that are taken the short way, which large ones are not that have their memory from a storage, or
+    /// were [declined](Self::decline).
     usual: Limits,
     buffer: ReceiveBuffer,
     reading: Reading,
@@ -271,6 +272,8 @@ impl Inbound {
         }
         if self.buffer.storage().is_some() {
             self.buffer.part_with_storage();
+        } else if !self.offering.is_declined {
+            self.usual.max_message = self.limits.max_message;
         }
         message
     }

@@ -428,10 +428,23 @@ impl Standing {
         self.buffering.as_ref().filter(|_| !self.limits.special && !thread_chooses())
     }
 
+    /// Whether each oneway leaves at once, where nothing has to be looked at for it either, and nothing comes back.
+    #[inline]
+    pub(crate) fn sends_simply(&self) -> bool {
+        let leaves = matches!(self.limits.sync_scope, SyncScope::None | SyncScope::WithTransport);
+        leaves && self.buffering.is_none() && !self.limits.special && !thread_chooses()
+    }
+
     /// From how many octets on messages are cut, on threads that choose nothing.
     #[inline]
     pub(crate) fn fragment_size(&self) -> usize {
         self.limits.fragment_size
+    }
+
+    /// How long a call may take, on threads that choose nothing.
+    #[inline]
+    pub(crate) fn call_timeout(&self) -> Duration {
+        self.limits.call_timeout
     }
 
     /// The protocols on threads that choose none.

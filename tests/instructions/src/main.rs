@@ -63,6 +63,7 @@ const CALLS: &[(&str, Prepare)] = &[
     (MANY_OBJECTS, || whole::small(1_000_000)),
     // Last of all: its client has a thread, with which the C library's calls take more from then on.
     ("call/oneways", || oneways::gathered(octets())),
+    ("call/each-oneway", || oneways::each(octets())),
 ];
 
 /// Those of calls, and those of handles, beside each of which stands the same loop over libc.

@@ -1,4 +1,4 @@
-//! Oneways that are gathered: client and server of many, over the transport in memory. Nobody waits for a oneway, and so nobody would
+//! Oneways, gathered and not: client and server of many, over the transport in memory. Nobody waits for a oneway, and so nobody would
 //! serve it: the case does, as soon as a batch has left.
 
 use std::io::{self, IoSlice};
@@ -22,6 +22,17 @@ const BATCH: u32 = 50;
 
 /// Octets in oneways of a client that gathers them.
 pub(crate) fn gathered(payload: Sequence<u8>) -> Case {
+    // By their number alone: the octets are more than the default.
+    let buffering = Buffering::new().messages(BATCH).octets(1 << 20).time(Duration::from_secs(60));
+    under(Policies::new().sync_scope(SyncScope::None).buffering(buffering), payload)
+}
+
+/// The same in oneways that each leave at once.
+pub(crate) fn each(payload: Sequence<u8>) -> Case {
+    under(Policies::new(), payload)
+}
+
+fn under(policies: Policies, payload: Sequence<u8>) -> Case {
     let memory = Arc::new(Memory::new());
     let server = Orb::builder()
         .transport(memory.clone())
@@ -29,12 +40,7 @@ pub(crate) fn gathered(payload: Sequence<u8>) -> Case {
         .server_threads(ThreadModel::Caller)
         .build();
     let watched = Arc::new(Watched { memory, opened: Mutex::default() });
-    // By their number alone: the octets are more than the default.
-    let buffering = Buffering::new().messages(BATCH).octets(1 << 20).time(Duration::from_secs(60));
-    let client = Orb::builder()
-        .transport(watched.clone())
-        .policies(Policies::new().sync_scope(SyncScope::None).buffering(buffering))
-        .build();
+    let client = Orb::builder().transport(watched.clone()).policies(policies).build();
     let poa = server.root_poa().expect("the ORB runs");
     poa.manager().activate().expect("the ORB runs");
     let text = poa.activate::<Loads>(Arc::new(Silent)).expect("a new object").as_object().to_string();

@@ -35,6 +35,10 @@ const SMALL_READS_BEFORE_SHRINKING: u32 = 64;
 /// Reads in a row that left no room, after which more is read at once: two may be one large message.
 const FULL_READS_BEFORE_FLOOD: u32 = 3;
 
+/// The same after a message that is too large to be one of a flood: what the next such one brings is not to lie in a step of small ones,
+/// where it would have to be copied from, and so many small ones are not a pause between two of it.
+const FULL_READS_AFTER_BULK: u32 = 16;
+
 /// How much more: as much as a few dozen small messages have, and no more than what a second-level cache holds beside other things.
 const FLOOD: usize = 8;
 
@@ -63,15 +67,16 @@ pub struct ReceiveBuffer {
     expected: usize,
     /// Something of a message may be missing.
     misses: bool,
-    /// Reads into a larger buffer than the ordinary one since a message needed it.
+    /// Octets of the last message that needed a larger buffer than the ordinary one.
+    large: usize,
+    /// Reads into such a buffer since a message needed it.
     small_reads: u32,
     /// Reads in a row that left no room.
     full_reads: u32,
     /// Octets of each message of a flood that is read by larger steps, as far as they are known; 0: there is none.
     stride: usize,
-    /// A message has come that is too large to be one of a flood: what such a one brings is not to lie in a step of small ones, where it would
-    /// have to be copied from.
-    has_bulk: bool,
+    /// How many of them are a flood.
+    before_flood: u32,
     /// What memory larger than the ordinary is taken from.
     storage: Option<Arc<dyn Storage>>,
 }
@@ -90,10 +95,11 @@ impl ReceiveBuffer {
             first_grant: first_grant.max(64),
             expected: 0,
             misses: false,
+            large: 0,
             small_reads: 0,
             full_reads: 0,
             stride: 0,
-            has_bulk: false,
+            before_flood: FULL_READS_BEFORE_FLOOD,
             storage: None,
         }
     }
@@ -141,9 +147,18 @@ impl ReceiveBuffer {
     pub fn take(&mut self, n: usize) {
         self.start += n;
         if n > self.ordinary {
-            self.small_reads = 0;
+            (self.large, self.small_reads) = (n, 0);
             // What a smaller one was expected to take, every memory has.
             self.expected = 0;
+            self.note_bulk(n);
+        }
+    }
+
+    /// If a message of so many octets is too large for a flood, the next one is expected soon.
+    #[inline]
+    fn note_bulk(&mut self, message: usize) {
+        if message.saturating_mul(MESSAGES_IN_A_STEP) > self.ordinary.saturating_mul(FLOOD) {
+            (self.before_flood, self.full_reads) = (FULL_READS_AFTER_BULK, 0);
         }
     }
 
@@ -162,7 +177,7 @@ impl ReceiveBuffer {
     pub fn expect(&mut self, message: usize) {
         self.misses = true;
         self.expected = message;
-        self.has_bulk |= message.saturating_mul(MESSAGES_IN_A_STEP) > self.ordinary.saturating_mul(FLOOD);
+        self.note_bulk(message);
     }
 
     /// Whether something of a message may be missing: it was said since nothing was.
@@ -240,10 +255,10 @@ impl ReceiveBuffer {
     pub(super) fn release(&mut self) {
         let pending = self.end - self.start;
         if pending == 0 {
-            let (expected, misses, has_bulk) = (self.expected, self.misses, self.has_bulk);
+            let (expected, misses, before_flood) = (self.expected, self.misses, self.before_flood);
             let storage = self.storage.take();
             let new = Self::new(self.ordinary, self.first_grant);
-            *self = Self { expected, misses, has_bulk, storage, ..new };
+            *self = Self { expected, misses, before_flood, storage, ..new };
         } else if pending.saturating_mul(2) < self.capacity() {
             // Where there is no memory to move to, the message stays where it is.
             let _ = self.replace(pending, |storage, octets| storage.take_apart(octets));
@@ -268,6 +283,7 @@ impl ReceiveBuffer {
         let capacity = self.capacity();
         let is_small = message <= self.ordinary && self.storage.is_some();
         let must_shrink = is_small || self.small_reads >= SMALL_READS_BEFORE_SHRINKING;
+        let follows_large = self.small_reads == 0;
         let shrinks = pending == 0 && capacity > self.ordinary && must_shrink;
         self.small_reads = self.small_reads.saturating_add(1);
         // At least an octet of room, also when the caller has left complete messages lying.
@@ -281,21 +297,33 @@ impl ReceiveBuffer {
         {
             self.move_to_front();
         }
-        if self.full_reads >= FULL_READS_BEFORE_FLOOD || self.stride > 0 {
+        if self.full_reads >= self.before_flood || self.stride > 0 {
             self.step_further(message);
         }
+        if self.stride == 0 {
+            self.until = self.end_of_large(message, follows_large);
+        }
         Ok(())
+    }
+
+    /// Where the next read ends outside of floods. A large message is read to its end and no further, and so is what follows one, as if it
+    /// were as large: of a row of them each then takes one read, and not another one for the little that the last read left.
+    fn end_of_large(&self, message: usize, follows_large: bool) -> usize {
+        let may_be_another = follows_large && self.start == self.end;
+        let message = if may_be_another { message.max(self.large) } else { message };
+        let end = self.start.saturating_add(message);
+        if message > self.ordinary && (self.end + 1..=self.limit).contains(&end) { end } else { self.limit }
     }
 
     /// Has the next read take several messages, if they come in a flood and are small.
     #[cold]
     fn step_further(&mut self, message: usize) {
         let step = self.ordinary.saturating_mul(FLOOD).min(self.first_grant);
-        let goes_on = self.full_reads >= FULL_READS_BEFORE_FLOOD;
+        let goes_on = self.full_reads >= self.before_flood;
         // Memory beyond the ordinary that is no flood's is as large as the messages are.
         let of_one = self.stride == 0 && self.end == self.start && self.capacity() > self.ordinary;
         let message = if of_one { message.max(self.capacity()) } else { message };
-        if self.has_bulk || message.saturating_mul(MESSAGES_IN_A_STEP) > step || self.storage.is_some() {
+        if message.saturating_mul(MESSAGES_IN_A_STEP) > step || self.storage.is_some() {
             if self.stride > 0 && self.end == self.start {
                 self.replace_with(aligned(self.ordinary));
             }
@@ -566,13 +594,16 @@ mod tests {
             }
         }
 
-        // Where bulk has come, the next may come at any time.
+        // Where bulk has come, the next may come soon.
         let mut buffer = ReceiveBuffer::new(1024, 1 << 20);
         assert!(flood(&mut buffer, 600, 10)[9] > 7000);
         put(&mut buffer, &[1; 600], 5000);
         put(&mut buffer, &[1; 4400], 5000);
         drop(take(&mut buffer, 5000));
-        assert!(flood(&mut buffer, 600, 200).iter().all(|&n| n <= 5000), "no more than that one needed");
+        let brought = flood(&mut buffer, 600, 200);
+        let ordinary = brought.iter().take_while(|&&n| n <= 5000).count();
+        assert!((16..64).contains(&ordinary), "no more than that one needed, for long: {ordinary} {brought:?}");
+        assert!(brought[100..].iter().all(|&n| n > 7000), "{brought:?}");
 
         let mut buffer = ReceiveBuffer::new(1024, 2048);
         assert!(flood(&mut buffer, 100, 100).iter().all(|&n| n <= 2048));

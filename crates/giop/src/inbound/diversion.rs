@@ -66,12 +66,6 @@ impl Inbound {
     /// first of several fragments is not taken before somebody has [declined](Self::decline).
     pub fn offer_bulk(&mut self, offers: bool) {
         self.offering.is_on = offers;
-        // Large ones are not taken the short way, past those who are to be asked.
-        if offers {
-            self.usual.max_message = self.limits.max_message.min(self.limits.receive_buffer);
-        } else if self.buffer.storage().is_none() {
-            self.usual.max_message = self.limits.max_message;
-        }
     }
 
     /// The large message that begins to come, if one does.
@@ -112,6 +106,8 @@ impl Inbound {
     /// The message that begins to come is received as ever: it is not shown again.
     pub fn decline(&mut self) {
         self.offering.is_declined = true;
+        // Not taken the short way, on which nobody notes that what follows it may be shown again.
+        self.usual.max_message = self.limits.max_message.min(self.limits.receive_buffer);
     }
 
     /// Receives the run, which begins in what has come of the message, into `into`; what has come of it is copied there. False: it cannot be received so, and

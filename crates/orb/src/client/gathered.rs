@@ -106,7 +106,7 @@ impl Shared {
             return Ok(false);
         }
         let mut messages =
-            self.gathered.lock_by(course.deadline).ok_or_else(|| self.refusal(Refused::Late, course))?;
+            self.gathered.lock_by(course.deadline).ok_or_else(|| self.refusal(Refused::Late, course.started))?;
         // Those that follow in the batch have theirs set aside.
         let more = if messages.ids_left == 0 { conditions.most_messages().min(again::MOST_IDS) } else { 0 };
         let (form, more) = self.next_forms(course, more)?;
@@ -154,7 +154,7 @@ impl Shared {
             return Ok(());
         }
         let messages = self.gathered.lock_by(course.deadline);
-        self.release_by(messages.ok_or_else(|| self.refusal(Refused::Late, course))?, course, reactor)
+        self.release_by(messages.ok_or_else(|| self.refusal(Refused::Late, course.started))?, course, reactor)
     }
 
     /// The same without blocking: where there is no room it is refused.
@@ -174,10 +174,10 @@ impl Shared {
         reactor: &Reactor,
     ) -> Result<(), Failure> {
         while let Err(refused) = self.hand_over(&mut messages) {
-            let Refused::Full(_) = refused else { return Err(self.refusal(refused, course)) };
+            let Refused::Full(_) = refused else { return Err(self.refusal(refused, course.started)) };
             // Until the queue is empty.
             if let Err(Turn::Refused(refused)) = self.outbox.in_turn(course.deadline, || Ok::<(), ()>(())) {
-                return Err(self.refusal(refused, course));
+                return Err(self.refusal(refused, course.started));
             }
         }
         drop(messages);

@@ -221,7 +221,8 @@ impl MessageBuffer {
         let messaging = course.candidate.pool.messaging().writer();
         let mut message;
         match &self.head {
-            Some(head) if head.serves(form, course, outgoing) => {
+            // It is not there where writing arguments has panicked.
+            Some(head) if head.length <= octets.len() && head.serves(form, course, outgoing) => {
                 message = Encoder::continuing(octets, head.length, form.format);
                 messaging.repeat_request(&mut message, head.id_at, form.id);
             }
@@ -270,27 +271,53 @@ impl MessageBuffer {
         Ok(())
     }
 
-    /// The head of GIOP 1.2 of requests for this operation that nothing comes back for, to the candidate `whose` identity that is: if that was
-    /// written last, and the next one's is the same but for the id.
-    #[inline]
-    pub(crate) fn oneway_head(
-        &self,
-        whose: u64,
-        by_number: bool,
-        operation: &'static Operation,
-    ) -> Option<&[u8]> {
+    /// The head of this oneway, if that was written last and the next one's is the same but for the id.
+    #[inline(always)]
+    pub(crate) fn oneway_head(&self, of: &Repeated) -> Option<&[u8]> {
         let head = self.head.as_ref()?;
-        let serves = head.whose == whose
-            && ptr::eq(head.operation, operation)
+        let serves = head.whose == of.whose
+            && ptr::eq(head.operation, of.operation)
             && head.response == ResponseFlags::NONE
-            && head.by_number == by_number;
+            && head.by_number == of.by_number;
         self.octets.get(..head.length).filter(|_| serves)
+    }
+
+    /// Writes a oneway behind that head and has it used, as by [`compose`](Self::compose). `None`: the head is not there.
+    #[inline(always)]
+    pub(crate) fn compose_again<'a, R>(
+        &mut self,
+        this: &Repeated,
+        (id, format): (u32, Format),
+        messaging: Writer<'_>,
+        arguments: &mut WriteArguments<'_, 'a>,
+        then: impl FnOnce(&Encoder<'a>) -> R,
+    ) -> Option<Result<R, EncodeError>> {
+        self.oneway_head(this)?;
+        let head = self.head.as_ref()?;
+        let mut message = Encoder::continuing(mem::take(&mut self.octets), head.length, format);
+        messaging.repeat_request(&mut message, head.id_at, id);
+        let written = arguments(&mut message).and_then(|()| messaging.finish(&mut message));
+        let used = written.map(|()| then(&message));
+        self.octets = message.into_buffer();
+        Some(used)
     }
 
     /// Gives the memory back.
     pub(crate) fn rest(&mut self) {
         *self = Self::default();
     }
+}
+
+/// A oneway that was sent before, to be sent again with other arguments.
+#[derive(Clone, Copy)]
+pub(crate) struct Repeated {
+    /// The [candidate's](Candidate::identity).
+    pub(crate) whose: u64,
+    /// Whether the server knows the object's operations by number.
+    pub(crate) by_number: bool,
+    pub(crate) operation: &'static Operation,
+    /// Larger ones are cut.
+    pub(crate) fragment_size: usize,
 }
 
 /// Sends a composed message, whole or in fragments, on the calling thread.
@@ -300,12 +327,24 @@ pub(crate) fn send(
     message: &Encoder<'_>,
     course: &Course<'_>,
 ) -> Result<(), Box<Failure>> {
+    if message.len() > course.fragment_size {
+        return send_fragments(channel, message, *course).map_err(|unsent| failure_of(unsent, course.started));
+    }
+    send_whole(channel, message, (course.started, course.deadline))
+}
+
+/// The same of one that is not cut, by the second of these times; the first is when it was made.
+#[inline(always)]
+pub(super) fn send_whole(
+    channel: &dyn Channel,
+    message: &Encoder<'_>,
+    (started, deadline): (Instant, Instant),
+) -> Result<(), Box<Failure>> {
     let sent = match message.contiguous() {
-        _ if message.len() > course.fragment_size => send_fragments(channel, message, *course),
-        Some(octets) => send_run(channel, octets, course.deadline),
-        None => send_gathered(channel, message, course.deadline),
+        Some(octets) => send_run(channel, octets, deadline),
+        None => send_gathered(channel, message, deadline),
     };
-    sent.map_err(|unsent| failure_of(unsent, *course))
+    sent.map_err(|unsent| failure_of(unsent, started))
 }
 
 /// One of which parts lie elsewhere.
@@ -315,12 +354,12 @@ fn send_gathered(channel: &dyn Channel, message: &Encoder<'_>, deadline: Instant
 }
 
 #[cold]
-fn failure_of(Unsent { sent, error }: Unsent, course: Course<'_>) -> Box<Failure> {
+fn failure_of(Unsent { sent, error }: Unsent, started: Instant) -> Box<Failure> {
     Box::new(match (sent, error.kind()) {
         // A datagram's refusal is known with the next one: as good as a connect that is refused.
         (0, ErrorKind::ConnectionRefused) => Failure::NotConnected { step: Step::Send, cause: error },
         (_, ErrorKind::TimedOut | ErrorKind::WouldBlock) => {
-            Failure::Timeout { step: Step::Send, sent: sent > 0, after: course.started.elapsed() }
+            Failure::Timeout { step: Step::Send, sent: sent > 0, after: started.elapsed() }
         }
         (0, _) => Failure::NotSent { step: Step::Send, cause: error },
         _ => Failure::Lost { step: Step::Send, cause: error },

@@ -22,6 +22,7 @@ pub(crate) mod private;
 pub(crate) mod reactor;
 pub(crate) mod shared;
 pub(crate) mod slot;
+pub(crate) mod straight;
 pub(crate) mod unsettled;
 
 use std::collections::HashMap;

@@ -18,7 +18,7 @@ use super::message::{Course, Outgoing};
 use super::private::{Private, TRUSTED_IDLE};
 use super::reactor::Reactor;
 use super::shared::{Posted, Reading, Shared, Ticket};
-use super::unsettled;
+use super::{straight, unsettled};
 use crate::bidirectional::{Bidir, BothWays, CarriesBothWays};
 use crate::object::route::Candidate;
 use crate::object::undecoded::UndecodedRequest;
@@ -323,6 +323,9 @@ impl Pool {
             .map_err(|failure| if fresh { failure } else { failure.of_another() })?;
         if outgoing.response != ResponseFlags::WITH_TARGET {
             unsettled::sent(&shared, course.candidate.recipient);
+        }
+        if let Posted::Left = posted {
+            straight::note(&shared, course.candidate, outgoing.operation);
         }
         Ok(posted)
     }

@@ -50,11 +50,11 @@ fn too_large(message: &Encoder<'_>, largest: Option<usize>) -> Option<Failure> {
 /// The connection.
 pub(crate) struct Shared {
     endpoint: Endpoint,
-    messaging: Protocol,
+    pub(super) messaging: Protocol,
     channel: OnceLock<Arc<dyn Channel>>,
     pub(super) outbox: Outbox,
     /// What messages that leave on their senders' threads are written into, unless somebody else does.
-    buffer: Mutex<MessageBuffer>,
+    pub(super) buffer: Mutex<MessageBuffer>,
     /// Oneways that have yet to be given to the outbox.
     pub(super) gathered: Arc<Gathered>,
     calls: Mutex<Calls>,
@@ -290,7 +290,7 @@ impl Shared {
                 if let Some(ticket) = &ticket {
                     self.calls().remove(ticket.id);
                 }
-                Err(self.not_sent(unsent, course, reactor))
+                Err(self.not_sent(unsent, course.started, reactor))
             }
         }
     }
@@ -322,14 +322,14 @@ impl Shared {
 
     /// Why a message has not left, and what that means for the connection.
     #[cold]
-    fn not_sent(
+    pub(super) fn not_sent(
         self: &Arc<Self>,
         unsent: Turn<Box<Failure>>,
-        course: &Course<'_>,
+        started: Instant,
         reactor: &Reactor,
     ) -> Failure {
         let failure = match unsent {
-            Turn::Refused(refused) => return self.refusal(refused, course),
+            Turn::Refused(refused) => return self.refusal(refused, started),
             Turn::Failed(failure) => *failure,
         };
         match &failure {
@@ -355,7 +355,7 @@ impl Shared {
         undecoded: Option<&UndecodedRequest>,
         reactor: &Reactor,
     ) -> Result<Ticket, Failure> {
-        self.release_now().map_err(|refused| self.refusal(refused, course))?;
+        self.release_now().map_err(|refused| self.refusal(refused, course.started))?;
         let contexts = self.with_offer(outgoing.contexts);
         let outgoing = &mut self.confirmed(outgoing);
         outgoing.contexts = contexts.as_ref().or(outgoing.contexts);
@@ -405,7 +405,7 @@ impl Shared {
                 self.flush(reactor);
                 Ok(ticket)
             }
-            Err((refused, _)) => Err(self.leave(&ticket, self.refusal(refused, course))),
+            Err((refused, _)) => Err(self.leave(&ticket, self.refusal(refused, course.started))),
         }
     }
 
@@ -454,6 +454,18 @@ impl Shared {
         form
     }
 
+    /// The id and the format of a message like the last one to a candidate of this format, if the connection stands and was in use of late.
+    pub(super) fn next_like(&self, format: Format, now: Instant) -> Option<(u32, Format)> {
+        let mut calls = self.calls();
+        if calls.end.is_some() || now > calls.last_used + TRUSTED_IDLE {
+            return None;
+        }
+        calls.last_used = now;
+        calls.terms.reserve(1);
+        let code_sets = calls.terms.announced().unwrap_or(format.code_sets);
+        Some((calls.terms.last_id(), Format { code_sets, ..format }))
+    }
+
     /// Something was sent, of which the last may have been given to it some time ago.
     pub(super) fn note_used(&self, now: Instant) {
         self.calls().last_used = now;
@@ -496,14 +508,14 @@ impl Shared {
         failure
     }
 
-    pub(super) fn refusal(&self, refused: Refused, course: &Course<'_>) -> Failure {
+    pub(super) fn refusal(&self, refused: Refused, started: Instant) -> Failure {
         match refused {
             Refused::Ended => match &self.calls().end {
                 Some(end) => end.failure(false),
                 None => Failure::ClosedInOrder,
             },
             Refused::Late => {
-                Failure::Timeout { step: Step::WaitToSend, sent: false, after: course.started.elapsed() }
+                Failure::Timeout { step: Step::WaitToSend, sent: false, after: started.elapsed() }
             }
             Refused::Full(octets) => {
                 Failure::Limit(format!("{octets} octets wait to be sent already (limit: client outbox)"))
@@ -691,6 +703,11 @@ impl Shared {
         if it_was && let Some(both) = &self.both {
             both.offered.store(true, Ordering::Release);
         }
+    }
+
+    /// Whether both sides send requests.
+    pub(super) fn is_both_ways(&self) -> bool {
+        self.both.is_some()
     }
 
     /// Whether an offer is still to be made.

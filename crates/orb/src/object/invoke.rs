@@ -11,10 +11,11 @@ use super::asynchronous::{Flight, Pending};
 use super::intercepted::travel_seen;
 use super::journey::{Journey, Next, is_for_the_caller};
 use crate::client::failure::{Failure, Step};
-use crate::client::gathered::again::{Again, again};
-use crate::client::message::{Outgoing, WriteArguments};
+use crate::client::gathered::again::again;
+use crate::client::message::{Outgoing, Repeated, WriteArguments};
 use crate::client::shared::Posted;
 use crate::client::slot::Outcome;
+use crate::client::straight::straight;
 use crate::client::unsettled;
 use crate::exception::SystemException;
 use crate::policy::{Buffering, SyncScope};
@@ -46,10 +47,14 @@ pub fn oneway<'a>(
     encode: impl Fn(&mut Encoder<'a>) -> Result<(), EncodeError>,
 ) -> Result<(), SystemException> {
     let arguments: &mut WriteArguments<'_, 'a> = &mut |to| encode(to);
-    if let Some(conditions) = target.standing().gathers_simply()
-        && gathered_again(target, operation, conditions, arguments)
+    if let Some(conditions) = target.standing().gathers_simply() {
+        if gathered_again(target, operation, conditions, arguments) {
+            return Ok(());
+        }
+    } else if target.standing().sends_simply()
+        && let Some(ended) = sent_again(target, operation, arguments)
     {
-        return Ok(());
+        return ended;
     }
     travel(target, operation, oneway_response(target), arguments, &mut |_, _, _| (), None)
 }
@@ -63,13 +68,65 @@ fn gathered_again<'a>(
     conditions: &Buffering,
     arguments: &mut WriteArguments<'_, 'a>,
 ) -> bool {
-    let orb = target.orb();
-    if orb.interceptors().is_some() || orb.check_alive().is_err() {
+    if !goes_simply(target) {
         return false;
     }
     let Some((whose, by_number)) = target.best_candidate() else { return false };
     let fragment_size = target.standing().fragment_size();
-    again(&Again { whose, by_number, operation, fragment_size }, conditions, arguments)
+    again(&Repeated { whose, by_number, operation, fragment_size }, conditions, arguments)
+}
+
+/// Sends one, if nothing has to be looked at for it either. `None`: nothing was done.
+#[inline(never)]
+fn sent_again<'a>(
+    target: &ObjectRef,
+    operation: &'static Operation,
+    arguments: &mut WriteArguments<'_, 'a>,
+) -> Option<Result<(), SystemException>> {
+    if !goes_simply(target) {
+        return None;
+    }
+    let reactor = target.orb().reactor().ok()?;
+    let (fragment_size, timeout) = (target.standing().fragment_size(), target.standing().call_timeout());
+    let (this, format) = target.with_best_candidate(|to| {
+        let (whose, by_number) = (to.identity, to.knows_numbers());
+        (Repeated { whose, by_number, operation, fragment_size }, to.format)
+    })?;
+    let sent = straight(&this, format, timeout, arguments, reactor)?;
+    Some(sent.or_else(|failure| travel_on(target, operation, arguments, failure)))
+}
+
+/// Whether nobody sees its calls, and its ORB lives.
+#[inline(always)]
+fn goes_simply(target: &ObjectRef) -> bool {
+    let orb = target.orb();
+    orb.interceptors().is_none() && orb.check_alive().is_ok()
+}
+
+/// The journey of a oneway whose first attempt has failed.
+#[cold]
+fn travel_on<'a>(
+    target: &ObjectRef,
+    operation: &'static Operation,
+    arguments: &mut WriteArguments<'_, 'a>,
+    mut failure: Failure,
+) -> Result<(), SystemException> {
+    let response = ResponseFlags::NONE;
+    let mut journey = Journey::begin(target, operation, response)?;
+    let mut outgoing = Outgoing { operation, response, arguments, contexts: None };
+    loop {
+        journey.failed(target, failure)?;
+        loop {
+            match attempt_on_shared(target, &mut journey, &mut outgoing, &mut |_, _, _| ()) {
+                Ok(Next::Done(ended)) => return ended,
+                Ok(Next::Again) => {}
+                Err(again) => {
+                    failure = *again;
+                    break;
+                }
+            }
+        }
+    }
 }
 
 /// A two-way call that is made now and waited for later. `encode` owns the arguments.

@@ -233,9 +233,15 @@ impl ObjectRef {
     /// by number.
     #[inline]
     pub(crate) fn best_candidate(&self) -> Option<(u64, bool)> {
+        self.with_best_candidate(|candidate| (candidate.identity, candidate.knows_numbers()))
+    }
+
+    /// Looks at that candidate, shortly.
+    #[inline(always)]
+    pub(crate) fn with_best_candidate<R>(&self, look: impl FnOnce(&Candidate) -> R) -> Option<R> {
         let reference = &*self.0;
         reference.route.with_current(&reference.orb, &reference.ior, &reference.policies, |to, _| {
-            to.best(false).map(|candidate| (candidate.identity, candidate.knows_numbers()))
+            to.best(false).map(look)
         })
     }
 

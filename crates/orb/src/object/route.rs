@@ -464,7 +464,7 @@ impl RouteCache {
     }
 
     /// Looks at where calls go now, and whether that is by a forward which may fail. `look` must be short.
-    #[inline]
+    #[inline(always)]
     pub(crate) fn with_current<R>(
         &self,
         orb: &Orb,

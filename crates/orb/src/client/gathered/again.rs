@@ -20,7 +20,7 @@ use zorb_cdr::Encoder;
 use zorb_giop::{finish_behind, repeat_request_behind};
 
 use super::{Gathered, Messages};
-use crate::client::message::WriteArguments;
+use crate::client::message::{Repeated, WriteArguments};
 use crate::policy::Buffering;
 use crate::skeleton::Operation;
 
@@ -41,18 +41,6 @@ thread_local! {
     static LAST: RefCell<Option<Last>> = const { RefCell::new(None) };
 }
 
-/// A oneway that may be made again.
-#[derive(Clone, Copy)]
-pub(crate) struct Again {
-    /// The [candidate's](crate::object::route::Candidate::identity).
-    pub(crate) whose: u64,
-    /// Whether the server knows the object's operations by number.
-    pub(crate) by_number: bool,
-    pub(crate) operation: &'static Operation,
-    /// Larger ones are cut.
-    pub(crate) fragment_size: usize,
-}
-
 /// This thread's last oneway was gathered in that batch.
 pub(super) fn note(gathered: &Arc<Gathered>, batch: u64, whose: u64, operation: &'static Operation) {
     let _ = LAST.try_with(|last| {
@@ -68,7 +56,7 @@ pub(super) fn note(gathered: &Arc<Gathered>, batch: u64, whose: u64, operation: 
 }
 
 /// Gathers it, if it is what the thread has gathered last, and more are to come before they all leave. False: nothing was done.
-pub(crate) fn again(this: &Again, conditions: &Buffering, arguments: &mut WriteArguments<'_, '_>) -> bool {
+pub(crate) fn again(this: &Repeated, conditions: &Buffering, arguments: &mut WriteArguments<'_, '_>) -> bool {
     let gather = |last: &RefCell<Option<Last>>| {
         let Ok(last) = last.try_borrow() else { return false };
         let Some(last) = &*last else { return false };
@@ -89,7 +77,7 @@ impl Messages {
     /// Adds a message with the head of the last one.
     fn add_again(
         &mut self,
-        this: &Again,
+        this: &Repeated,
         conditions: &Buffering,
         arguments: &mut WriteArguments<'_, '_>,
     ) -> bool {
@@ -97,7 +85,7 @@ impl Messages {
         if self.count == 0 || self.count + 1 >= conditions.most_messages() || self.ids_left == 0 {
             return false;
         }
-        let Some(head) = self.buffer.oneway_head(this.whose, this.by_number, this.operation) else {
+        let Some(head) = self.buffer.oneway_head(this) else {
             return false;
         };
         let from = self.octets.len();

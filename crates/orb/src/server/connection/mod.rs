@@ -30,6 +30,7 @@ use zorb_ipc::Interest;
 
 use super::cancel::Cancelled;
 use super::dispatch::Engine;
+use super::dispatch::flood::Flood;
 use super::flight::Flight;
 use super::known::Heads;
 use super::order::Order;
@@ -109,6 +110,8 @@ pub(super) struct Reading {
     saturated: bool,
     /// Bulk that is received elsewhere.
     arrival: Arrival,
+    /// Small oneways, and how they are waited for.
+    pub(super) flood: Flood,
 }
 
 /// How the keeper's set sees the connection.
@@ -186,6 +189,7 @@ impl Connection {
             buffered: false,
             saturated: false,
             arrival: Arrival::default(),
+            flood: Flood::default(),
         };
         Arc::new(Connection {
             engine,

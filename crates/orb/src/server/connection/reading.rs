@@ -14,6 +14,11 @@ use crate::exception::{Minor, SystemException};
 use crate::poa::Located;
 
 impl Connection {
+    /// Whether who waits for octets may look again before it sleeps.
+    pub(in crate::server) fn may_look_again(&self) -> bool {
+        self.engine.settings.spinners.as_ref().is_some_and(|spinners| !spinners.sleep_at_once())
+    }
+
     /// Counts octets that a receive has put into [`Inbound::space`].
     #[inline]
     pub(in crate::server) fn received(&self, reading: &mut Reading, count: usize) {
@@ -246,6 +251,7 @@ impl Connection {
             }
         }
         if !request.expects_reply() {
+            reading.flood.oneway(octets);
             request.confirm_receipt();
         }
         self.order.admit(request)

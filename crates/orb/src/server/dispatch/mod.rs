@@ -12,6 +12,7 @@
 //! receive itself, and the keeper and the queue have no part in a call. A pool has fewer threads. A reactor's
 //! keeper does everything itself, also from within the waits of its servants ([`waits`]).
 
+pub(super) mod flood;
 mod keeper;
 mod queue;
 pub(super) mod train;

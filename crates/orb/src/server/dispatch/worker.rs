@@ -3,7 +3,6 @@
 //! This is the loop that every call goes through. While calls come one after the other it is one receive and one send a
 //! call; see the table in the crate's documentation for the steps in between.
 
-use std::io;
 use std::panic::{AssertUnwindSafe, catch_unwind};
 use std::rc::Rc;
 use std::sync::Arc;
@@ -149,10 +148,18 @@ fn take_turn(engine: &Arc<Engine>, turn: &Turn, patience: Patience) {
                     Apart::Other(Err(error)) => return connection.end(&format!("receive: {error}")),
                 }
             }
-            let space = reading.inbound.space();
+            let Reading { inbound, flood, .. } = &mut *reading;
+            let floods = flood.comes();
+            let space = inbound.space();
             let room = space.len();
             let received = match lingers {
-                true => wait(connection, space, linger, &mut waits),
+                true => {
+                    note_wait(connection, &mut waits);
+                    match floods && connection.may_look_again() {
+                        true => flood.receive(connection, space, linger, drained),
+                        false => connection.channel().receive_within(space, linger),
+                    }
+                }
                 false => connection.channel().receive_now(space),
             };
             match received {
@@ -214,19 +221,13 @@ fn take_turn(engine: &Arc<Engine>, turn: &Turn, patience: Patience) {
     }
 }
 
-/// Waits in the receive. Of a connection that keeps its reader busy the keeper need not know.
-#[inline(never)]
-fn wait(
-    connection: &Connection,
-    space: &mut [u8],
-    linger: Duration,
-    waits: &mut u32,
-) -> io::Result<Received> {
+/// Of a connection that keeps its reader busy the keeper need not know.
+#[inline]
+fn note_wait(connection: &Connection, waits: &mut u32) {
     *waits = waits.wrapping_add(1);
     if *waits == STREAK {
         connection.leave_set();
     }
-    connection.channel().receive_within(space, linger)
 }
 
 /// Runs requests of this burst, or of others, for which no other thread has come yet.
