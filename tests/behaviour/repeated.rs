@@ -4,39 +4,19 @@ use std::panic::{AssertUnwindSafe, catch_unwind};
 use std::sync::{Arc, Mutex};
 use std::time::Duration;
 
-use zorb::cdr::{Decode, DecodeError, Decoder, Encode, EncodeError, EncodeErrorKind, Encoder};
 use zorb::policy::{Policies, SyncScope};
-use zorb::{Call, CustomMarshal, Interface, Orb, Sequence, SystemException, Value};
-use zorb_tests::belfry::{Carillon, CarillonServant, Stroke, StrokeOperations};
+use zorb::{Call, Interface, Orb, Sequence, SystemException, Value};
+use zorb_tests::belfry::{Carillon, CarillonServant, Stroke};
+use zorb_tests::stroke::{BROKEN, REFUSED};
 
 use crate::fixture::Place;
-
-/// A stroke that cannot be written, and one whose writing panics.
-const REFUSED: i32 = -1;
-const BROKEN: i32 = -2;
-
-impl CustomMarshal for Stroke {
-    fn marshal<'a>(&'a self, to: &mut Encoder<'a>) -> Result<(), EncodeError> {
-        assert_ne!(self.number, BROKEN, "a fault of the program's");
-        match self.number {
-            REFUSED => Err(EncodeError::new(EncodeErrorKind::TooLong(0), "stroke")),
-            number => number.encode(to),
-        }
-    }
-
-    fn unmarshal(from: &mut Decoder<'_>) -> Result<Self, DecodeError> {
-        Ok(Stroke { number: Decode::decode(from)? })
-    }
-}
-
-impl StrokeOperations for Stroke {}
 
 #[derive(Default)]
 struct Bells(Mutex<Vec<i32>>);
 
 impl CarillonServant for Bells {
-    fn strike(&self, _: &Call, stroke: Option<Value<Stroke>>) -> Result<(), SystemException> {
-        self.0.lock().unwrap().push(stroke.map_or(0, |stroke| stroke.number));
+    fn strike(&self, _: &Call, struck: &Option<Value<Stroke>>) -> Result<(), SystemException> {
+        self.0.lock().unwrap().push(struck.as_ref().and_then(Value::get).map_or(0, |stroke| stroke.number));
         Ok(())
     }
 

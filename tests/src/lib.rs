@@ -5,6 +5,7 @@ pub mod hearing;
 pub mod mutation;
 pub mod seeds;
 pub mod servant;
+pub mod stroke;
 pub mod vectors;
 pub mod wire;
 

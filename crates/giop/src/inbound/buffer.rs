@@ -331,13 +331,14 @@ impl ReceiveBuffer {
         } else if self.capacity() < step {
             if goes_on {
                 self.replace_with(aligned(step));
-                self.stride = message;
+                (self.stride, self.small_reads) = (message, 0);
             }
         } else {
             if self.end > self.start {
                 self.stride = message;
             }
-            if goes_on {
+            // It goes on as long as steps are filled.
+            if self.full_reads > 0 {
                 self.small_reads = 0;
             }
         }
@@ -570,12 +571,29 @@ mod tests {
         // Other messages: the steps follow them.
         let brought = flood(&mut buffer, 1000, 100);
         assert!(brought[2..].iter().all(|&n| n == 8000), "{brought:?}");
+        // Rows that fill one step each, and a part of another.
+        for _ in 0..10 * SMALL_READS_BEFORE_SHRINKING {
+            assert_eq!(flood(&mut buffer, 1000, 1), [8000]);
+            put(&mut buffer, &[1; 1000], 1000);
+            drop(take(&mut buffer, 1000));
+        }
         // It ebbs.
         for _ in 0..=SMALL_READS_BEFORE_SHRINKING {
             put(&mut buffer, b"small", 5);
             drop(take(&mut buffer, 5));
         }
         assert_eq!(buffer.space().len(), 1024);
+    }
+
+    #[test]
+    fn a_flood_behind_many_small_messages_keeps_its_memory() {
+        let mut buffer = ReceiveBuffer::new(1024, 1 << 20);
+        for _ in 0..10 * SMALL_READS_BEFORE_SHRINKING {
+            put(&mut buffer, b"small", 5);
+            drop(take(&mut buffer, 5));
+        }
+        let brought = flood(&mut buffer, 600, 100);
+        assert!(brought[5..].iter().all(|&n| n == 8192 / 600 * 600), "{brought:?}");
     }
 
     #[test]
@@ -602,7 +620,10 @@ mod tests {
         drop(take(&mut buffer, 5000));
         let brought = flood(&mut buffer, 600, 200);
         let ordinary = brought.iter().take_while(|&&n| n <= 5000).count();
-        assert!((16..64).contains(&ordinary), "no more than that one needed, for long: {ordinary} {brought:?}");
+        assert!(
+            (16..64).contains(&ordinary),
+            "no more than that one needed, for long: {ordinary} {brought:?}"
+        );
         assert!(brought[100..].iter().all(|&n| n > 7000), "{brought:?}");
 
         let mut buffer = ReceiveBuffer::new(1024, 2048);

@@ -209,7 +209,10 @@ impl Spinner {
     ) -> Looked<T> {
         match self.spin(self.spinners.longest, most, look) {
             Spun::Came(it, after) => {
-                self.learner.came(after);
+                // To who looks by a system call, and only once, it may have been there before: it would have come to a sleeper as soon.
+                if after.is_some() || self.rounds > 1 {
+                    self.learner.came(after);
+                }
                 if let Some(tempo) = &self.tempo
                     && let Some(verdict) = tempo.looked(Instant::now)
                 {

@@ -105,8 +105,10 @@ impl Shared {
         if course.candidate.pool.largest_oneway().is_some() || !self.is_understood() || self.has_to_offer() {
             return Ok(false);
         }
-        let mut messages =
-            self.gathered.lock_by(course.deadline).ok_or_else(|| self.refusal(Refused::Late, course.started))?;
+        let mut messages = self
+            .gathered
+            .lock_by(course.deadline)
+            .ok_or_else(|| self.refusal(Refused::Late, course.started))?;
         // Those that follow in the batch have theirs set aside.
         let more = if messages.ids_left == 0 { conditions.most_messages().min(again::MOST_IDS) } else { 0 };
         let (form, more) = self.next_forms(course, more)?;

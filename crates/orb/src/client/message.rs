@@ -327,10 +327,12 @@ pub(crate) fn send(
     message: &Encoder<'_>,
     course: &Course<'_>,
 ) -> Result<(), Box<Failure>> {
-    if message.len() > course.fragment_size {
-        return send_fragments(channel, message, *course).map_err(|unsent| failure_of(unsent, course.started));
-    }
-    send_whole(channel, message, (course.started, course.deadline))
+    let sent = match message.contiguous() {
+        _ if message.len() > course.fragment_size => send_fragments(channel, message, *course),
+        Some(octets) => send_run(channel, octets, course.deadline),
+        None => send_gathered(channel, message, course.deadline),
+    };
+    sent.map_err(|unsent| failure_of(unsent, course.started))
 }
 
 /// The same of one that is not cut, by the second of these times; the first is when it was made.

@@ -112,7 +112,12 @@ impl Shared {
     }
 
     #[cold]
-    fn unsent_straight(self: &Arc<Self>, unsent: Turn<Box<Failure>>, started: Instant, reactor: &Reactor) -> Failure {
+    fn unsent_straight(
+        self: &Arc<Self>,
+        unsent: Turn<Box<Failure>>,
+        started: Instant,
+        reactor: &Reactor,
+    ) -> Failure {
         self.not_sent(unsent, started, reactor).of_another()
     }
 }

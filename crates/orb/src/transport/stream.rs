@@ -10,12 +10,12 @@ use zorb_ipc::{Error, Looked, Spinner, Spinners, Stream, StreamFamily};
 
 use super::{Armed, Channel, Endpoint, Idle, Received, Wanted};
 
-/// A connection, its peer's name, and the receive timeout that the socket has now.
+/// A connection, its peer's name, and the timeouts that the socket has now.
 pub(super) struct StreamChannel<F: StreamFamily> {
     stream: Stream<F>,
     peer: Endpoint,
-    /// Milliseconds; 0: none was set yet.
-    timeout: AtomicU64,
+    receive_timeout: Timeout,
+    send_timeout: Timeout,
     /// How receives look before they sleep; while there is none they sleep at once.
     spinner: OnceLock<Spinner>,
     /// What the socket is told before it carries much for the first time.
@@ -40,8 +40,9 @@ pub(super) const MUCH: usize = 64 << 10;
 
 impl<F: StreamFamily> StreamChannel<F> {
     pub(super) fn new(stream: Stream<F>, peer: Endpoint) -> Self {
-        let (timeout, spinner) = (AtomicU64::new(0), OnceLock::new());
-        StreamChannel { stream, peer, timeout, spinner, bulk: None, stays: None }
+        let (receive_timeout, send_timeout) = (Timeout::default(), Timeout::default());
+        let (spinner, bulk, stays) = (OnceLock::new(), None, None);
+        StreamChannel { stream, peer, receive_timeout, send_timeout, spinner, bulk, stays }
     }
 
     /// The same; the socket is told something if it is to [stay](Channel::stay).
@@ -67,25 +68,11 @@ impl<F: StreamFamily> StreamChannel<F> {
         }
     }
 
-    /// Sees to it that a receive returns within `time`.
-    ///
-    /// The socket's timeout is a power of two at or below the time asked for: calls with the same deadline policy, each
-    /// a little different in what is left of it, then find it as they need it, and a receive stays one system call.
-    /// That it may end early is in [`Channel::receive`]'s contract.
-    #[inline]
-    fn limit(&self, time: Duration) -> io::Result<()> {
-        let wanted = power_below(u64::try_from(time.as_millis()).unwrap_or(u64::MAX));
-        if self.timeout.load(Ordering::Relaxed) != wanted {
-            self.stream.set_receive_timeout(Some(Duration::from_millis(wanted)))?;
-            self.timeout.store(wanted, Ordering::Relaxed);
-        }
-        Ok(())
-    }
-
     /// Receives in one system call, which waits.
     #[inline]
     fn sleep(&self, into: &mut [u8], time: Duration) -> io::Result<Received> {
-        self.limit(time)?;
+        // That it may end early is in `Channel::receive`'s contract.
+        self.receive_timeout.limit(time, |timeout| self.stream.set_receive_timeout(timeout))?;
         match self.stream.receive(into) {
             Ok(0) => Ok(Received::Closed),
             Ok(count) => Ok(Received::Octets(count)),
@@ -105,15 +92,43 @@ impl<F: StreamFamily> StreamChannel<F> {
         }
     }
 
+    /// Waits for room in the send itself, as who has no deadline would.
     #[cold]
     fn send_when_possible(&self, parts: &[IoSlice<'_>], deadline: Instant) -> io::Result<usize> {
-        let mut parts = parts.to_vec();
-        let whole: usize = parts.iter().map(|part| part.len()).sum();
-        match self.stream.send_all(&mut parts, deadline) {
-            Ok(()) => Ok(whole),
-            Err(error) if error.is_timeout() && error.transferred() > 0 => Ok(error.transferred()),
-            Err(error) => Err(error.into()),
+        loop {
+            let left = deadline.saturating_duration_since(Instant::now());
+            self.send_timeout.limit(left, |timeout| self.stream.set_send_timeout(timeout))?;
+            match self.stream.send(parts) {
+                Ok(sent) => return Ok(sent.count()),
+                Err(error) if error.is_timeout() && Instant::now() < deadline => {}
+                Err(error) => return Err(error.into()),
+            }
         }
+    }
+}
+
+/// A timeout of a socket's, in milliseconds; 0: none was set yet.
+#[derive(Default)]
+struct Timeout(AtomicU64);
+
+impl Timeout {
+    /// Sees to it that a wait ends within `time`, or a little later where less than a millisecond is left.
+    ///
+    /// The socket's timeout is a power of two at or below the time asked for: calls with the same deadline policy, each
+    /// a little different in what is left of it, then find it as they need it, and a wait stays one system call. So it may end
+    /// early.
+    #[inline]
+    fn limit(
+        &self,
+        time: Duration,
+        set: impl FnOnce(Option<Duration>) -> Result<(), Error>,
+    ) -> io::Result<()> {
+        let wanted = power_below(u64::try_from(time.as_millis()).unwrap_or(u64::MAX));
+        if self.0.load(Ordering::Relaxed) != wanted {
+            set(Some(Duration::from_millis(wanted)))?;
+            self.0.store(wanted, Ordering::Relaxed);
+        }
+        Ok(())
     }
 }
 
