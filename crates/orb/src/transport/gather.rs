@@ -8,6 +8,9 @@ use super::Channel;
 /// The longest gather list handed to one system call: what Linux takes (UIO_MAXIOV).
 const MOST_PARTS: usize = 1024;
 
+/// Parts that need no list of their own: a head, what is sent from where it lies, what is behind it, and the same once more.
+const FEW: usize = 6;
+
 /// A send that ended early.
 #[derive(Debug)]
 pub(crate) struct Unsent {
@@ -23,8 +26,20 @@ pub(crate) fn send_all<'p>(
     parts: impl Iterator<Item = &'p [u8]>,
     deadline: Instant,
 ) -> Result<(), Unsent> {
-    let mut list: Vec<IoSlice<'_>> = parts.map(IoSlice::new).collect();
-    if list.is_empty() { Ok(()) } else { drain(channel, &mut list, deadline) }
+    let mut parts = parts.map(IoSlice::new);
+    let (mut few, mut count) = ([IoSlice::new(&[]); FEW], 0);
+    for (place, part) in few.iter_mut().zip(&mut parts) {
+        *place = part;
+        count += 1;
+    }
+    match parts.next() {
+        None if count == 0 => Ok(()),
+        None => drain(channel, &mut few[..count], deadline),
+        Some(next) => {
+            let mut all: Vec<_> = few.into_iter().chain([next]).chain(parts).collect();
+            drain(channel, &mut all, deadline)
+        }
+    }
 }
 
 /// The same for one run of octets, which most messages are.
