@@ -9,6 +9,8 @@ use rustix::net::{
     AddressFamily, SocketAddrAny, SocketType, bind, connect, getpeername, getsockname, ipproto, sockopt,
 };
 
+#[cfg(target_os = "linux")]
+use crate::options::Give;
 use crate::portable::socket;
 use crate::stream::{Acceptor, AcceptorOptions, Begun, Calls, Connector, Stream};
 use crate::{Address, Error, NoDelay, Step};
@@ -51,11 +53,18 @@ impl Listening {
 pub struct Connecting {
     no_delay: bool,
     local: Option<SocketAddr>,
+    #[cfg(target_os = "linux")]
+    congestion_control: Option<crate::CongestionControl>,
 }
 
 impl Default for Connecting {
     fn default() -> Self {
-        Self { no_delay: true, local: None }
+        Self {
+            no_delay: true,
+            local: None,
+            #[cfg(target_os = "linux")]
+            congestion_control: None,
+        }
     }
 }
 
@@ -88,6 +97,10 @@ impl Calls for Tcp {
 
     fn prepare_connecting(fd: BorrowedFd<'_>, own: &Connecting) -> Result<(), Error> {
         sockopt::set_tcp_nodelay(fd, own.no_delay).map_err(|errno| Error::os(Step::Configure, errno))?;
+        #[cfg(target_os = "linux")]
+        if let Some(algorithm) = &own.congestion_control {
+            algorithm.clone().give(fd)?;
+        }
         match own.local {
             Some(local) => {
                 let named = |errno| Error::os(Step::Bind, errno).with(Address::Tcp(local));
@@ -227,6 +240,16 @@ impl Connector<Tcp> {
     /// The local address to connect from; port 0 for any. Default: the system's choice.
     pub fn from(mut self, local: SocketAddr) -> Self {
         self.own.local = Some(local);
+        self
+    }
+
+    /// Which algorithm decides how fast to send, from the first segment on: one that paces leaves a timer with the connection for as long as
+    /// that lasts, also where it has [another](crate::CongestionControl) later. Default: the system's.
+    ///
+    /// One that the kernel has not, or does not allow, lets connecting fail at [`Step::Configure`].
+    #[cfg(target_os = "linux")]
+    pub fn congestion_control(mut self, algorithm: crate::CongestionControl) -> Self {
+        self.own.congestion_control = Some(algorithm);
         self
     }
 }

@@ -12,8 +12,8 @@ use std::time::{Duration, Instant, SystemTime};
 use zorb_ipc::{
     AcceptorOptions, BusyPoll, CongestionControl, ConnectedUdpSocket, Cork, IncomingCore, KeepAlive, Linger,
     MaximumSegment, NoDelay, PeakRate, Priority, Probes, QuickAck, ReceiveQueue, ReceiveTimestamps,
-    SendQueue, SocketOption, Step, TcpAcceptor, TcpStream, TypeOfService, UdpSocket, UnixAcceptor,
-    UnixAddress, UnixDatagramSocket, UnixStream, UserTimeout,
+    SendQueue, SocketOption, Step, TcpAcceptor, TcpConnector, TcpStream, TypeOfService, UdpSocket,
+    UnixAcceptor, UnixAddress, UnixDatagramSocket, UnixStream, UserTimeout,
 };
 
 use left_out::left_out;
@@ -134,6 +134,22 @@ fn an_algorithm_that_the_kernel_has_not_is_an_error_of_the_system() {
     let error = stream.set(CongestionControl("nonesuch".into())).unwrap_err();
     assert!(!error.is_out_of_range() && error.raw_os_error().is_some(), "{error}");
     assert_eq!((error.step(), error.address()), (Step::Configure, Some(&stream.peer_address().into())));
+}
+
+#[test]
+fn a_stream_may_have_another_algorithm_than_the_systems_before_it_is_connected() {
+    let acceptor = TcpAcceptor::bind("127.0.0.1:0".parse().unwrap(), &AcceptorOptions::new()).unwrap();
+    let to = acceptor.local_address();
+    let by =
+        |algorithm: &'static str| TcpConnector::new().congestion_control(CongestionControl(algorithm.into()));
+    let plain = TcpConnector::new().connect(to, soon()).unwrap();
+    assert_eq!(plain.option(), CongestionControl::of_new_sockets());
+    assert_eq!(by("reno").connect(to, soon()).unwrap().option(), Ok(CongestionControl("reno".into())));
+    for (bad, is_of_system) in [("nonesuch", true), ("", false)] {
+        let error = by(bad).connect(to, soon()).unwrap_err();
+        assert_eq!((error.raw_os_error().is_some(), error.is_out_of_range()), (is_of_system, !is_of_system));
+        assert_eq!((error.step(), error.address()), (Step::Configure, Some(&to.into())), "{error}");
+    }
 }
 
 fn queues(

@@ -1,12 +1,13 @@
 //! How much the kernel holds for a socket.
 
-use std::os::fd::BorrowedFd;
+use std::os::fd::{AsFd, BorrowedFd, OwnedFd};
 
 use rustix::io::Errno;
-use rustix::net::sockopt;
+use rustix::net::{AddressFamily, SocketType, ipproto, sockopt};
 
 use super::{Give, Read, Socket, SocketFact, SocketOption, failed};
-use crate::{Error, counts};
+use crate::portable::socket;
+use crate::{Error, Step, counts};
 
 /// How many octets the kernel may hold that were sent from this side and have not yet left, or are not yet
 /// acknowledged (`SO_SNDBUF`, socket(7)). Unset, the kernel adapts it to the traffic, which is right for
@@ -32,6 +33,24 @@ impl<H: Socket> SocketFact<H> for SendQueue {}
 impl<H: Socket> SocketOption<H> for SendQueue {}
 impl<H: Socket> SocketFact<H> for ReceiveQueue {}
 impl<H: Socket> SocketOption<H> for ReceiveQueue {}
+
+impl ReceiveQueue {
+    /// What of it the kernel grants a new TCP socket.
+    ///
+    /// # Errors
+    /// At [`Step::Open`], such as [`Error::is_descriptors_exhausted`]: a socket is made to be asked. At [`Step::Configure`].
+    pub fn of_new_sockets(self) -> Result<ReceiveQueue, Error> {
+        self.give(new_socket()?.as_fd())
+    }
+}
+
+/// A TCP socket, to be asked what its kind has.
+pub(super) fn new_socket() -> Result<OwnedFd, Error> {
+    counts::enter();
+    let open = |family| socket(family, SocketType::STREAM, Some(ipproto::TCP));
+    let socket = open(AddressFamily::INET).or_else(|_| open(AddressFamily::INET6));
+    socket.map_err(|errno| Error::os(Step::Open, errno))
+}
 
 impl Read for SendQueue {
     fn read(fd: BorrowedFd<'_>) -> Result<Self, Error> {

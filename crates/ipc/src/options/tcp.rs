@@ -1,11 +1,12 @@
 //! How Linux's TCP sends and acknowledges.
 
 use std::borrow::Cow;
-use std::os::fd::BorrowedFd;
+use std::os::fd::{AsFd, BorrowedFd};
 use std::time::Duration;
 
 use rustix::net::sockopt;
 
+use super::queues::new_socket;
 use super::{Give, Read, SocketFact, failed, option_of, raw};
 use crate::{Acceptor, Error, Stream, Tcp, counts};
 
@@ -108,11 +109,22 @@ impl Give for UserTimeout {
 /// }
 /// ```
 ///
-/// Of TCP streams; of TCP acceptors, whose later streams are born with it.
+/// Of TCP streams; of TCP acceptors, whose later streams are born with it; and of streams before they are connected
+/// ([`Connector::congestion_control`](crate::Connector::congestion_control)).
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct CongestionControl(pub Cow<'static, str>);
 
 option_of!(CongestionControl: Stream<Tcp>, Acceptor<Tcp>);
+
+impl CongestionControl {
+    /// What new TCP sockets of this thread's network namespace have: the system's (`net.ipv4.tcp_congestion_control`).
+    ///
+    /// # Errors
+    /// At [`Step::Open`], such as [`Error::is_descriptors_exhausted`]: a socket is made to be asked.
+    pub fn of_new_sockets() -> Result<Self, Error> {
+        Self::read(new_socket()?.as_fd())
+    }
+}
 
 impl Read for CongestionControl {
     fn read(fd: BorrowedFd<'_>) -> Result<Self, Error> {
