@@ -16,6 +16,7 @@ use zorb_cdr::Encoder;
 
 use super::slot::{Outcome, Slot};
 use crate::transport::Channel;
+use crate::transport::gather::send_all;
 
 /// Parts handed to one system call by [`Outbox::flush`], of one message or of many: few enough for the stack.
 const PARTS: usize = 32;
@@ -218,6 +219,52 @@ impl Outbox {
         Ok(Flushed::Everything)
     }
 
+    /// The same; where the transport takes nothing more, this thread waits for it until the deadline, for as long as nobody waits to be
+    /// told of the message that comes first.
+    pub(crate) fn flush_by(&self, channel: &dyn Channel, deadline: Instant) -> io::Result<Flushed> {
+        loop {
+            match self.flush(channel)? {
+                Flushed::Blocked if self.send_first(channel, deadline)? => {}
+                flushed => return Ok(flushed),
+            }
+        }
+    }
+
+    /// Sends the first message on, without the lock: others may be put behind it meanwhile. False: no octet has left.
+    fn send_first(&self, channel: &dyn Channel, deadline: Instant) -> io::Result<bool> {
+        let mut state = self.lock();
+        let may_wait = !state.busy && state.queue.front().is_some_and(|first| first.notify.is_none());
+        let Some(mut first) = may_wait.then(|| state.queue.pop_front()).flatten() else { return Ok(false) };
+        state.busy = true;
+        drop(state);
+        let parts = first.message.slices();
+        let sent = match send_all(channel, skipping(first.sent, parts), deadline) {
+            Ok(()) => Ok(first.message.len() - first.sent),
+            Err(unsent) => match unsent.error.kind() {
+                io::ErrorKind::TimedOut | io::ErrorKind::WouldBlock => Ok(unsent.sent),
+                _ => Err(unsent.error),
+            },
+        };
+        let mut state = self.lock();
+        state.busy = false;
+        let sent = sent?;
+        first.sent += sent;
+        match first.message.len() {
+            // Its octets were forgotten with the others.
+            _ if state.ended => {}
+            total if first.sent < total => state.queue.push_front(first),
+            total => {
+                state.octets -= total;
+                if first.returns {
+                    state.spare = first.message.into_buffer();
+                }
+            }
+        }
+        drop(state);
+        self.turn.notify_one();
+        Ok(sent > 0)
+    }
+
     /// Takes back the request of a call that has been given up. False if it leaves all the same, or has left.
     pub(crate) fn withdraw(&self, id: u32) -> bool {
         let mut state = self.lock();
@@ -307,6 +354,16 @@ pub(crate) enum Turn<E> {
     Failed(E),
 }
 
+/// What of the slices is behind so many octets.
+fn skipping<'s>(octets: usize, slices: impl Iterator<Item = &'s [u8]>) -> impl Iterator<Item = &'s [u8]> {
+    let mut skip = octets;
+    slices.filter_map(move |slice| {
+        let left = slice.get(skip..).filter(|left| !left.is_empty());
+        skip = skip.saturating_sub(slice.len());
+        left
+    })
+}
+
 /// Sends what comes first in the queue, of as many messages as one system call takes.
 fn send_some(channel: &dyn Channel, queue: &VecDeque<Queued>) -> io::Result<usize> {
     let mut parts = [IoSlice::new(&[]); PARTS];
@@ -314,17 +371,11 @@ fn send_some(channel: &dyn Channel, queue: &VecDeque<Queued>) -> io::Result<usiz
     // A channel of datagrams sends each message as one.
     let at_once = if channel.is_one_way() { 1 } else { PARTS };
     'messages: for queued in queue.iter().take(at_once) {
-        let mut skip = queued.sent;
-        for slice in queued.message.slices() {
+        for slice in skipping(queued.sent, queued.message.slices()) {
             if count == PARTS {
                 break 'messages;
             }
-            if skip >= slice.len() {
-                skip -= slice.len();
-                continue;
-            }
-            parts[count] = IoSlice::new(&slice[skip..]);
-            skip = 0;
+            parts[count] = IoSlice::new(slice);
             count += 1;
         }
     }
@@ -482,6 +533,70 @@ mod tests {
         channel.open.store(true, Ordering::Relaxed);
         assert_eq!(outbox.flush(&channel).unwrap(), Flushed::Everything);
         outbox.in_turn(soon(), || Ok::<(), Failure>(())).unwrap();
+    }
+
+    /// Takes nothing without waiting, and so many octets of what waits, three at a time.
+    struct Slow(Narrow, AtomicUsize);
+
+    impl Channel for Slow {
+        fn receive(&self, _: &mut [u8], _: Instant) -> io::Result<Received> {
+            Ok(Received::Empty)
+        }
+        fn receive_now(&self, _: &mut [u8]) -> io::Result<Received> {
+            Ok(Received::Empty)
+        }
+        fn send(&self, parts: &[IoSlice<'_>], _: Instant) -> io::Result<usize> {
+            let room = self.1.load(Ordering::Relaxed).min(3);
+            let octets: Vec<u8> = parts.iter().flat_map(|part| part.iter().copied()).take(room).collect();
+            self.1.fetch_sub(octets.len(), Ordering::Relaxed);
+            self.0.taken.lock().extend(&octets);
+            if octets.is_empty() { Err(io::ErrorKind::TimedOut.into()) } else { Ok(octets.len()) }
+        }
+        fn send_now(&self, _: &[IoSlice<'_>]) -> io::Result<usize> {
+            Ok(0)
+        }
+        fn descriptor(&self) -> std::os::fd::BorrowedFd<'_> {
+            self.0.descriptor()
+        }
+        fn arm(&self, wanted: Wanted) -> Armed {
+            self.0.arm(wanted)
+        }
+        fn shutdown_send(&self) {}
+        fn close(&self) {}
+        fn state(&self) -> Idle {
+            Idle::Quiet
+        }
+        fn peer(&self) -> &Endpoint {
+            self.0.peer()
+        }
+    }
+
+    #[test]
+    fn who_may_wait_sends_on_what_waits_until_the_deadline_and_nothing_is_lost_then() {
+        let (outbox, channel) = (Outbox::connecting(1 << 20), Slow(Narrow::new(true), AtomicUsize::new(7)));
+        outbox.open();
+        outbox.take(Queued { returns: true, ..queued(&[1; 10], None) }).unwrap();
+        outbox.take(queued(&[2; 4], None)).unwrap();
+        assert_eq!(outbox.flush_by(&channel, soon()).unwrap(), Flushed::Blocked, "out of time");
+        assert_eq!(channel.0.taken(), [1; 7]);
+        outbox.take(queued(&[3; 4], None)).unwrap();
+        assert!(outbox.spare().is_empty());
+        channel.1.store(100, Ordering::Relaxed);
+        assert_eq!(outbox.flush_by(&channel, soon()).unwrap(), Flushed::Everything);
+        assert_eq!(channel.0.taken(), [[1; 10].as_slice(), &[2; 4], &[3; 4]].concat());
+        assert!(outbox.spare().capacity() >= 10, "its memory has come back");
+        outbox.in_turn(soon(), || Ok::<(), Failure>(())).unwrap();
+        assert!(outbox.end().is_empty());
+    }
+
+    #[test]
+    fn what_somebody_waits_for_is_left_to_whom_its_deadline_is_known() {
+        let (outbox, channel) = (Outbox::connecting(1 << 20), Slow(Narrow::new(true), AtomicUsize::new(100)));
+        outbox.open();
+        let slot = Arc::new(Slot::default());
+        outbox.take(queued(&[1; 10], Some(slot))).unwrap();
+        assert_eq!(outbox.flush_by(&channel, soon()).unwrap(), Flushed::Blocked);
+        assert_eq!(channel.0.taken(), [], "it may be withdrawn");
     }
 
     #[test]

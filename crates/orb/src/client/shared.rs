@@ -546,6 +546,16 @@ impl Shared {
         }
     }
 
+    /// The same; waits for room on this thread until the deadline, and asks the reactor then.
+    pub(super) fn flush_by(self: &Arc<Self>, deadline: Instant, reactor: &Reactor) {
+        let Some(channel) = self.channel.get() else { return };
+        match self.outbox.flush_by(&**channel, deadline) {
+            Ok(Flushed::Everything | Flushed::Busy) => {}
+            Ok(Flushed::Blocked) => self.flush(reactor),
+            Err(error) => self.end(End::Broken { step: Step::Send, kind: error.kind() }),
+        }
+    }
+
     /// Whether its descriptor was waited for because the transport took nothing; it no longer is.
     pub(crate) fn room_may_have_come(&self) -> bool {
         self.wants_room.load(Ordering::Acquire) && self.wants_room.swap(false, Ordering::AcqRel)
