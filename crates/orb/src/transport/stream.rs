@@ -22,6 +22,8 @@ pub(super) struct StreamChannel<F: StreamFamily> {
     bulk: Option<OnBulk<F>>,
     /// What the socket is told if it is to stay.
     stays: Option<ToldToStay<F>>,
+    /// The last send that did not wait left some of what it was given: there is no room.
+    is_full: AtomicBool,
 }
 
 /// Tells a socket that it is to stay.
@@ -41,8 +43,8 @@ pub(super) const MUCH: usize = 64 << 10;
 impl<F: StreamFamily> StreamChannel<F> {
     pub(super) fn new(stream: Stream<F>, peer: Endpoint) -> Self {
         let (receive_timeout, send_timeout) = (Timeout::default(), Timeout::default());
-        let (spinner, bulk, stays) = (OnceLock::new(), None, None);
-        StreamChannel { stream, peer, receive_timeout, send_timeout, spinner, bulk, stays }
+        let (spinner, bulk, stays, is_full) = (OnceLock::new(), None, None, AtomicBool::new(false));
+        StreamChannel { stream, peer, receive_timeout, send_timeout, spinner, bulk, stays, is_full }
     }
 
     /// The same; the socket is told something if it is to [stay](Channel::stay).
@@ -58,12 +60,7 @@ impl<F: StreamFamily> StreamChannel<F> {
     #[inline]
     fn note_bulk(&self, parts: &[IoSlice<'_>]) {
         let Some(bulk) = &self.bulk else { return };
-        // Most messages are one part.
-        let octets = match parts {
-            [one] => one.len(),
-            parts => parts.iter().map(|part| part.len()).sum(),
-        };
-        if octets >= MUCH && !bulk.told.load(Ordering::Relaxed) {
+        if octets_of(parts) >= MUCH && !bulk.told.load(Ordering::Relaxed) {
             bulk.tell_once(&self.stream);
         }
     }
@@ -95,6 +92,7 @@ impl<F: StreamFamily> StreamChannel<F> {
     /// Waits for room in the send itself, as who has no deadline would.
     #[cold]
     fn send_when_possible(&self, parts: &[IoSlice<'_>], deadline: Instant) -> io::Result<usize> {
+        self.is_full.store(false, Ordering::Relaxed);
         loop {
             let left = deadline.saturating_duration_since(Instant::now());
             self.send_timeout.limit(left, |timeout| self.stream.set_send_timeout(timeout))?;
@@ -150,6 +148,15 @@ fn scattered(received: Result<usize, Error>) -> io::Result<Received> {
     }
 }
 
+#[inline]
+fn octets_of(parts: &[IoSlice<'_>]) -> usize {
+    // Most messages are one part.
+    match parts {
+        [one] => one.len(),
+        parts => parts.iter().map(|part| part.len()).sum(),
+    }
+}
+
 /// The largest power of two that is at most `milliseconds`; 1 to 2^20 (17 minutes).
 #[inline]
 fn power_below(milliseconds: u64) -> u64 {
@@ -200,8 +207,17 @@ impl<F: StreamFamily> Channel for StreamChannel<F> {
     #[inline]
     fn send(&self, parts: &[IoSlice<'_>], deadline: Instant) -> io::Result<usize> {
         self.note_bulk(parts);
+        if self.is_full.load(Ordering::Relaxed) {
+            return self.send_when_possible(parts, deadline);
+        }
         match self.stream.send_now(parts) {
-            Ok(sent) => Ok(sent.count()),
+            Ok(sent) => {
+                let sent = sent.count();
+                if sent < octets_of(parts) {
+                    self.is_full.store(true, Ordering::Relaxed);
+                }
+                Ok(sent)
+            }
             Err(error) if error.is_would_block() => self.send_when_possible(parts, deadline),
             Err(error) => Err(error.into()),
         }
