@@ -35,7 +35,7 @@ impl<S: Stream> RawClient<S> {
     }
 
     fn open(&self) -> Result<S, BenchError> {
-        S::of(self.to.connect()?, Side::Client).map_err(BenchError::io("use the connection"))
+        S::of(self.to.connect(S::IS_TOLD)?, Side::Client).map_err(BenchError::io("use the connection"))
     }
 
     fn send(&mut self, flood: Flood) -> Result<Flooded, BenchError> {

@@ -2,17 +2,13 @@
 //! the ORB.
 //!
 //! zorb tells a socket what nobody told the floor's: a time that a receive may take, so that no wait is without an end, and, where
-//! both ends are on this machine and the system paces what is sent, another congestion control before the socket first sends
-//! [`Tcp::BULK`] at once. Here each side tells its socket the same, at the same moment. `TCP_NODELAY` both have.
+//! its address is a loopback one, a receive queue and, if the system's paces what is sent, another congestion control. Here each side tells its
+//! socket the same, before it is connected. `TCP_NODELAY` both have.
 
 use std::io::{self, Read};
 use std::net::TcpStream;
-use std::os::fd::AsFd;
 use std::os::unix::net::UnixStream;
 use std::time::Duration;
-
-use rustix::net::sockopt;
-use zorb::transport::tcp::Tcp;
 
 use super::floor::Floor;
 use super::stream::{Side, Stream};
@@ -27,55 +23,22 @@ const SERVER_WAITS: Duration = Duration::from_millis(128);
 pub(super) struct EqualSocket<S> {
     socket: S,
     side: Side,
-    /// Whether it was told what it is told before it first carries much.
-    told: bool,
 }
 
-/// What sockets of a family are told, for which there is no trait.
+/// What sockets of a family are told once they are connected, for which there is no trait.
 pub(super) trait Told {
-    /// Before it first sends much at once.
-    fn before_bulk(&self) -> io::Result<()>;
-
     fn receive_within(&self, time: Duration) -> io::Result<()>;
 }
 
 impl Told for TcpStream {
-    fn before_bulk(&self) -> io::Result<()> {
-        let (here, there) = (self.local_addr()?.ip(), self.peer_addr()?.ip());
-        let is_within = there.is_loopback() || here == there;
-        let found = sockopt::tcp_congestion(self.as_fd())?;
-        if let Some(other) = Tcp::new().loopback_instead_of(&found).filter(|_| is_within) {
-            // zorb goes on with what the system has if it has no other, and so does this.
-            let _ = sockopt::set_tcp_congestion(self.as_fd(), &other);
-        }
-        Ok(())
-    }
-
     fn receive_within(&self, time: Duration) -> io::Result<()> {
         self.set_read_timeout(Some(time))
     }
 }
 
 impl Told for UnixStream {
-    fn before_bulk(&self) -> io::Result<()> {
-        Ok(())
-    }
-
     fn receive_within(&self, time: Duration) -> io::Result<()> {
         self.set_read_timeout(Some(time))
-    }
-}
-
-impl<S> EqualSocket<S>
-where
-    S: Told,
-{
-    fn tell(&mut self, octets: usize) -> io::Result<()> {
-        if octets >= Tcp::BULK && !self.told {
-            self.told = true;
-            self.socket.before_bulk()?;
-        }
-        Ok(())
     }
 }
 
@@ -85,17 +48,18 @@ where
 {
     type Family = S::Family;
 
+    const IS_TOLD: bool = true;
+
     fn of(handle: <S::Family as Floor>::Handle, side: Side) -> io::Result<Self> {
         let socket = S::of(handle, side)?;
         socket.receive_within(match side {
             Side::Client => CLIENT_WAITS,
             Side::Server => SERVER_WAITS,
         })?;
-        Ok(EqualSocket { socket, side, told: false })
+        Ok(EqualSocket { socket, side })
     }
 
     fn send_all(&mut self, octets: &[u8]) -> io::Result<()> {
-        self.tell(octets.len())?;
         self.socket.send_all(octets)
     }
 
@@ -114,7 +78,6 @@ where
     }
 
     fn send_framed(&mut self, head: &[u8], body: &[u8]) -> io::Result<()> {
-        self.tell(head.len() + body.len())?;
         self.socket.send_framed(head, body)
     }
 
@@ -124,27 +87,5 @@ where
 
     fn set_patience(&self, patience: Duration) -> io::Result<()> {
         self.socket.set_patience(patience)
-    }
-}
-
-#[cfg(test)]
-mod tests {
-    use std::net::TcpListener;
-
-    use super::*;
-
-    #[test]
-    fn a_socket_is_told_what_zorbs_is_told_and_not_before() {
-        let listener = TcpListener::bind("127.0.0.1:0").unwrap();
-        let socket = TcpStream::connect(listener.local_addr().unwrap()).unwrap();
-        let _other = listener.accept().unwrap();
-        let algorithm = |socket: &TcpStream| sockopt::tcp_congestion(socket.as_fd()).unwrap();
-        let system = algorithm(&socket);
-        let mut equal = EqualSocket { socket, side: Side::Client, told: false };
-        equal.send_all(&[0; 1024]).unwrap();
-        assert_eq!(algorithm(&equal.socket), system, "little is not told of");
-        equal.send_all(&[0; Tcp::BULK]).unwrap();
-        let expected = Tcp::new().loopback_instead_of(&system).unwrap_or(system);
-        assert_eq!(algorithm(&equal.socket), expected);
     }
 }

@@ -7,7 +7,8 @@ use std::sync::atomic::{AtomicUsize, Ordering};
 use std::time::Instant;
 
 use zorb_ipc::{
-    AcceptorOptions, Connector, Error, QueueSizes, Tcp, TcpAcceptor, Unix, UnixAcceptor, UnixAddress,
+    AcceptorOptions, CongestionControl, Connector, Error, QueueSizes, Tcp, TcpAcceptor, Unix, UnixAcceptor,
+    UnixAddress,
 };
 
 use super::equal::EqualSocket;
@@ -39,12 +40,22 @@ pub(super) trait Floor: Sized + 'static {
 
     fn bind(at: Self::At, queues: QueueSizes) -> Result<Self::Acceptor, Error>;
 
+    /// The same; its connections are born with what zorb's are.
+    fn bind_told(at: Self::At, queues: QueueSizes) -> Result<Self::Acceptor, Error> {
+        Self::bind(at, queues)
+    }
+
     /// Where its clients connect.
     fn reachable(acceptor: &Self::Acceptor) -> Result<Self::At, Error>;
 
     fn accept(acceptor: &Self::Acceptor) -> Result<Self::Handle, Error>;
 
     fn connect(to: Self::At, queues: QueueSizes, by: Instant) -> Result<Self::Handle, Error>;
+
+    /// The same, by a socket that is told what zorb tells its own.
+    fn connect_told(to: Self::At, queues: QueueSizes, by: Instant) -> Result<Self::Handle, Error> {
+        Self::connect(to, queues, by)
+    }
 }
 
 impl Floor for Tcp {
@@ -64,6 +75,16 @@ impl Floor for Tcp {
         TcpAcceptor::bind(at, &AcceptorOptions::new().queue_sizes(queues))
     }
 
+    fn bind_told(at: SocketAddr, queues: QueueSizes) -> Result<TcpAcceptor, Error> {
+        let (queues, algorithm) = told(at, queues);
+        let acceptor = Tcp::bind(at, queues)?;
+        if let Some(algorithm) = algorithm {
+            // zorb goes on with what the system has if it has no other, and so does this.
+            let _ = acceptor.set(algorithm);
+        }
+        Ok(acceptor)
+    }
+
     fn reachable(acceptor: &TcpAcceptor) -> Result<SocketAddr, Error> {
         // A wildcard names no host that could be connected to.
         acceptor.reachable_address()
@@ -75,6 +96,27 @@ impl Floor for Tcp {
 
     fn connect(to: SocketAddr, queues: QueueSizes, by: Instant) -> Result<zorb_ipc::TcpStream, Error> {
         Connector::<Tcp>::new().queue_sizes(queues).connect(to, by)
+    }
+
+    fn connect_told(to: SocketAddr, queues: QueueSizes, by: Instant) -> Result<zorb_ipc::TcpStream, Error> {
+        let (queues, algorithm) = told(to, queues);
+        let connector = Connector::<Tcp>::new().queue_sizes(queues);
+        let told = algorithm.map(|algorithm| connector.clone().congestion_control(algorithm).connect(to, by));
+        told.and_then(Result::ok).map_or_else(|| connector.connect(to, by), Ok)
+    }
+}
+
+/// What zorb tells a socket before it is connected to that address or listens there, where these queues were chosen.
+fn told(address: SocketAddr, queues: QueueSizes) -> (QueueSizes, Option<CongestionControl>) {
+    let zorbs = zorb::transport::tcp::Tcp::new();
+    let system = CongestionControl::of_new_sockets();
+    match (address.ip().is_loopback(), system) {
+        (true, Ok(system)) => {
+            let receive = queues.receive.or(zorbs.loopback_queues().receive);
+            let algorithm = zorbs.loopback_instead_of(&system.0);
+            (QueueSizes { receive, ..queues }, algorithm.map(|name| CongestionControl(name.into())))
+        }
+        _ => (queues, None),
     }
 }
 
@@ -142,5 +184,31 @@ impl Floor for Shm {
 
     fn connect(to: UnixAddress, _: QueueSizes, by: Instant) -> Result<zorb_ipc::UnixStream, Error> {
         Unix::connect(to, QueueSizes::default(), by)
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use std::time::Duration;
+
+    use zorb_ipc::ReceiveQueue;
+
+    use super::*;
+
+    #[test]
+    fn sockets_are_told_what_zorbs_are_told() {
+        let zorbs = zorb::transport::tcp::Tcp::new();
+        let system = CongestionControl::of_new_sockets().unwrap();
+        let algorithm =
+            zorbs.loopback_instead_of(&system.0).map_or(system, |name| CongestionControl(name.into()));
+        let acceptor = Tcp::bind_told((Ipv4Addr::LOCALHOST, 0).into(), QueueSizes::default()).unwrap();
+        let soon = Instant::now() + Duration::from_secs(20);
+        let client = Tcp::connect_told(acceptor.local_address(), QueueSizes::default(), soon).unwrap();
+        for socket in [client, acceptor.accept().unwrap()] {
+            assert_eq!(socket.option::<CongestionControl>().unwrap(), algorithm);
+            if let Some(octets) = zorbs.loopback_queues().receive {
+                assert_eq!(socket.option::<ReceiveQueue>().unwrap(), ReceiveQueue(octets));
+            }
+        }
     }
 }

@@ -157,9 +157,10 @@ impl<F: Floor> Clone for Target<F> {
 }
 
 impl<F: Floor> Target<F> {
-    fn connect(&self) -> Result<F::Handle, BenchError> {
+    fn connect(&self, is_told: bool) -> Result<F::Handle, BenchError> {
         const WITHIN: Duration = Duration::from_secs(20);
-        F::connect(self.address.clone(), self.queues, Instant::now() + WITHIN)
+        let connect = if is_told { F::connect_told } else { F::connect };
+        connect(self.address.clone(), self.queues, Instant::now() + WITHIN)
             .map_err(|error| BenchError::io(format!("connect to {}", self.address))(error.into()))
     }
 }

@@ -89,7 +89,8 @@ pub(super) fn serve<S: Stream>(
     while_serving: &mut dyn FnMut(&str),
 ) -> Result<(), BenchError> {
     let place = S::Family::place(setting)?;
-    let acceptor = S::Family::bind(place.clone(), queues(setting))
+    let bind = if S::IS_TOLD { S::Family::bind_told } else { S::Family::bind };
+    let acceptor = bind(place.clone(), queues(setting))
         .map_err(|error| BenchError::io(format!("listen on {place}"))(error.into()))?;
     let address = S::Family::reachable(&acceptor);
     let address = address.map_err(|error| BenchError::io("learn the listening address")(error.into()))?;

@@ -22,6 +22,9 @@ pub(super) trait Stream: Send + Sized + 'static {
     /// Its family.
     type Family: Floor;
 
+    /// Whether it is told what zorb tells its own, and so has to be before it is connected.
+    const IS_TOLD: bool = false;
+
     /// Takes over a connection, at this end of it.
     fn of(handle: <Self::Family as Floor>::Handle, side: Side) -> io::Result<Self>;
 

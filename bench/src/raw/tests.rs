@@ -31,7 +31,7 @@ fn with_server<F: Floor>(system: Raw, over: Transport, client: impl FnOnce(Targe
 }
 
 fn connect(to: Target<Tcp>) -> TcpStream {
-    let stream = TcpStream::of(to.connect().unwrap(), Side::Client).unwrap();
+    let stream = TcpStream::of(to.connect(false).unwrap(), Side::Client).unwrap();
     stream.set_read_timeout(Some(LONG)).unwrap();
     stream
 }

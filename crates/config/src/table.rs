@@ -634,6 +634,13 @@ pub static SETTINGS: &[Setting] = &[
     ),
     of_transport!(
         "tcp",
+        "loopback_receive_queue",
+        QUEUE,
+        "What the system may hold that has come by a connection to or from a loopback address; without, 512 KiB. Where the system grants \
+         less it adapts it to the traffic."
+    ),
+    of_transport!(
+        "tcp",
         "busy_poll",
         POLL,
         "How long a receive asks the network card again and again; without, as net.core.busy_read says. More takes CAP_NET_ADMIN."

@@ -1,55 +1,115 @@
-//! Connections within this machine: another congestion control than the system's, where that would hold them back.
+//! Connections within this machine: what their sockets are told because there is no link between them.
 //!
-//! An algorithm that paces what it sends, such as `bbr`, spreads packets by what it has measured of a link. There is no link between two sockets of one
-//! machine: what is measured is the scheduler, and bulk goes at half the speed of memory or less. Small messages that follow each other profit,
-//! since what is held back leaves together. So a connection is told when it first carries much (BENCHMARKING.md has figures).
+//! *Another congestion control* than the system's, where that paces what it sends, such as `bbr`: packets are then spread by what was measured of a link,
+//! which here is the scheduler, and bulk goes at half the speed of memory or less. A connection that has begun with such an algorithm keeps its
+//! timers under any other, so it is opened without it.
+//!
+//! *A receive queue* of the size of a cache. The kernel's own grows to many MiB, for links where much is under way; here that much lies in
+//! memory, and the sender's small messages leave one by one. When the window is full they gather in the sender's queue, and leave together.
+//!
+//! Both have to be told before the handshake: where the address is a loopback one. Of other connections within the machine only the algorithm is
+//! changed, before they first carry much. BENCHMARKING.md has figures.
 
-use std::net::IpAddr;
+use std::net::{IpAddr, SocketAddr};
+use std::ops::RangeInclusive;
 use std::sync::Arc;
+use std::time::Instant;
 
-use zorb_ipc::{CongestionControl, Tcp, TcpStream};
+use zorb_ipc::{
+    AcceptorOptions, CongestionControl, Error, QueueSizes, ReceiveQueue, Step, Tcp, TcpAcceptor,
+    TcpConnector, TcpStream,
+};
 
 use super::Endpoint;
 use super::stream::StreamChannel;
 
 /// What such connections are told.
 #[derive(Clone, Debug)]
-pub(super) enum Loopback {
-    /// As the system has it.
-    System,
-    /// This one, where the system's paces, and this one may be used.
-    Instead(Arc<str>),
+pub(super) struct Loopback {
+    /// This algorithm, where the system's paces, and this one may be used.
+    pub(super) congestion_control: Option<Arc<str>>,
+    /// Octets of the queue, if the kernel grants as many.
+    pub(super) receive: Option<usize>,
 }
 
 impl Default for Loopback {
     fn default() -> Self {
-        Loopback::instead("reno")
+        Loopback { congestion_control: Some(Arc::from("reno")), receive: Some(RECEIVE) }
     }
 }
 
-impl Loopback {
-    pub(super) fn instead(name: impl Into<String>) -> Self {
-        Loopback::Instead(name.into().into())
-    }
+/// Octets of a receive queue. 512 KiB: with half of it two processors wait for each other, and twice as much is more than a second-level cache holds.
+const RECEIVE: usize = 512 << 10;
 
+impl Loopback {
     /// What a connection with this algorithm is told; `None`: nothing.
     pub(super) fn instead_of(&self, algorithm: &str) -> Option<&Arc<str>> {
-        match self {
-            Loopback::Instead(name) if algorithm.starts_with("bbr") => Some(name),
-            _ => None,
+        self.congestion_control.as_ref().filter(|_| algorithm.starts_with("bbr"))
+    }
+
+    /// Opens a connection, with the queues that were chosen, if any were.
+    pub(super) fn connect(
+        &self,
+        addresses: &[SocketAddr],
+        queues: QueueSizes,
+        deadline: Instant,
+    ) -> Result<TcpStream, Error> {
+        let is_within = !addresses.is_empty() && addresses.iter().all(|address| is_loopback(address.ip()));
+        let queues = if is_within { self.queues(queues) } else { queues };
+        let connector = TcpConnector::new().queue_sizes(queues);
+        if let Some(told) = self.instead_of_systems().filter(|_| is_within) {
+            match connector.clone().congestion_control(told).connect_any(addresses, deadline) {
+                // It may not be used.
+                Err(error) if error.step() == Step::Configure => {}
+                done => return done,
+            }
         }
+        connector.connect_any(addresses, deadline)
+    }
+
+    /// Listens at the first free one of these ports, with the queues that were chosen, if any were.
+    pub(super) fn listen(
+        &self,
+        host: IpAddr,
+        ports: RangeInclusive<u16>,
+        queues: QueueSizes,
+    ) -> Result<TcpAcceptor, Error> {
+        let is_within = is_loopback(host);
+        let queues = if is_within { self.queues(queues) } else { queues };
+        let acceptor = TcpAcceptor::bind_in(host, ports, &AcceptorOptions::new().queue_sizes(queues))?;
+        if let Some(told) = self.instead_of_systems().filter(|_| is_within)
+            && let Err(error) = acceptor.set(told)
+        {
+            tracing::debug!(%error, "a listener within this machine keeps the system's congestion control");
+        }
+        Ok(acceptor)
+    }
+
+    /// Of a connection to or from a loopback address, where these were chosen.
+    pub(super) fn queues(&self, chosen: QueueSizes) -> QueueSizes {
+        let is_granted = |&octets: &usize| {
+            ReceiveQueue(octets).of_new_sockets().is_ok_and(|granted| granted == ReceiveQueue(octets))
+        };
+        let receive = chosen.receive.or_else(|| self.receive.filter(is_granted));
+        QueueSizes { receive, ..chosen }
+    }
+
+    fn instead_of_systems(&self) -> Option<CongestionControl> {
+        self.congestion_control.as_ref()?;
+        let system = CongestionControl::of_new_sockets().ok()?;
+        self.instead_of(&system.0).map(|name| CongestionControl(name.to_string().into()))
     }
 
     /// A channel over a connection that is told before it first carries much, if it is one of this machine's. Two system calls then.
     pub(super) fn channel(&self, stream: TcpStream, peer: Endpoint) -> StreamChannel<Tcp> {
-        let is_within = matches!(self, Loopback::Instead(_)) && is_within(&stream);
+        let is_told = self.congestion_control.is_some() && is_within(&stream);
         let channel = StreamChannel::new(stream, peer).that_may_stay(super::tcp::ask_whether_it_is_there);
-        match self {
-            Loopback::Instead(_) if is_within => {
+        match is_told {
+            true => {
                 let loopback = self.clone();
                 channel.before_bulk(move |stream| loopback.tell(stream))
             }
-            _ => channel,
+            false => channel,
         }
     }
 
@@ -63,9 +123,13 @@ impl Loopback {
     }
 }
 
+fn is_loopback(ip: IpAddr) -> bool {
+    ip.to_canonical().is_loopback()
+}
+
 /// Whether both ends are this machine's.
 fn is_within(stream: &TcpStream) -> bool {
-    let peer = stream.peer_address().ip().to_canonical();
-    let is_own = |local: IpAddr| local.to_canonical() == peer;
-    peer.is_loopback() || stream.local_address().is_ok_and(|local| is_own(local.ip()))
+    let peer = stream.peer_address().ip();
+    let is_own = |local: SocketAddr| local.ip().to_canonical() == peer.to_canonical();
+    is_loopback(peer) || stream.local_address().is_ok_and(is_own)
 }

@@ -16,10 +16,7 @@ use std::sync::Arc;
 use std::time::{Duration, Instant};
 
 use zorb_giop::{IiopProfile, Ior, TaggedProfile};
-use zorb_ipc::{
-    AcceptorOptions, KeepAlive, Probes, QueueSizes, Resolver, ResolverOptions, TcpAcceptor, TcpConnector,
-    TcpStream,
-};
+use zorb_ipc::{KeepAlive, Probes, QueueSizes, Resolver, ResolverOptions, TcpAcceptor, TcpStream};
 
 use super::loopback::Loopback;
 use super::tuning::Tuning;
@@ -75,7 +72,8 @@ impl Tcp {
     }
 
     /// Lets the system hold so many octets for a connection in each direction (`SO_SNDBUF`, `SO_RCVBUF`), where it would
-    /// otherwise adapt them to the traffic, which is right for nearly everyone.
+    /// otherwise adapt them to the traffic, which is right for nearly everyone but
+    /// [within the machine](Self::loopback_receive_queue).
     #[must_use]
     pub fn queues(mut self, octets: usize) -> Tcp {
         self.queues = QueueSizes { send: Some(octets), receive: Some(octets) };
@@ -100,32 +98,49 @@ impl Tcp {
     }
 
     /// The algorithm of connections whose both ends are this machine's, where the system's is one that paces what is sent (`bbr`), which
-    /// holds bulk back there; `None` leaves the system's. A connection is told before the first message of 64 KiB or more, as small ones that
-    /// follow each other profit from pacing. Default: `reno`. One that the kernel has not, or does not allow, changes nothing. Where
-    /// [`congestion_control`](Self::congestion_control) names one it holds for all.
+    /// holds bulk back there; `None` leaves the system's. A connection to or from a loopback address is opened with it, and one between other
+    /// addresses of this machine is told before the first message of 64 KiB or more. Default: `reno`. One that the kernel has not,
+    /// or does not allow, changes nothing. Where [`congestion_control`](Self::congestion_control) names one it holds for all.
     #[must_use]
     pub fn loopback_congestion_control(mut self, name: Option<String>) -> Tcp {
-        self.loopback = name.clone().map_or(Loopback::System, Loopback::instead);
+        self.loopback.congestion_control = name.as_deref().map(Arc::from);
         self.tuning.loopback_congestion_control = Some(name.unwrap_or_else(|| "system".to_owned()));
         self
     }
 
+    /// How many octets the system holds that have come by a connection to or from a loopback address and were not yet taken (`SO_RCVBUF`), so
+    /// that what is under way stays in a cache; `None` lets the system adapt it. Default: 512 KiB. If the system grants less
+    /// (`net.core.rmem_max`) nothing is told. Where [`queues`](Self::queues) were chosen, they hold.
+    #[must_use]
+    pub fn loopback_receive_queue(mut self, octets: Option<usize>) -> Tcp {
+        self.loopback.receive = octets;
+        self.tuning.loopback_receive_queue =
+            Some(octets.map_or_else(|| "system".to_owned(), |octets| octets.to_string()));
+        self
+    }
+
     /// Octets that are sent at once from which on a connection within this machine is told of
-    /// [another algorithm](Self::loopback_congestion_control), once.
+    /// [another algorithm](Self::loopback_congestion_control), if it was not before.
     pub const BULK: usize = super::stream::MUCH;
 
-    /// What a connection within this machine that has this algorithm is told before it first carries [`Tcp::BULK`]; `None`: nothing. So that
-    /// what is measured beside an ORB can have the same options.
+    /// What a connection within this machine has in place of this algorithm; `None`: the same. So that what is measured beside an ORB can have
+    /// the same options.
     pub fn loopback_instead_of(&self, algorithm: &str) -> Option<String> {
         self.loopback().instead_of(algorithm).map(|name| name.to_string())
     }
 
-    /// What connections within this machine are told: nothing, where all were told something.
+    /// The queues of connections to and from a loopback address, likewise.
+    pub fn loopback_queues(&self) -> QueueSizes {
+        self.loopback().queues(self.queues)
+    }
+
+    /// What connections within this machine are told: no algorithm, where all were told of one.
     fn loopback(&self) -> Loopback {
-        match self.tuning.congestion_control {
-            Some(_) => Loopback::System,
-            None => self.loopback.clone(),
-        }
+        let congestion_control = match self.tuning.congestion_control {
+            Some(_) => None,
+            None => self.loopback.congestion_control.clone(),
+        };
+        Loopback { congestion_control, ..self.loopback }
     }
 
     /// How long a receive that finds nothing asks the network card again and again (`SO_BUSY_POLL`), where the card's driver can
@@ -176,11 +191,11 @@ impl Transport for Tcp {
         };
         let mut last = io::Error::from(io::ErrorKind::AddrNotAvailable);
         for host in hosts {
-            let options = AcceptorOptions::new().queue_sizes(self.queues);
-            match TcpAcceptor::bind_in(host, ports.clone(), &options) {
+            let loopback = self.loopback();
+            match loopback.listen(host, ports.clone(), self.queues) {
                 Ok(acceptor) => {
                     self.tuning.acceptor(&acceptor)?;
-                    let (name, loopback) = (self.transport.clone(), self.loopback());
+                    let name = self.transport.clone();
                     return Ok(Box::new(TcpListening { acceptor, name, loopback }));
                 }
                 Err(error) => last = error.into(),
@@ -193,16 +208,14 @@ impl Transport for Tcp {
         let (host, port) = split(&to.address)
             .and_then(|(host, port)| Some((host, port.parse().ok()?)))
             .ok_or_else(|| malformed(&to.address, "host:port"))?;
-        let connector = TcpConnector::new().queue_sizes(self.queues);
-        let stream = match host.parse::<IpAddr>() {
-            Ok(ip) => connector.connect(SocketAddr::new(ip, port), deadline)?,
-            Err(_) => {
-                let addresses = self.resolver.resolve_by(host, port, deadline)?;
-                connector.connect_any(&addresses, deadline)?
-            }
+        let addresses = match host.parse::<IpAddr>() {
+            Ok(ip) => vec![SocketAddr::new(ip, port)],
+            Err(_) => self.resolver.resolve_by(host, port, deadline)?,
         };
+        let loopback = self.loopback();
+        let stream = loopback.connect(&addresses, self.queues, deadline)?;
         self.tuning.stream(&stream)?;
-        Ok(Arc::new(self.loopback().channel(stream, to.clone())))
+        Ok(Arc::new(loopback.channel(stream, to.clone())))
     }
 
     fn ways(&self, profile: &TaggedProfile, _: &Ior) -> Option<Ways> {
@@ -323,7 +336,7 @@ impl Acceptor for TcpListening {
 mod tests {
     use std::io::IoSlice;
 
-    use zorb_ipc::{CongestionControl, NoDelay, PeakRate};
+    use zorb_ipc::{CongestionControl, NoDelay, PeakRate, ReceiveQueue};
 
     use super::super::Received;
     use super::*;
@@ -419,38 +432,68 @@ mod tests {
         assert_eq!(socket.option::<KeepAlive>(), Ok(KeepAlive(Some(ASKED))));
     }
 
+    /// Both ends of a connection, the one that opened it first.
+    fn ends(tcp: &Tcp, at: &str) -> [Arc<dyn Channel>; 2] {
+        let acceptor = tcp.listen(at).expect("it may listen there");
+        let address = acceptor.local().address.replace("[::]", "127.0.0.1").into();
+        let to = Endpoint { address, ..acceptor.local() };
+        let client = tcp.connect(&to, Instant::now() + Duration::from_secs(10)).expect("a listener is there");
+        let server = loop {
+            if let Some(channel) = acceptor.accept_now().expect("accepts") {
+                break channel;
+            }
+        };
+        [client, server]
+    }
+
+    fn socket_of(channel: &Arc<dyn Channel>) -> TcpStream {
+        let socket = channel.descriptor().try_clone_to_owned().expect("a descriptor is free");
+        TcpStream::adopt(socket).expect("it is a connection")
+    }
+
+    /// The algorithms of both ends, at first and after each has sent much.
+    fn algorithms(tcp: &Tcp, at: &str) -> [[String; 2]; 2] {
+        let algorithm = |socket: &TcpStream| socket.option::<CongestionControl>().expect("it has one").0;
+        ends(tcp, at).each_ref().map(|channel| {
+            let socket = socket_of(channel);
+            let before = algorithm(&socket);
+            channel.send_now(&[IoSlice::new(&[0; 4096])]).expect("there is room");
+            assert_eq!(algorithm(&socket), before, "little is not told of");
+            channel.send_now(&[IoSlice::new(&[0; 10]), IoSlice::new(&[0; 64 << 10])]).expect("there is room");
+            [before.into_owned(), algorithm(&socket).into_owned()]
+        })
+    }
+
     #[test]
     fn connections_within_the_machine_are_not_paced_unless_that_is_chosen() {
-        let deadline = Instant::now() + Duration::from_secs(10);
-        let algorithms = |tcp: &Tcp| {
-            let acceptor = tcp.listen("127.0.0.1:0").expect("loopback");
-            let client = tcp.connect(&acceptor.local(), deadline).expect("a listener is there");
-            let server = loop {
-                if let Some(channel) = acceptor.accept_now().expect("accepts") {
-                    break channel;
-                }
-            };
-            [&client, &server].map(|channel| {
-                let socket = channel.descriptor().try_clone_to_owned().expect("a descriptor is free");
-                let socket = TcpStream::adopt(socket).expect("it is a connection");
-                let before = socket.option::<CongestionControl>().expect("it has one");
-                channel.send_now(&[IoSlice::new(&[0; 4096])]).expect("there is room");
-                assert_eq!(socket.option(), Ok(before), "little is not told of");
-                channel
-                    .send_now(&[IoSlice::new(&[0; 10]), IoSlice::new(&[0; 64 << 10])])
-                    .expect("there is room");
-                socket.option::<CongestionControl>().expect("it has one").0.into_owned()
-            })
-        };
-        let [system, other] = algorithms(&Tcp::new().loopback_congestion_control(None));
-        assert_eq!(system, other);
-        let [client, server] = algorithms(&Tcp::new());
-        let expected = if system.starts_with("bbr") { "reno" } else { &*system };
-        assert_eq!([&*client, &*server], [expected; 2]);
-        let chosen = Tcp::new().congestion_control(&*system).loopback_congestion_control(Some("reno".into()));
-        assert_eq!(algorithms(&chosen), [&*system; 2], "what holds for all holds there");
+        let of_system = CongestionControl::of_new_sockets().expect("a descriptor is free").0;
+        let system = &*of_system;
+        let other = if system.starts_with("bbr") { "reno" } else { system };
+        assert_eq!(algorithms(&Tcp::new(), "127.0.0.1:0"), [[other; 2]; 2]);
+        // Who listens for all does not know beforehand whose connection it will be.
+        assert_eq!(algorithms(&Tcp::new(), ""), [[other; 2], [system, other]]);
+        let chosen = Tcp::new().congestion_control(system.to_owned());
+        let chosen = chosen.loopback_congestion_control(Some("reno".into()));
         let strange = Tcp::new().loopback_congestion_control(Some("nonesuch".into()));
-        assert_eq!(algorithms(&strange), [&*system; 2], "it works as it is");
+        for tcp in [Tcp::new().loopback_congestion_control(None), chosen, strange] {
+            assert_eq!(algorithms(&tcp, "127.0.0.1:0"), [[system; 2]; 2]);
+        }
+    }
+
+    #[test]
+    fn what_comes_within_the_machine_lies_in_a_queue_of_a_caches_size_unless_that_is_chosen_or_not_granted() {
+        let receive = |tcp: &Tcp, at| {
+            ends(tcp, at).map(|channel| socket_of(&channel).option::<ReceiveQueue>().expect("it has one").0)
+        };
+        let systems = receive(&Tcp::new().loopback_receive_queue(None), "127.0.0.1:0");
+        let granted = ReceiveQueue(1 << 30).of_new_sockets().expect("a descriptor is free").0;
+        let expected = if granted >= 512 << 10 { [512 << 10; 2] } else { systems };
+        assert_eq!(receive(&Tcp::new(), "127.0.0.1:0"), expected);
+        assert_eq!(receive(&Tcp::new(), ""), [expected[0], systems[1]]);
+        assert_eq!(receive(&Tcp::new().loopback_receive_queue(Some(100_000)), "127.0.0.1:0"), [100_000; 2]);
+        assert_eq!(receive(&Tcp::new().loopback_receive_queue(Some(granted + 1)), "127.0.0.1:0"), systems);
+        assert_eq!(receive(&Tcp::new().queues(90_000), "127.0.0.1:0"), [90_000; 2]);
+        assert_eq!(Tcp::new().loopback_queues().receive, (granted >= 512 << 10).then_some(512 << 10));
     }
 
     #[test]
