@@ -192,8 +192,7 @@ pub fn judged(row: &Row, flood: &Flood, paced: bool) -> Vec<Judged> {
     let bulk = is_zorb && is_tcp && octets && flood.octets == 1 << 20;
     let gathered = row.system == Gathering.name() && is_tcp && octets && flood.octets == 1 << 10;
     let all = [
-        (large && is_tcp, AS_RAW, equal, "raw-equal's time"),
-        (large && is_unix, AS_RAW, time, "raw's time"),
+        (large && (is_tcp || is_unix), AS_RAW, equal, "raw-equal's time"),
         (bulk && paced, UNPACED, time, "raw's time"),
         (bulk, PROCESSOR, processor, "raw's processor time"),
         (gathered, GATHERED, time, "raw's time"),

@@ -140,6 +140,10 @@ impl Floor for Unix {
         UnixAcceptor::bind(at, &AcceptorOptions::new().queue_sizes(queues))
     }
 
+    fn bind_told(at: UnixAddress, queues: QueueSizes) -> Result<UnixAcceptor, Error> {
+        Unix::bind(at, told_unix(queues))
+    }
+
     fn reachable(acceptor: &UnixAcceptor) -> Result<UnixAddress, Error> {
         Ok(acceptor.local().clone())
     }
@@ -151,6 +155,16 @@ impl Floor for Unix {
     fn connect(to: UnixAddress, queues: QueueSizes, by: Instant) -> Result<zorb_ipc::UnixStream, Error> {
         Connector::<Unix>::new().queue_sizes(queues).connect(to, by)
     }
+
+    fn connect_told(to: UnixAddress, queues: QueueSizes, by: Instant) -> Result<zorb_ipc::UnixStream, Error> {
+        Unix::connect(to, told_unix(queues), by)
+    }
+}
+
+/// What zorb tells a Unix socket, where these queues were chosen.
+fn told_unix(queues: QueueSizes) -> QueueSizes {
+    let zorbs = zorb::transport::unix::Unix::new().queue_sizes();
+    QueueSizes { send: queues.send.or(zorbs.send), receive: queues.receive.or(zorbs.receive) }
 }
 
 /// Memory that is passed over a Unix socket.

@@ -651,7 +651,12 @@ pub static SETTINGS: &[Setting] = &[
         Kind::Octets { least: 1, most: MOST },
         "Octets a second that leave by a TCP connection at most; without, there is no bound."
     ),
-    of_transport!("unix", "queues", QUEUE, "As tcp.queues, of a Unix socket."),
+    of_transport!(
+        "unix",
+        "queues",
+        QUEUE,
+        "What the system may hold for a Unix socket in each direction; without, 512 KiB of what is sent, or as many as it grants."
+    ),
     Setting {
         key: "unix.users",
         kind: Kind::Users,

@@ -11,9 +11,9 @@ use std::time::{Duration, Instant, SystemTime};
 
 use zorb_ipc::{
     AcceptorOptions, BusyPoll, CongestionControl, ConnectedUdpSocket, Cork, IncomingCore, KeepAlive, Linger,
-    MaximumSegment, NoDelay, PeakRate, Priority, Probes, QuickAck, ReceiveQueue, ReceiveTimestamps,
-    SendQueue, SocketOption, Step, TcpAcceptor, TcpConnector, TcpStream, TypeOfService, UdpSocket,
-    UnixAcceptor, UnixAddress, UnixDatagramSocket, UnixStream, UserTimeout,
+    MaximumSegment, NoDelay, PeakRate, Priority, Probes, QueueSizes, QuickAck, ReceiveQueue,
+    ReceiveTimestamps, SendQueue, SocketOption, Step, TcpAcceptor, TcpConnector, TcpStream, TypeOfService,
+    UdpSocket, UnixAcceptor, UnixAddress, UnixDatagramSocket, UnixStream, UserTimeout,
 };
 
 use left_out::left_out;
@@ -195,6 +195,19 @@ fn what_is_granted_of_a_queue_is_told_whichever_socket_it_is_of() {
     let datagrams = UnixDatagramSocket::bind(unix_name("datagrams")).unwrap();
     queues_of!(stream, acceptor, listening, unix, udp, datagrams);
     queues_of!(udp.connect("127.0.0.1:9".parse().unwrap()).unwrap());
+}
+
+#[test]
+fn unix_streams_have_the_queues_that_their_acceptor_was_to_give_them() {
+    let (name, sizes) = (unix_name("given"), QueueSizes { send: Some(100_000), receive: Some(50_000) });
+    let acceptor = UnixAcceptor::bind(name.clone(), &AcceptorOptions::new().queue_sizes(sizes)).unwrap();
+    let has = |server: UnixStream| {
+        assert_eq!(server.option::<SendQueue>().unwrap(), SendQueue(100_000));
+        assert_eq!(server.option::<ReceiveQueue>().unwrap(), ReceiveQueue(50_000));
+    };
+    let _clients = [(); 2].map(|()| UnixStream::connect(name.clone(), soon()).unwrap());
+    has(acceptor.accept_by(soon()).unwrap());
+    has(acceptor.accept_now().unwrap());
 }
 
 #[test]

@@ -69,7 +69,7 @@ enum Half {
 #[command(after_help = RUN_HELP)]
 struct RunArguments {
     /// Versions: raw, raw-equal, framed, ipc, zorb; omniorb, jacorb, tirpc, tirpc-opaque, tonic, capnp, sockets. Default: our own; raw-equal
-    /// by TCP only.
+    /// over sockets only.
     #[arg(long, value_delimiter = ',', value_name = "NAMES")]
     versions: Vec<String>,
 
@@ -102,8 +102,8 @@ struct RunArguments {
 
 const RUN_HELP: &str = "\
 Versions: raw is a plain loop of write and read, raw-equal the same over sockets
-told what zorb tells its own (receive timeouts, congestion control of bulk within
-the machine), framed puts a head before each buffer as a message has it, ipc is
+told what zorb tells its own (receive timeouts, queues and congestion control
+within the machine), framed puts a head before each buffer as a message has it, ipc is
 raw through typed handles, zorb calls oneway operations, zorb-buffered sends 64 of them at a time; zorb-tcp, zorb-unix,
 zorb-shm:RING and zorb-shm:RING+COUNTxSLAB, such as zorb-shm:128K+4x1M, are zorb
 over another way; the others are peers, built by bench/peers/build NAME.
@@ -246,7 +246,7 @@ pub(crate) fn run(arguments: Arguments) -> Result<(), Failure> {
 /// The versions that were named; without any, our own that differ over this transport.
 fn versions_or_own(named: Vec<String>, transport: Transport) -> Vec<String> {
     let own: &[&str] = match transport {
-        Transport::Tcp => &["raw", "raw-equal", "framed", "ipc", "zorb"],
+        Transport::Tcp | Transport::Unix => &["raw", "raw-equal", "framed", "ipc", "zorb"],
         _ => &["raw", "framed", "ipc", "zorb"],
     };
     match named.is_empty() {
@@ -463,8 +463,10 @@ mod tests {
         let versions = |named: &[&str], transport| {
             versions_or_own(named.iter().map(|&name| name.to_owned()).collect(), transport).join(",")
         };
-        assert_eq!(versions(&[], Transport::Tcp), "raw,raw-equal,framed,ipc,zorb");
-        assert_eq!(versions(&[], Transport::Unix), "raw,framed,ipc,zorb");
+        for transport in [Transport::Tcp, Transport::Unix] {
+            assert_eq!(versions(&[], transport), "raw,raw-equal,framed,ipc,zorb");
+        }
+        assert_eq!(versions(&[], Transport::Shm), "raw,framed,ipc,zorb");
         assert_eq!(versions(&["raw", "zorb"], Transport::Tcp), "raw,zorb");
     }
 

@@ -17,7 +17,8 @@ use crate::{Error, Step, counts};
 /// is read. It also clips the figure between a KiB or two and `net.core.wmem_max`; setting it says what was
 /// granted.
 ///
-/// Of all sockets; streams of an acceptor are born with its own. (A vsock stream has queues besides that this
+/// Of all sockets; streams of an acceptor are born with its own, but for Unix sockets' (on Linux), which [are given
+/// them](crate::AcceptorOptions::queue_sizes). (A vsock stream has queues besides that this
 /// does not reach.)
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
 pub struct SendQueue(pub usize);

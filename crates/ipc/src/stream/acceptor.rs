@@ -27,6 +27,8 @@ pub struct Acceptor<F: StreamFamily> {
     fd: OwnedFd,
     local: F::Address,
     own: F::Listening,
+    /// What accepted sockets are given that do not inherit it.
+    queue_sizes: QueueSizes,
 }
 
 /// How an acceptor listens, and what the streams it yields are born with.
@@ -91,19 +93,21 @@ impl<F: StreamFamily> Acceptor<F> {
         let at = |step| move |errno| Error::os(step, errno);
         let fd = F::open(&address).map_err(at(Step::Open)).map_err(named)?;
         F::prepare_listening(fd.as_fd(), &address, &options.own).map_err(named)?;
-        // Accepted sockets inherit them.
+        // Accepted sockets inherit them, or are given them.
         options.queue_sizes.apply(fd.as_fd()).map_err(named)?;
         let mut held = F::bind(fd.as_fd(), &address, &options.own).map_err(named)?;
         listen(&fd, options.backlog).map_err(at(Step::Listen)).map_err(named)?;
         F::listens(&mut held);
         let local = F::local(fd.as_fd()).map_err(at(Step::Configure)).map_err(named)?;
-        Ok(Self { fd, local: local.unwrap_or(address), own: options.own.clone(), held })
+        let (local, own) = (local.unwrap_or(address), options.own.clone());
+        let queue_sizes = if F::QUEUES_ARE_INHERITED { QueueSizes::default() } else { options.queue_sizes };
+        Ok(Self { fd, local, own, held, queue_sizes })
     }
 
     /// `fd` is a listening socket, not blocking.
     #[cfg_attr(not(target_os = "linux"), expect(dead_code, reason = "of what was adopted"))]
     pub(crate) fn of(fd: OwnedFd, local: F::Address, own: F::Listening, held: F::Held) -> Self {
-        Self { fd, local, own, held }
+        Self { fd, local, own, held, queue_sizes: QueueSizes::default() }
     }
 
     /// Where it listens, with what the system chose.
@@ -139,7 +143,13 @@ impl<F: StreamFamily> Acceptor<F> {
 
     fn accept_until(&self, deadline: Option<Instant>) -> Result<Stream<F>, Error> {
         let accepted = attempt_by(self.as_fd(), Step::Accept, PollFlags::IN, deadline, || self.take());
-        accepted.map_err(|error| error.with(F::address(&self.local)))
+        self.with_queues(accepted.map_err(|error| error.with(F::address(&self.local)))?)
+    }
+
+    fn with_queues(&self, stream: Stream<F>) -> Result<Stream<F>, Error> {
+        let named = |error: Error| error.with(F::address(&self.local));
+        self.queue_sizes.apply(stream.as_fd()).map_err(named)?;
+        Ok(stream)
     }
 
     /// Takes the next peer if one is waiting.
@@ -148,7 +158,7 @@ impl<F: StreamFamily> Acceptor<F> {
     /// As [`accept`](Self::accept), and [`Error::is_would_block`] if nobody is waiting.
     pub fn accept_now(&self) -> Result<Stream<F>, Error> {
         let failed = |errno| Error::os(Step::Accept, errno).with(F::address(&self.local));
-        self.take().map_err(failed)
+        self.with_queues(self.take().map_err(failed)?)
     }
 
     fn take(&self) -> Result<Stream<F>, Errno> {

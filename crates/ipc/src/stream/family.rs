@@ -48,6 +48,9 @@ pub trait Calls: Sized + Send + Sync + 'static {
     /// it holds for abandoned.
     type Held: Debug + Send + Sync + 'static;
 
+    /// Whether accepted sockets have the queues of the one that listened. Those of Unix sockets have the kernel's.
+    const QUEUES_ARE_INHERITED: bool = true;
+
     /// A socket, close-on-exec, not blocking until it is connected or for good.
     fn open(address: &Self::Address) -> Result<OwnedFd, Errno>;
 

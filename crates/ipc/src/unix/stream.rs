@@ -68,6 +68,8 @@ pub(super) fn bind_listening(
 
 impl Calls for Unix {
     type Address = UnixAddress;
+
+    const QUEUES_ARE_INHERITED: bool = false;
     /// `None` of one that has no name, as those that connect usually have none.
     type Peer = Option<UnixAddress>;
     type Listening = Listening;

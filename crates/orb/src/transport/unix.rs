@@ -30,13 +30,18 @@ const NAME: &str = "unix";
 #[derive(Clone)]
 pub struct Unix {
     machine: Machine,
-    queues: QueueSizes,
+    /// Octets of them, if they were chosen.
+    queues: Option<usize>,
 }
+
+/// Octets that the system holds of what was sent: some messages of 64 KiB, so that sender and receiver take turns less often, and not more
+/// than lies in a second-level cache.
+const SEND: usize = 512 << 10;
 
 impl Unix {
     /// Between processes of this user.
     pub fn new() -> Unix {
-        Unix { machine: Machine::new(NAME), queues: QueueSizes::default() }
+        Unix { machine: Machine::new(NAME), queues: None }
     }
 
     /// A second transport of this kind, under a name of its own: as [`Tcp::named`](super::tcp::Tcp::named).
@@ -53,11 +58,17 @@ impl Unix {
         self
     }
 
-    /// Lets the system hold so many octets for a connection in each direction (`SO_SNDBUF`, which is what counts here).
+    /// Lets the system hold so many octets for a connection in each direction (`SO_SNDBUF`, which is what counts here). Default: 512 KiB, or
+    /// as many as it grants (`net.core.wmem_max`).
     #[must_use]
     pub fn queues(mut self, octets: usize) -> Unix {
-        self.queues = QueueSizes { send: Some(octets), receive: Some(octets) };
+        self.queues = Some(octets);
         self
+    }
+
+    /// The queues of each of its sockets: what was chosen or not.
+    pub fn queue_sizes(&self) -> QueueSizes {
+        QueueSizes { send: Some(self.queues.unwrap_or(SEND)), receive: self.queues }
     }
 }
 
@@ -78,7 +89,7 @@ impl Transport for Unix {
 
     fn listen(&self, address: &str) -> io::Result<Box<dyn Acceptor>> {
         let bind = |at, options: &zorb_ipc::AcceptorOptions<zorb_ipc::Unix>| {
-            UnixAcceptor::bind(at, &options.clone().queue_sizes(self.queues))
+            UnixAcceptor::bind(at, &options.clone().queue_sizes(self.queue_sizes()))
         };
         let mut listening = self.machine.listen(address, ComponentTag::OMNIORB_UNIX, bind)?;
         let path = listening.path.clone();
@@ -96,7 +107,7 @@ impl Transport for Unix {
 
     fn connect(&self, to: &Endpoint, deadline: Instant) -> io::Result<Arc<dyn Channel>> {
         let address = self.machine.address(to)?;
-        let stream = UnixConnector::new().queue_sizes(self.queues).connect(address, deadline)?;
+        let stream = UnixConnector::new().queue_sizes(self.queue_sizes()).connect(address, deadline)?;
         self.machine.users.check(stream.peer_credentials()?, &format!("the server at {to}"))?;
         Ok(Arc::new(StreamChannel::new(stream, to.clone())))
     }
@@ -134,7 +145,7 @@ impl Transport for Unix {
     }
 
     fn properties(&self) -> Vec<(&'static str, String)> {
-        let queues = self.queues.send.map(|octets| ("queues", octets.to_string()));
+        let queues = self.queues.map(|octets| ("queues", octets.to_string()));
         queues.into_iter().chain(self.machine.users.property()).collect()
     }
 }

@@ -35,6 +35,8 @@ impl Calls for Messages {
     type Connecting = Connecting;
     type Held = Option<ListeningFile>;
 
+    const QUEUES_ARE_INHERITED: bool = false;
+
     fn open(_: &UnixAddress) -> Result<OwnedFd, Errno> {
         open(SocketType::SEQPACKET)
     }
