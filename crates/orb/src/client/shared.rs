@@ -1,8 +1,10 @@
 //! A connection that many calls share: any thread writes in its turn, the reactor reads and hands each reply to
 //! the call that waits for it.
 //!
-//! One that carries requests both ways ([`BothHalf`]) is read by the server's threads instead, which hand replies to it, and its channel is what that
+//! One that carries requests both ways ([`BothWays`]) is read by the server's threads instead, which hand replies to it, and its channel is what that
 //! connection sends by.
+
+mod both_ways;
 
 use std::collections::{BTreeSet, HashMap};
 use std::io;
@@ -12,10 +14,8 @@ use std::task::{Poll, Waker};
 use std::time::{Duration, Instant};
 
 use parking_lot::{Mutex, MutexGuard};
-use zorb_cdr::{CodeSets, Encoder, Format, Version};
-use zorb_giop::{
-    Inbound, Message, Protocol, ProtocolError, Reply, RequestIds, ResponseFlags, ServiceContexts,
-};
+use zorb_cdr::{Encoder, Format, Version};
+use zorb_giop::{Inbound, Message, Protocol, ProtocolError, Reply, ResponseFlags};
 
 use super::Settings;
 use super::end::End;
@@ -29,6 +29,7 @@ use super::slot::{Outcome, Slot};
 use crate::object::undecoded::UndecodedRequest;
 use crate::transport::lent::receive_lent;
 use crate::transport::{Armed, Channel, Endpoint, Received, Wanted};
+use both_ways::BothWays;
 
 /// Reads of one connection before the reactor looks at the others: a flood on one must not starve the rest.
 const READS_IN_A_ROW: usize = 16;
@@ -64,18 +65,7 @@ pub(crate) struct Shared {
     is_understood: AtomicBool,
     /// The transport took nothing, and the channel was asked to tell of room.
     wants_room: AtomicBool,
-    both: Option<BothHalf>,
-}
-
-/// What a connection has beside that carries requests both ways.
-struct BothHalf {
-    ids: RequestIds,
-    /// The context by which its opener lets the other side call. Not set by the other side.
-    offer: OnceLock<ServiceContexts>,
-    /// The offer may have left: requests may come.
-    offering: AtomicBool,
-    /// It has left: further requests go without.
-    offered: AtomicBool,
+    both: Option<BothWays>,
 }
 
 /// How a look at what has arrived ended.
@@ -142,20 +132,14 @@ impl Shared {
 
     /// The sending half of a connection that carries requests both ways, by GIOP; `opened_here`: this side opens it.
     pub(crate) fn both_ways(endpoint: Endpoint, settings: &Settings, opened_here: bool) -> Arc<Shared> {
-        let both = BothHalf {
-            ids: RequestIds::bidirectional(opened_here),
-            offer: OnceLock::new(),
-            offering: AtomicBool::new(false),
-            offered: AtomicBool::new(false),
-        };
-        Self::made(endpoint, Protocol::Giop, settings, Some(both))
+        Self::made(endpoint, Protocol::Giop, settings, Some(BothWays::new(opened_here)))
     }
 
     fn made(
         endpoint: Endpoint,
         messaging: Protocol,
         settings: &Settings,
-        both: Option<BothHalf>,
+        both: Option<BothWays>,
     ) -> Arc<Shared> {
         Arc::new(Shared {
             endpoint,
@@ -689,74 +673,6 @@ impl Shared {
         if let Some(channel) = self.channel.get() {
             channel.close();
         }
-    }
-}
-
-/// What the reader of a connection that carries requests both ways does with it.
-impl Shared {
-    /// The other side may call once this has left, with the first request.
-    pub(crate) fn offer(&self, contexts: ServiceContexts) {
-        if let Some(both) = self.both.as_ref().filter(|_| !contexts.is_empty()) {
-            let _ = both.offer.set(contexts);
-        }
-    }
-
-    /// These contexts and the offer, if that is still to be made.
-    fn with_offer(&self, contexts: Option<&ServiceContexts>) -> Option<ServiceContexts> {
-        let both = self.both.as_ref()?;
-        let offer = both.offer.get().filter(|_| !both.offered.load(Ordering::Acquire))?;
-        both.offering.store(true, Ordering::SeqCst);
-        Some(contexts.into_iter().flatten().chain(offer).cloned().collect())
-    }
-
-    fn note_offered(&self, it_was: bool) {
-        if it_was && let Some(both) = &self.both {
-            both.offered.store(true, Ordering::Release);
-        }
-    }
-
-    /// Whether both sides send requests.
-    pub(super) fn is_both_ways(&self) -> bool {
-        self.both.is_some()
-    }
-
-    /// Whether an offer is still to be made.
-    pub(super) fn has_to_offer(&self) -> bool {
-        let left = |both: &BothHalf| both.offer.get().is_some() && !both.offered.load(Ordering::Acquire);
-        self.both.as_ref().is_some_and(left)
-    }
-
-    /// Whether the other side may have been told that it may call.
-    pub(crate) fn may_be_called(&self) -> bool {
-        self.both.as_ref().is_some_and(|both| both.offering.load(Ordering::SeqCst))
-    }
-
-    /// The code sets that this side announced on the connection.
-    pub(crate) fn announced(&self) -> Option<CodeSets> {
-        self.calls().terms.announced()
-    }
-
-    /// The code sets that the other side announced hold for the connection, in both directions.
-    pub(crate) fn adopt_code_sets(&self, code_sets: CodeSets) {
-        self.calls().terms.adopt(code_sets);
-    }
-
-    /// Whether calls wait for replies.
-    pub(crate) fn has_waiting(&self) -> bool {
-        !self.calls().waiting.is_empty()
-    }
-
-    /// A reply has come.
-    pub(crate) fn replied(&self, reply: Reply) {
-        fill(self.outcome_of(reply).into_iter().collect());
-    }
-
-    /// A CloseConnection has come.
-    pub(crate) fn closed_in_order(&self, inbound: &Inbound) {
-        let mut outcomes = Vec::new();
-        self.lose_begun_replies(inbound, &mut outcomes);
-        self.ended(End::InOrder, &mut outcomes);
-        fill(outcomes);
     }
 }
 
