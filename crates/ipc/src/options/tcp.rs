@@ -120,7 +120,7 @@ impl CongestionControl {
     /// What new TCP sockets of this thread's network namespace have: the system's (`net.ipv4.tcp_congestion_control`).
     ///
     /// # Errors
-    /// At [`Step::Open`], such as [`Error::is_descriptors_exhausted`]: a socket is made to be asked.
+    /// At [`Step::Open`](crate::Step::Open), such as [`Error::is_descriptors_exhausted`]: a socket is made to be asked.
     pub fn of_new_sockets() -> Result<Self, Error> {
         Self::read(new_socket()?.as_fd())
     }
