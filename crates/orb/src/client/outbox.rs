@@ -238,20 +238,20 @@ impl Outbox {
         state.busy = true;
         drop(state);
         let parts = first.message.slices();
-        let sent = match send_all(channel, skipping(first.sent, parts), deadline) {
-            Ok(()) => Ok(first.message.len() - first.sent),
+        let (sent, error) = match send_all(channel, skipping(first.sent, parts), deadline) {
+            Ok(()) => (first.message.len() - first.sent, None),
             Err(unsent) => match unsent.error.kind() {
-                io::ErrorKind::TimedOut | io::ErrorKind::WouldBlock => Ok(unsent.sent),
-                _ => Err(unsent.error),
+                io::ErrorKind::TimedOut | io::ErrorKind::WouldBlock => (unsent.sent, None),
+                _ => (unsent.sent, Some(unsent.error)),
             },
         };
         let mut state = self.lock();
         state.busy = false;
-        let sent = sent?;
         first.sent += sent;
         match first.message.len() {
             // Its octets were forgotten with the others.
             _ if state.ended => {}
+            // Also where the connection is lost: what it means for a call depends on what has left of it.
             total if first.sent < total => state.queue.push_front(first),
             total => {
                 state.octets -= total;
@@ -262,7 +262,7 @@ impl Outbox {
         }
         drop(state);
         self.turn.notify_one();
-        Ok(sent > 0)
+        error.map_or(Ok(sent > 0), Err)
     }
 
     /// Takes back the request of a call that has been given up. False if it leaves all the same, or has left.
@@ -393,60 +393,32 @@ mod tests {
     use crate::client::failure::Failure;
     use crate::transport::{Armed, Endpoint, Idle, Received, Wanted};
 
-    /// Takes three octets at a time, while it is open.
-    struct Narrow {
-        open: AtomicBool,
+    /// Takes as many octets as its script says of a send: whether that may wait, and how many there are.
+    struct Scripted<S> {
+        script: S,
         taken: Mutex<Vec<u8>>,
         peer: Endpoint,
     }
 
-    /// Takes all that it is given, and counts how often.
-    struct Counting(Narrow, AtomicUsize);
-
-    impl Channel for Counting {
-        fn receive(&self, _: &mut [u8], _: Instant) -> io::Result<Received> {
-            Ok(Received::Empty)
-        }
-        fn receive_now(&self, _: &mut [u8]) -> io::Result<Received> {
-            Ok(Received::Empty)
-        }
-        fn send(&self, parts: &[IoSlice<'_>], _: Instant) -> io::Result<usize> {
-            self.send_now(parts)
-        }
-        fn send_now(&self, parts: &[IoSlice<'_>]) -> io::Result<usize> {
-            self.1.fetch_add(1, Ordering::Relaxed);
-            let octets: Vec<u8> = parts.iter().flat_map(|part| part.iter().copied()).collect();
-            self.0.taken.lock().extend(&octets);
-            Ok(octets.len())
-        }
-        fn descriptor(&self) -> std::os::fd::BorrowedFd<'_> {
-            self.0.descriptor()
-        }
-        fn arm(&self, wanted: Wanted) -> Armed {
-            self.0.arm(wanted)
-        }
-        fn shutdown_send(&self) {}
-        fn close(&self) {}
-        fn state(&self) -> Idle {
-            Idle::Quiet
-        }
-        fn peer(&self) -> &Endpoint {
-            self.0.peer()
-        }
-    }
-
-    impl Narrow {
-        fn new(open: bool) -> Narrow {
-            let peer = Endpoint { transport: "narrow".into(), address: "test".into() };
-            Narrow { open: AtomicBool::new(open), taken: Mutex::default(), peer }
+    impl<S: Fn(bool, usize) -> io::Result<usize> + Send + Sync> Scripted<S> {
+        fn new(script: S) -> Scripted<S> {
+            let peer = Endpoint { transport: "scripted".into(), address: "test".into() };
+            Scripted { script, taken: Mutex::default(), peer }
         }
 
         fn taken(&self) -> Vec<u8> {
             self.taken.lock().clone()
         }
+
+        fn take(&self, parts: &[IoSlice<'_>], may_wait: bool) -> io::Result<usize> {
+            let octets: Vec<u8> = parts.iter().flat_map(|part| part.iter().copied()).collect();
+            let count = (self.script)(may_wait, octets.len())?;
+            self.taken.lock().extend(&octets[..count]);
+            Ok(count)
+        }
     }
 
-    impl Channel for Narrow {
+    impl<S: Fn(bool, usize) -> io::Result<usize> + Send + Sync> Channel for Scripted<S> {
         fn receive(&self, _: &mut [u8], _: Instant) -> io::Result<Received> {
             Ok(Received::Empty)
         }
@@ -454,15 +426,10 @@ mod tests {
             Ok(Received::Empty)
         }
         fn send(&self, parts: &[IoSlice<'_>], _: Instant) -> io::Result<usize> {
-            self.send_now(parts)
+            self.take(parts, true)
         }
         fn send_now(&self, parts: &[IoSlice<'_>]) -> io::Result<usize> {
-            if !self.open.load(Ordering::Relaxed) {
-                return Ok(0);
-            }
-            let octets: Vec<u8> = parts.iter().flat_map(|part| part.iter().copied()).take(3).collect();
-            self.taken.lock().extend(&octets);
-            Ok(octets.len())
+            self.take(parts, false)
         }
         fn descriptor(&self) -> std::os::fd::BorrowedFd<'_> {
             unreachable!("nobody waits")
@@ -480,17 +447,44 @@ mod tests {
         }
     }
 
+    /// Takes three octets at a time, while it is open.
+    fn narrow(open: &AtomicBool) -> Scripted<impl Fn(bool, usize) -> io::Result<usize> + Send + Sync> {
+        Scripted::new(move |_, octets| Ok(if open.load(Ordering::Relaxed) { octets.min(3) } else { 0 }))
+    }
+
+    /// Takes nothing without waiting, and so many octets of what waits, three at a time; none of them left, that ends as `end` says.
+    fn slow(
+        room: &AtomicUsize,
+        end: io::ErrorKind,
+    ) -> Scripted<impl Fn(bool, usize) -> io::Result<usize> + Send + Sync> {
+        Scripted::new(move |may_wait, octets| {
+            let count = octets.min(3).min(room.load(Ordering::Relaxed));
+            match may_wait {
+                false => Ok(0),
+                true if count == 0 => Err(end.into()),
+                true => {
+                    room.fetch_sub(count, Ordering::Relaxed);
+                    Ok(count)
+                }
+            }
+        })
+    }
+
     #[test]
     fn messages_that_wait_leave_together() {
-        let (outbox, channel) =
-            (Outbox::connecting(1 << 20), Counting(Narrow::new(true), AtomicUsize::new(0)));
+        let calls = AtomicUsize::new(0);
+        let channel = Scripted::new(|_, octets| {
+            calls.fetch_add(1, Ordering::Relaxed);
+            Ok(octets)
+        });
+        let outbox = Outbox::connecting(1 << 20);
         for number in 0..20 {
             outbox.take(queued(&[number; 5], None)).unwrap();
         }
         outbox.open();
         assert_eq!(outbox.flush(&channel).unwrap(), Flushed::Everything);
-        assert_eq!(channel.0.taken(), (0..20).flat_map(|number| [number; 5]).collect::<Vec<_>>());
-        assert_eq!(channel.1.load(Ordering::Relaxed), 1, "system calls");
+        assert_eq!(channel.taken(), (0..20).flat_map(|number| [number; 5]).collect::<Vec<_>>());
+        assert_eq!(calls.load(Ordering::Relaxed), 1, "system calls");
     }
 
     fn queued(octets: &[u8], slot: Option<Arc<Slot>>) -> Queued {
@@ -507,7 +501,8 @@ mod tests {
 
     #[test]
     fn messages_leave_whole_and_in_the_order_given() {
-        let (outbox, channel) = (Outbox::connecting(1 << 20), Narrow::new(true));
+        let (outbox, open) = (Outbox::connecting(1 << 20), AtomicBool::new(true));
+        let channel = narrow(&open);
         let slot = Arc::new(Slot::default());
         outbox.take(queued(&[1; 10], Some(slot.clone()))).unwrap();
         outbox.take(queued(&[2; 4], None)).unwrap();
@@ -521,7 +516,8 @@ mod tests {
 
     #[test]
     fn a_transport_that_takes_nothing_keeps_the_rest_for_later() {
-        let (outbox, channel) = (Outbox::connecting(1 << 20), Narrow::new(false));
+        let (outbox, open) = (Outbox::connecting(1 << 20), AtomicBool::new(false));
+        let channel = narrow(&open);
         outbox.open();
         outbox.take(queued(&[1; 10], None)).unwrap();
         assert_eq!(outbox.flush(&channel).unwrap(), Flushed::Blocked);
@@ -530,73 +526,51 @@ mod tests {
             matches!(turn, Err(Turn::Refused(Refused::Late))),
             "a blocking sender may not pass it: {turn:?}"
         );
-        channel.open.store(true, Ordering::Relaxed);
+        open.store(true, Ordering::Relaxed);
         assert_eq!(outbox.flush(&channel).unwrap(), Flushed::Everything);
         outbox.in_turn(soon(), || Ok::<(), Failure>(())).unwrap();
     }
 
-    /// Takes nothing without waiting, and so many octets of what waits, three at a time.
-    struct Slow(Narrow, AtomicUsize);
-
-    impl Channel for Slow {
-        fn receive(&self, _: &mut [u8], _: Instant) -> io::Result<Received> {
-            Ok(Received::Empty)
-        }
-        fn receive_now(&self, _: &mut [u8]) -> io::Result<Received> {
-            Ok(Received::Empty)
-        }
-        fn send(&self, parts: &[IoSlice<'_>], _: Instant) -> io::Result<usize> {
-            let room = self.1.load(Ordering::Relaxed).min(3);
-            let octets: Vec<u8> = parts.iter().flat_map(|part| part.iter().copied()).take(room).collect();
-            self.1.fetch_sub(octets.len(), Ordering::Relaxed);
-            self.0.taken.lock().extend(&octets);
-            if octets.is_empty() { Err(io::ErrorKind::TimedOut.into()) } else { Ok(octets.len()) }
-        }
-        fn send_now(&self, _: &[IoSlice<'_>]) -> io::Result<usize> {
-            Ok(0)
-        }
-        fn descriptor(&self) -> std::os::fd::BorrowedFd<'_> {
-            self.0.descriptor()
-        }
-        fn arm(&self, wanted: Wanted) -> Armed {
-            self.0.arm(wanted)
-        }
-        fn shutdown_send(&self) {}
-        fn close(&self) {}
-        fn state(&self) -> Idle {
-            Idle::Quiet
-        }
-        fn peer(&self) -> &Endpoint {
-            self.0.peer()
-        }
-    }
-
     #[test]
     fn who_may_wait_sends_on_what_waits_until_the_deadline_and_nothing_is_lost_then() {
-        let (outbox, channel) = (Outbox::connecting(1 << 20), Slow(Narrow::new(true), AtomicUsize::new(7)));
+        let (outbox, room) = (Outbox::connecting(1 << 20), AtomicUsize::new(7));
+        let channel = slow(&room, io::ErrorKind::TimedOut);
         outbox.open();
         outbox.take(Queued { returns: true, ..queued(&[1; 10], None) }).unwrap();
         outbox.take(queued(&[2; 4], None)).unwrap();
         assert_eq!(outbox.flush_by(&channel, soon()).unwrap(), Flushed::Blocked, "out of time");
-        assert_eq!(channel.0.taken(), [1; 7]);
+        assert_eq!(channel.taken(), [1; 7]);
         outbox.take(queued(&[3; 4], None)).unwrap();
         assert!(outbox.spare().is_empty());
-        channel.1.store(100, Ordering::Relaxed);
+        room.store(100, Ordering::Relaxed);
         assert_eq!(outbox.flush_by(&channel, soon()).unwrap(), Flushed::Everything);
-        assert_eq!(channel.0.taken(), [[1; 10].as_slice(), &[2; 4], &[3; 4]].concat());
+        assert_eq!(channel.taken(), [[1; 10].as_slice(), &[2; 4], &[3; 4]].concat());
         assert!(outbox.spare().capacity() >= 10, "its memory has come back");
         outbox.in_turn(soon(), || Ok::<(), Failure>(())).unwrap();
         assert!(outbox.end().is_empty());
     }
 
     #[test]
+    fn a_message_that_was_being_sent_when_the_connection_was_lost_is_given_back_with_what_had_left_of_it() {
+        let (outbox, room) = (Outbox::connecting(1 << 20), AtomicUsize::new(7));
+        let channel = slow(&room, io::ErrorKind::ConnectionReset);
+        outbox.open();
+        outbox.take(queued(&[1; 10], None)).unwrap();
+        let lost = outbox.flush_by(&channel, soon()).unwrap_err();
+        assert_eq!(lost.kind(), io::ErrorKind::ConnectionReset);
+        let left: Vec<_> = outbox.end().iter().map(|message| (message.id, message.sent)).collect();
+        assert_eq!(left, [(Some(1), 7)]);
+    }
+
+    #[test]
     fn what_somebody_waits_for_is_left_to_whom_its_deadline_is_known() {
-        let (outbox, channel) = (Outbox::connecting(1 << 20), Slow(Narrow::new(true), AtomicUsize::new(100)));
+        let (outbox, room) = (Outbox::connecting(1 << 20), AtomicUsize::new(100));
+        let channel = slow(&room, io::ErrorKind::TimedOut);
         outbox.open();
         let slot = Arc::new(Slot::default());
         outbox.take(queued(&[1; 10], Some(slot))).unwrap();
         assert_eq!(outbox.flush_by(&channel, soon()).unwrap(), Flushed::Blocked);
-        assert_eq!(channel.0.taken(), [], "it may be withdrawn");
+        assert_eq!(channel.taken(), [], "it may be withdrawn");
     }
 
     #[test]
@@ -608,7 +582,8 @@ mod tests {
 
     #[test]
     fn a_request_is_withdrawn_unless_a_part_of_it_has_left() {
-        let (outbox, channel) = (Outbox::connecting(1 << 20), Narrow::new(false));
+        let (outbox, open) = (Outbox::connecting(1 << 20), AtomicBool::new(false));
+        let channel = narrow(&open);
         outbox.open();
         outbox.take(queued(&[1; 10], None)).unwrap();
         outbox.take(queued(&[2; 10], None)).unwrap();
@@ -619,7 +594,7 @@ mod tests {
         assert!(outbox.withdraw(2));
         assert!(!outbox.withdraw(2), "it is gone");
         assert!(!outbox.withdraw(4), "what follows needs it");
-        channel.open.store(true, Ordering::Relaxed);
+        open.store(true, Ordering::Relaxed);
         assert_eq!(outbox.flush(&channel).unwrap(), Flushed::Everything);
         assert_eq!(channel.taken(), [[1; 7].as_slice(), &[3; 2], &[4; 2]].concat());
         assert_eq!(outbox.lock().octets, 0);
