@@ -69,6 +69,10 @@ impl Place {
         matches!(self.speech, Speech::Lite)
     }
 
+    pub(crate) fn is_shared_memory(self) -> bool {
+        matches!(self.road, Road::Shm | Road::Slabs)
+    }
+
     /// A builder of a server there, and nowhere else.
     pub(crate) fn server(self) -> OrbBuilder {
         self.client().listen(self.endpoint())
