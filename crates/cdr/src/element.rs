@@ -14,6 +14,7 @@
 //! What it leaves to others: structs and enums, which `tiling.rs` turns into elements, and [`Sequence`](crate::Sequence).
 
 use crate::copies::copied;
+use crate::padding::{may_leave, note_received};
 use crate::{ByteOrder, Char, Decode, DecodeError, Decoder, Encode, EncodeError, Encoder, LongDouble};
 use alloc::sync::Arc;
 use alloc::vec::Vec;
@@ -67,8 +68,8 @@ pub trait Element: Encode + Decode + Copy + Send + Sync + 'static {
         true
     }
 
-    /// Whether all padding in all elements is zero. Only then are they viewed, so that no octet that a peer left in
-    /// padding is ever sent on to another.
+    /// Whether all padding in all elements is zero. Only then are they sent as they lie in memory, so that no octet that a
+    /// peer left in padding is ever sent on to another.
     #[inline]
     fn are_clean(elements: &[Self]) -> bool {
         !Self::PADDED || elements.iter().all(Self::is_clean)
@@ -173,7 +174,7 @@ impl<'a> Encoder<'a> {
         if elements.is_empty() {
             return Ok(());
         }
-        let Some(mut octets) = T::octets(elements) else {
+        let Some(mut octets) = octets_to_send(elements) else {
             return elements.iter().try_for_each(|element| element.encode(self));
         };
         if self.is_fragmenting() {
@@ -215,7 +216,7 @@ impl Encoder<'static> {
         if elements.is_empty() {
             return Ok(());
         }
-        let Some(mut octets) = T::octets(elements) else {
+        let Some(mut octets) = octets_to_send(elements) else {
             return elements.iter().try_for_each(|&element| element.encode_owned(self));
         };
         if self.is_fragmenting() {
@@ -239,7 +240,8 @@ impl Encoder<'static> {
             self.write_unbroken(&octets);
             return Ok(());
         }
-        if self.is_fragmenting() || octets.is_empty() {
+        if self.is_fragmenting() || octets.is_empty() || T::view(&octets).is_some_and(|them| !may_leave(them))
+        {
             return self.write_foreign_run::<T>(&octets);
         }
         if !self.starts_in_phase::<T>() {
@@ -263,6 +265,12 @@ impl Encoder<'static> {
 /// Whether a run of elements stays in one fragment of GIOP 1.1: it is nothing but values of eight octets, or may be.
 const fn is_unbroken<T: Element>() -> bool {
     T::FIRST == 8 && T::TAIL == 0 && !T::PADDED
+}
+
+/// The elements as they lie in memory, if they may be sent so.
+#[inline]
+fn octets_to_send<T: Element>(elements: &[T]) -> Option<&[u8]> {
+    if may_leave(elements) { T::octets(elements) } else { None }
 }
 
 fn without_tail<T: Element>(octets: &[u8]) -> &[u8] {
@@ -324,7 +332,7 @@ impl Decoder<'_> {
             return None;
         }
         let octets = self.here(count)?;
-        clean_view::<T>(octets)?;
+        T::view(octets)?;
         copied(count);
         self.advance(count);
         Some(Bytes::copy_from_slice(octets))
@@ -346,11 +354,12 @@ impl Decoder<'_> {
             return None;
         }
         let octets = self.here(length)?;
-        clean_view::<T>(octets)?;
+        T::view(octets)?;
         let Some(view) = self.share(octets) else {
             self.was_not_shared(length);
             return None;
         };
+        note_received::<T>();
         self.advance(length);
         Some(view)
     }
@@ -361,16 +370,12 @@ fn is_native<T: Element>(order: ByteOrder) -> bool {
     order == ByteOrder::NATIVE || T::ALIGN == 1
 }
 
-/// The elements that `octets` are, unless a peer left something in their padding.
-fn clean_view<T: Element>(octets: &[u8]) -> Option<&[T]> {
-    T::view(octets).filter(|elements| T::are_clean(elements))
-}
-
 /// Appends the elements in `octets`, a multiple of their size; false if one of them is no value.
 fn load_all<T: Element>(octets: &[u8], order: ByteOrder, into: &mut Vec<T>) -> bool {
     const { assert!(size_of::<T>() > 0, "an element takes octets") };
     if is_native::<T>(order)
-        && let Some(elements) = clean_view::<T>(octets)
+        && let Some(elements) = T::view(octets)
+        && T::are_clean(elements)
     {
         into.extend_from_slice(elements);
         return true;

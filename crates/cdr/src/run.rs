@@ -14,12 +14,13 @@
 //! it is received as it is. What is left to others: whose memory it is, and receiving.
 
 use crate::copies::copied;
+use crate::padding::note_received;
 use crate::{ByteOrder, DecodeError, DecodeErrorKind, Decoder, Element, Piece, VIEW_FROM};
 use alloc::vec;
 use alloc::vec::Vec;
 
 /// What is to be known of the elements of a sequence, to receive them without their type.
-#[derive(Clone, Copy)]
+#[derive(Clone, Copy, Debug)]
 pub struct ElementType {
     size: usize,
     align: usize,
@@ -89,10 +90,10 @@ fn settle<T: Element>(octets: &mut [u8], order: ByteOrder) -> bool {
     true
 }
 
-/// Puts elements whose octets came in this byte order into ours, and zeroes what a peer left in their padding: nothing, where there is nothing to do.
+/// Puts elements whose octets came in this byte order into ours: nothing, where there is nothing to do.
 fn put_in_order<T: Element>(elements: &mut [T], order: ByteOrder) {
-    let is_native = order == ByteOrder::NATIVE || T::ALIGN == 1;
-    if is_native && T::are_clean(elements) {
+    if order == ByteOrder::NATIVE || T::ALIGN == 1 {
+        note_received::<T>();
         return;
     }
     // Any bits are a value.
@@ -191,7 +192,7 @@ impl Run {
         }
     }
 
-    /// Ends it, when so many octets have been received as they are: puts them into this machine's byte order, in one pass, and zeroes padding. How many
+    /// Ends it, when so many octets have been received as they are: puts them into this machine's byte order, in one pass. How many
     /// elements are whole; `None`: the memory is not what [`fits`](ElementType::fits) has seen.
     pub fn settle(&self, into: &mut [u8], received: usize) -> Option<usize> {
         let (at, size) = (self.at(), self.element.size);
@@ -375,7 +376,7 @@ mod tests {
     }
 
     #[test]
-    fn padding_that_a_peer_has_filled_is_zero_when_it_is_there() {
+    fn padding_that_a_peer_has_filled_is_not_sent_on() {
         let element = ElementType::of::<Bin>().unwrap();
         let length = Bytes::from(vec![0; 8]);
         let mut from = Decoder::new(&length, ByteOrder::NATIVE, Format::default());
@@ -384,7 +385,12 @@ mod tests {
         let mut memory = vec![u64::MAX; 1500];
         assert_eq!(run.settle(bytemuck::cast_slice_mut(&mut memory), 12_000), Some(500));
         let bins: &[Bin] = bytemuck::cast_slice(&memory);
-        assert!(Bin::are_clean(bins) && bins[499].s == -1);
+        assert!(!Bin::are_clean(bins) && bins[499].s == -1, "it lies there");
+        let mut to = Encoder::new(Format::default());
+        to.write_elements(bins).unwrap();
+        let sent = to.to_bytes();
+        let sent: &[Bin] = bytemuck::cast_slice(&sent);
+        assert!(Bin::are_clean(sent) && sent.len() == 500 && sent[499].s == -1);
         assert!(run.settle(&mut [0; 8], 12_000).is_none());
     }
 

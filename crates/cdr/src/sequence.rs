@@ -8,6 +8,7 @@
 //! ```
 
 use crate::element::{InMemory, is_shared};
+use crate::padding::note_unless_clean;
 use crate::{Bounded, Decode, DecodeError, Decoder, Element, Encode, EncodeError, Encoder};
 use alloc::sync::Arc;
 use alloc::vec::{self, Vec};
@@ -31,7 +32,7 @@ pub const VIEW_FROM: usize = 4096;
 ///
 /// Large sequences of scalars and of structs without invalid bit patterns become views, when they arrive in this
 /// machine's byte order, in one segment and in phase; those with `boolean` or enum members, and those whose elements end
-/// in padding, are copied in the one pass that checks them.
+/// in padding, are copied in the one pass that checks them. What a peer left in the padding between members stays where it came, and is not sent on.
 ///
 /// ```
 /// use zorb_cdr::Sequence;
@@ -72,11 +73,10 @@ impl<T: Element> Sequence<T> {
         matches!(&self.0, Storage::View(octets, _) if !octets.is_empty())
     }
 
-    /// The elements that these octets are, which keep what keeps them: `None` where they are none, as of types of which not any bits are a value, or
-    /// where padding is not zero.
+    /// The elements that these octets are, which keep what keeps them: `None` where they are none, as of types of which not any bits are a value.
     pub fn view_of(octets: Bytes) -> Option<Self> {
-        let elements = T::view(&octets)?;
-        T::are_clean(elements).then_some(Self(Storage::View(octets, PhantomData)))
+        note_unless_clean(T::view(&octets)?);
+        Some(Self(Storage::View(octets, PhantomData)))
     }
 
     /// The elements that `owner` holds, which is dropped when the last handle on them is: a slab, a mapped file, a frame of a ring. Copies
@@ -85,8 +85,7 @@ impl<T: Element> Sequence<T> {
     /// or it is certain that no more is taken: so the owner's `drop` is the completion to wait for.
     ///
     /// # Errors
-    /// The owner, where elements of this type cannot be shown to be all values: those that hold a `boolean` or an enum, or whose padding
-    /// is not zero.
+    /// The owner, where elements of this type cannot be shown to be all values: those that hold a `boolean` or an enum.
     ///
     /// ```
     /// use std::sync::mpsc;
@@ -113,10 +112,8 @@ impl<T: Element> Sequence<T> {
     /// assert_eq!(is_done.try_recv(), Ok("it may be filled anew"));
     /// ```
     pub fn from_owner<O: AsRef<[T]> + Send + 'static>(owner: O) -> Result<Self, O> {
-        let is_viewed = |octets: &[u8]| T::view(octets).is_some_and(T::are_clean);
-        if !T::octets(owner.as_ref()).is_some_and(is_viewed) {
-            return Err(owner);
-        }
+        let Some(elements) = T::octets(owner.as_ref()).and_then(T::view) else { return Err(owner) };
+        note_unless_clean::<T>(elements);
         let octets = Bytes::from_owner(Owned(owner, PhantomData));
         Ok(Self(Storage::View(octets, PhantomData)))
     }

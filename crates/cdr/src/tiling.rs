@@ -1,5 +1,5 @@
-//! What turns a generated struct or enum into an [`Element`](crate::Element): [`tiling_struct!`](crate::tiling_struct),
-//! [`enumeration!`](crate::enumeration) and [`Padding`].
+//! What turns a generated struct or enum into an [`Element`](crate::Element): [`tiling_struct!`](crate::tiling_struct) and
+//! [`enumeration!`](crate::enumeration). What stands between its members is [`Padding`](crate::Padding).
 //!
 //! A struct tiles when, from a start aligned for its widest member, CDR puts each member where `repr(C)` does, and
 //! either nothing is left over at its end or its first member is as aligned as its widest:
@@ -9,51 +9,6 @@
 //! { double d; octet o; }           d o · · · · · · ·          tiles; a last element lacks its tail
 //! { octet a; double d; octet o; }  a · … d o · …              does not: CDR starts the next right after o
 //! ```
-
-use bytemuck::{Pod, Zeroable};
-use core::fmt;
-use core::hash::{Hash, Hasher};
-
-/// The padding between members of a struct, written out so that it is always zero: no octet that was left in memory, by
-/// this process or by a peer, is ever sent. Compares equal, prints as nothing.
-#[derive(Clone, Copy, Zeroable, Pod)]
-#[repr(transparent)]
-pub struct Padding<const N: usize>([u8; N]);
-
-impl<const N: usize> Padding<N> {
-    /// The only padding there is.
-    pub const ZERO: Self = Self([0; N]);
-
-    /// Whether it is zero, which only octets that were not written here can fail to be.
-    #[inline]
-    pub fn is_clean(&self) -> bool {
-        self.0.iter().fold(0, |any, octet| any | octet) == 0
-    }
-}
-
-impl<const N: usize> Default for Padding<N> {
-    fn default() -> Self {
-        Self::ZERO
-    }
-}
-
-impl<const N: usize> PartialEq for Padding<N> {
-    fn eq(&self, _: &Self) -> bool {
-        true
-    }
-}
-
-impl<const N: usize> Eq for Padding<N> {}
-
-impl<const N: usize> Hash for Padding<N> {
-    fn hash<H: Hasher>(&self, _: &mut H) {}
-}
-
-impl<const N: usize> fmt::Debug for Padding<N> {
-    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        f.write_str("padding")
-    }
-}
 
 /// Implements `Debug`, [`Encode`](crate::Encode), [`Decode`](crate::Decode) and [`Element`](crate::Element) for a
 /// `repr(C)` struct that tiles, and checks its layout when it is compiled.

@@ -518,9 +518,18 @@ fn what_a_peer_left_in_padding_goes_no_further() {
     let mut from = Decoder::over(&body, UNICODE);
     from.read_u32().unwrap();
     let read: Sequence<BinStruct> = Decode::decode(&mut from).unwrap();
-    assert!(!read.is_view());
+    assert!(read.is_view() && !<BinStruct as zorb_cdr::Element>::are_clean(&read), "it lies where it came");
     assert_eq!(read, elements);
-    assert_eq!(written(4, |to| read.encode(to)), written(4, |to| elements.encode(to)));
+    let clean = written(4, |to| elements.encode(to));
+    let copied = read.to_vec();
+    assert_eq!(written(4, |to| read.encode(to)), clean);
+    assert_eq!(written(4, |to| copied.encode(to)), clean);
+    assert_eq!(owned(4, copied), clean);
+    // In another struct, which never came from anywhere.
+    let frame = |header: &BinStruct| Frame { header: *header, number: 7 };
+    let frames = |bins: &[BinStruct]| bins.iter().map(frame).collect::<Vec<_>>();
+    assert_eq!(owned(4, frames(&read)), owned(4, frames(&elements)));
+    assert_eq!(owned(4, read), clean);
 }
 
 #[test]
