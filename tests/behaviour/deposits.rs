@@ -1,13 +1,13 @@
 //! Bulk is received where it is to stay: results in the caller's slice, arguments in memory that the servant offers.
 
-use std::sync::atomic::Ordering;
+use std::sync::atomic::{AtomicU32, AtomicUsize, Ordering};
 use std::sync::{Arc, Mutex};
 use std::time::{Duration, Instant};
 
 use zorb::deposit::{Bulk, Deposit};
 use zorb::server::ThreadModel;
 use zorb::{Call, Completion, Interface, Kind, Orb, Sequence, SystemException};
-use zorb_tests::darkroom::Store;
+use zorb_tests::darkroom::{BinStruct, Scale, ScaleServant, Store};
 use zorb_tests::darkroom_servant::{FRAME, Room, bins, image, meet, octets};
 use zorb_tests::servant::PATIENCE;
 use zorb_tests::testing::{Screen, ScreenServant};
@@ -18,6 +18,7 @@ over!(
     results_go_into_the_callers_slice,
     arguments_go_into_memory_that_the_servant_offers,
     structs_that_tile_are_received_in_phase,
+    structs_for_whom_no_servant_has_memory_are_brought_in_phase,
     oneways_and_derived_interfaces_have_a_place_too,
     what_does_not_fit_is_received_as_ever,
     a_result_beyond_the_slice_names_both_lengths,
@@ -120,6 +121,58 @@ fn structs_that_tile_are_received_in_phase(place: Place) {
         }
     }
     assert!(place.is_lite() || with.in_place.load(Ordering::SeqCst) == 16);
+}
+
+/// Counts what is right, and what lies in the message.
+#[derive(Default)]
+struct Weighed {
+    views: AtomicUsize,
+    dropped: AtomicU32,
+}
+
+impl ScaleServant for Weighed {
+    fn weigh(&self, _: &Call, values: Sequence<BinStruct>, text: &str) -> Result<String, SystemException> {
+        self.views.fetch_add(values.is_view().into(), Ordering::SeqCst);
+        let sum: i64 = values.iter().map(|value| i64::from(value.l)).sum();
+        Ok(format!("{} of {sum}, {text}", values.len()))
+    }
+
+    fn drop(&self, _: &Call, values: Sequence<BinStruct>) -> Result<(), SystemException> {
+        self.views.fetch_add(values.is_view().into(), Ordering::SeqCst);
+        self.dropped.fetch_add((*values == *bins(values.len())).into(), Ordering::SeqCst);
+        Ok(())
+    }
+
+    fn dropped(&self, _: &Call) -> Result<u32, SystemException> {
+        Ok(self.dropped.load(Ordering::SeqCst))
+    }
+}
+
+fn structs_for_whom_no_servant_has_memory_are_brought_in_phase(place: Place) {
+    let (server, client) = (place.server().build(), place.client().build());
+    let (poa, weighed) = (server.root_poa().unwrap(), Arc::new(Weighed::default()));
+    let scale = poa.activate::<Scale>(weighed.clone()).unwrap();
+    poa.manager().activate().unwrap();
+    let text = server.object_to_string(Some(scale.as_object()));
+    let there = Scale::from_object(client.string_to_object(&text).unwrap().unwrap());
+    let sizes = [44_000, 2800, 0, 1, 44_000, 1000, 44_000, 2800, 1000, 44_000];
+    for (round, count) in (0..).zip(sizes.into_iter().cycle().take(40)) {
+        let text = "x".repeat(round % 9);
+        let sum: i64 = (0..count as i64).map(|n| n * -3).sum();
+        assert_eq!(there.weigh(&bins(count), &text).unwrap(), format!("{count} of {sum}, {text}"));
+    }
+    // But for the first few, which the client has not earned yet. What a peer lends is copied where it is out of phase.
+    let is_viewed = !place.is_lite() && !place.is_shared_memory();
+    let large = 4 * sizes.iter().filter(|count| **count > 1000).count();
+    let views = weighed.views.swap(0, Ordering::SeqCst);
+    assert!(!is_viewed || views + 4 >= large, "{views} views of {large}");
+    for round in 1..=30 {
+        there.drop(&bins(3000)).unwrap();
+        let latest = Instant::now() + PATIENCE;
+        while there.dropped().unwrap() < round {
+            assert!(Instant::now() < latest, "it does not arrive as it was sent");
+        }
+    }
 }
 
 fn oneways_and_derived_interfaces_have_a_place_too(place: Place) {

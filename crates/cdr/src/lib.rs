@@ -62,6 +62,7 @@ mod kept;
 mod memory;
 mod padding;
 mod path;
+mod phase;
 mod run;
 mod scalar;
 mod sequence;

@@ -217,9 +217,25 @@ impl Inbound {
     #[inline]
     pub fn next_like(&mut self, head: &KnownHead) -> Option<(u32, Body)> {
         match self.reading {
-            Reading::Giop(_) => repeated::take(&mut self.buffer, head, &self.usual),
+            Reading::Giop(_) => match repeated::take(&mut self.buffer, head, &self.usual) {
+                None if self.offering.is_declined => self.next_declined_like(head),
+                next => next,
+            },
             _ => None,
         }
+    }
+
+    /// The same, of one that was [declined](Self::decline).
+    #[cold]
+    #[inline(never)]
+    fn next_declined_like(&mut self, head: &KnownHead) -> Option<(u32, Body)> {
+        if self.buffer.storage().is_some() {
+            return None;
+        }
+        let next = repeated::take(&mut self.buffer, head, &self.limits)?;
+        self.offering.is_declined = false;
+        self.usual.max_message = self.limits.max_message;
+        Some(next)
     }
 
     /// Whether [`next_like`](Self::next_like) would give one.

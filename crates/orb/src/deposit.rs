@@ -8,6 +8,7 @@
 //!
 //! Nobody else sees the memory while it is written: a [`Deposit`] owns it. From the time that the argument is whole it is only read.
 
+use std::cell::Cell;
 use std::fmt;
 use std::sync::{Arc, Mutex, PoisonError};
 
@@ -24,6 +25,8 @@ pub struct Bulk<'b> {
     pub(crate) elements: usize,
     pub(crate) octets: usize,
     pub(crate) alignment: usize,
+    /// Nobody offers any memory, ever.
+    pub(crate) is_for_orb: &'b Cell<bool>,
 }
 
 impl Bulk<'_> {
@@ -50,6 +53,13 @@ impl Bulk<'_> {
     /// What the memory has to be aligned to, in octets.
     pub fn alignment(&self) -> usize {
         self.alignment
+    }
+
+    /// What a servant says that has no memory for any argument: it need not be asked again.
+    #[doc(hidden)]
+    pub fn leave_to_orb(&self) -> Option<Deposit> {
+        self.is_for_orb.set(true);
+        None
     }
 }
 

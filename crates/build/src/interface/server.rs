@@ -38,10 +38,10 @@ pub(super) fn servant(scope: &Scope<'_>, of: &Definition, calls: &[Call<'_>]) ->
         }
     });
     let memory_for = has_bulk(scope, calls).then(|| {
-        let (option, none, method) = (scope.std("Option"), scope.std("None"), memory_for(calls));
+        let (option, method) = (scope.std("Option"), memory_for(calls));
         quote! {
             /// Memory that a bulk argument is to be received into; `None`: the ORB's.
-            fn #method(&self, _bulk: &#rt::Bulk<'_>) -> #option<#rt::Deposit> { #none }
+            fn #method(&self, _bulk: &#rt::Bulk<'_>) -> #option<#rt::Deposit> { _bulk.leave_to_orb() }
         }
     });
     quote! {

@@ -119,6 +119,11 @@ impl ReceiveBuffer {
         &self.memory[self.start..self.end]
     }
 
+    /// The same, to be written, if nobody has a handle on what was taken before.
+    pub(super) fn unparsed_mut(&mut self) -> Option<&mut [u8]> {
+        self.memory.get_mut()?.get_mut(self.start..self.end)
+    }
+
     /// Whether all that was received was taken.
     #[inline]
     pub(super) fn is_empty(&self) -> bool {

@@ -18,9 +18,9 @@ use zorb_cdr::{Memory, Piece, Run};
 use super::cursor::Cursor;
 use super::diverted::Diverted;
 use super::giop::Offering;
-use super::{Inbound, Reading, heads};
+use super::{Inbound, Reading, heads, repeated};
 use crate::header::Header;
-use crate::{Message, ProtocolError};
+use crate::{KnownHead, Message, ProtocolError};
 
 /// How many times as large as a run the memory may be that is used again for it. 4: a mix of sizes shares one, and a small one does not keep a large.
 const MOST_TOO_LARGE: usize = 4;
@@ -108,6 +108,21 @@ impl Inbound {
         self.offering.is_declined = true;
         // Not taken the short way, on which nobody notes that what follows it may be shown again.
         self.usual.max_message = self.limits.max_message.min(self.limits.receive_buffer);
+    }
+
+    /// [Declines](Self::decline) the large message that begins to come, if it has this head and comes in one piece; without reading more of it. Whether it did.
+    pub fn decline_like(&mut self, head: &KnownHead) -> bool {
+        let octets = self.buffer.unparsed();
+        let is_due = matches!(self.reading, Reading::Giop(_)) && self.offering.is_due();
+        if !is_due || !repeated::begins(octets, head) {
+            return false;
+        }
+        let header = octets.first_chunk().and_then(|first| Header::parse(first).ok());
+        let declines = header.is_some_and(|header| header.total() > self.limits.receive_buffer);
+        if declines {
+            self.decline();
+        }
+        declines
     }
 
     /// Receives the run, which begins in what has come of the message, into `into`; what has come of it is copied there. False: it cannot be received so, and

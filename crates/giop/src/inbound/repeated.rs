@@ -6,6 +6,9 @@
 //!  the same      any    any  └──────────── the same octets ─────────────┘          any
 //! ```
 //!
+//! Where the arguments begin with a sequence of structs, which out of phase is no view (`zorb_cdr::Element`), the head knows their type, and they are brought
+//! in phase where they lie.
+//!
 //! What is in force for a connection's next request (its order among others, its limits) is not in its head, and is looked
 //! at each time. What looks otherwise by one octet is for `usual.rs` and `heads.rs` to read.
 
@@ -13,9 +16,10 @@ use alloc::boxed::Box;
 use alloc::vec::Vec;
 use core::ops::Range;
 
-use zorb_cdr::Body;
+use zorb_cdr::{Body, ByteOrder, ElementType, Segment, VIEW_FROM};
 
 use super::buffer::ReceiveBuffer;
+use super::heads::BODY_ALIGNMENT;
 use super::usual::{self, NONE, REQUEST};
 use crate::header::HEADER_SIZE;
 use crate::{AddressingDisposition, Limits, Request, ResponseFlags, Target};
@@ -35,6 +39,8 @@ pub struct KnownHead {
     key: Range<usize>,
     operation: Range<usize>,
     response: ResponseFlags,
+    /// The arguments begin with a sequence of these.
+    structs: Option<ElementType>,
 }
 
 impl KnownHead {
@@ -59,7 +65,21 @@ impl KnownHead {
         let operation = octets.len()..octets.len() + name.len();
         put(&mut octets, &[name, &[0]].concat());
         octets.extend_from_slice(&NONE);
-        Some(Self { octets: octets.into(), key, operation, response: request.response })
+        Some(Self { octets: octets.into(), key, operation, response: request.response, structs: None })
+    }
+
+    /// The same, of requests whose arguments begin with a sequence of these structs, to be in phase.
+    #[must_use]
+    pub fn with_structs(self, structs: ElementType) -> Self {
+        Self { structs: Some(structs), ..self }
+    }
+
+    /// Whether this request has such a head.
+    #[must_use]
+    pub fn is_of(&self, request: &Request) -> bool {
+        request.target.object_key().is_some_and(|key| *key == *self.key())
+            && request.operation_bytes() == self.operation()
+            && request.response == self.response
     }
 
     /// Whether and when its requests are answered.
@@ -98,9 +118,33 @@ fn put(to: &mut Vec<u8>, octets: &[u8]) -> Range<usize> {
 pub(super) fn take(buffer: &mut ReceiveBuffer, head: &KnownHead, limits: &Limits) -> Option<(u32, Body)> {
     let (id, message, rest) = find(buffer.unparsed(), head, limits)?;
     let total = message.len();
-    let body = usual::body(buffer, message, rest);
+    let body = match &head.structs {
+        // Fewer are copied.
+        Some(structs) if total >= VIEW_FROM => {
+            let at = (total - rest.len()).next_multiple_of(BODY_ALIGNMENT);
+            in_phase(buffer, total, at, structs)
+        }
+        _ => usual::body(buffer, message, rest),
+    };
     buffer.take(total);
     Some((id, body))
+}
+
+/// The body at `at` of a message of so many octets, brought in phase if only the buffer has a handle on it.
+#[inline(never)]
+fn in_phase(buffer: &mut ReceiveBuffer, total: usize, at: usize, structs: &ElementType) -> Body {
+    let message = buffer.unparsed_mut().and_then(|octets| octets.get_mut(..total));
+    let (at, phase) = match message.and_then(|message| structs.bring_in_phase(message, at)) {
+        Some(begin) => (begin, ElementType::SHIFTED),
+        None => (at, 0),
+    };
+    Body::one(Segment { octets: buffer.part(at, total - at), phase }, ByteOrder::NATIVE)
+}
+
+/// Whether the octets begin with such a head, whatever is there of what follows it.
+pub(super) fn begins(octets: &[u8], head: &KnownHead) -> bool {
+    let is_request = octets.as_chunks().0.first_chunk().is_some_and(|first: &[[u8; 4]; 2]| *first == REQUEST);
+    is_request && octets.get(LIKENESS..).is_some_and(|rest| rest.starts_with(&head.octets))
 }
 
 /// The request that the octets begin with, if it is whole and has this head: its id, all of it, and what stands behind its head.

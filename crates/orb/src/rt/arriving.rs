@@ -1,5 +1,6 @@
 //! A request that begins to come, as the skeleton is asked where its bulk argument goes.
 
+use std::cell::Cell;
 use std::panic::{AssertUnwindSafe, catch_unwind};
 
 use zorb_cdr::{Decode, DecodeError, Decoder, Element, ElementType, Format, Run};
@@ -24,8 +25,8 @@ pub(crate) enum Found {
     Nothing,
     /// More has to come first, or what has come makes no sense.
     Unclear(DecodeError),
-    /// A bulk argument, and memory for it, if any was offered.
-    Bulk { run: Run, element: ElementType, memory: Option<Deposit> },
+    /// A bulk argument, and memory for it, if any was offered. `is_for_orb`: none ever will be.
+    Bulk { run: Run, element: ElementType, memory: Option<Deposit>, is_for_orb: bool },
 }
 
 impl<'r> Arriving<'r> {
@@ -78,7 +79,8 @@ impl<'r> Arriving<'r> {
     ) {
         let (operation, parameter) = (argument.operation, argument.parameter);
         let (elements, octets, alignment) = (run.count(), run.size(), element.alignment());
-        let bulk = Bulk { operation, parameter, elements, octets, alignment };
+        let is_for_orb = &Cell::new(false);
+        let bulk = Bulk { operation, parameter, elements, octets, alignment, is_for_orb };
         let memory = catch_unwind(AssertUnwindSafe(|| memory(&bulk))).unwrap_or_else(|_| {
             tracing::error!(operation, parameter, "a servant panicked when it was asked for memory");
             None
@@ -94,7 +96,8 @@ impl<'r> Arriving<'r> {
                 "the memory that a servant offers is too small, or not aligned: the argument is received elsewhere"
             );
         }
-        self.found = Found::Bulk { run, element, memory: memory.filter(fits) };
+        let is_for_orb = is_for_orb.get();
+        self.found = Found::Bulk { run, element, memory: memory.filter(fits), is_for_orb };
     }
 }
 

@@ -5,7 +5,8 @@
 //! Reading ── Heads ── Known ◄── each request with that head, as long as it lives
 //!                      ├ the octets         giop tells by them that a request has this head
 //!                      ├ the object         found again as long as it is where it was (`poa/remembered.rs`)
-//!                      └ the operation's place in its interface
+//!                      ├ the operation's place in its interface
+//!                      └ that its bulk is received like all else, if so (`connection/bulk.rs`)
 //! ```
 //!
 //! Whatever may change between two requests is looked at for each: limits, order and cancellation by the connection, the
@@ -15,6 +16,7 @@ use std::sync::atomic::{AtomicBool, Ordering};
 use std::sync::{Arc, OnceLock};
 use std::{mem, ptr};
 
+use zorb_cdr::ElementType;
 use zorb_giop::{KnownHead, Request, Target, operation_number};
 
 use super::implicit::Implicit;
@@ -32,6 +34,8 @@ pub(super) struct Known {
     place: OnceLock<(&'static Operations, usize)>,
     /// The object is another now, or gone.
     stale: AtomicBool,
+    /// Its bulk argument is received as all else is: the servant has no memory for it, nor does the connection have to.
+    has_plain_bulk: bool,
 }
 
 /// The head that a connection's requests repeat, if they do.
@@ -74,14 +78,35 @@ impl Heads {
         // What every object answers has no place in an interface.
         let is_implicit = Implicit::named(request.operation()).is_some();
         let head = if is_implicit { None } else { KnownHead::of(request) };
-        self.known = head.map(|head| {
-            let (object, place) = (OnceLock::new(), OnceLock::new());
-            Arc::new(Known { head, object, place, stale: AtomicBool::new(false) })
-        });
+        self.known = head.map(|head| Arc::new(Known::new(head, false)));
+    }
+
+    /// The bulk argument of this request is received as all else is, and so it will be in further ones; structs that it begins with are brought in phase then.
+    #[cold]
+    pub(super) fn note_plain_bulk(&mut self, request: &Request, structs: Option<ElementType>) {
+        let is_known =
+            self.known.as_ref().is_some_and(|known| !known.has_plain_bulk && known.head.is_of(request));
+        let Some(head) = KnownHead::of(request).filter(|_| is_known) else { return };
+        let head = match structs {
+            Some(structs) => head.with_structs(structs),
+            None => head,
+        };
+        self.known = Some(Arc::new(Known::new(head, true)));
+    }
+
+    /// The head of requests whose bulk is, if such a one is known.
+    pub(super) fn of_plain_bulk(&self) -> Option<&KnownHead> {
+        let known = self.known.as_ref().filter(|known| known.has_plain_bulk && !known.is_stale());
+        known.map(|known| &known.head)
     }
 }
 
 impl Known {
+    fn new(head: KnownHead, has_plain_bulk: bool) -> Self {
+        let (object, place) = (OnceLock::new(), OnceLock::new());
+        Known { head, object, place, stale: AtomicBool::new(false), has_plain_bulk }
+    }
+
     #[inline]
     pub(super) fn head(&self) -> &KnownHead {
         &self.head

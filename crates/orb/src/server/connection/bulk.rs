@@ -9,14 +9,15 @@ use std::mem;
 use std::time::{Duration, Instant};
 
 use bytes::Bytes;
-use zorb_cdr::{DecodeError, Format, Piece, Run};
+use zorb_cdr::{DecodeError, ElementType, Format, Piece, Run};
 use zorb_giop::code_sets::ServerCodeSets;
-use zorb_giop::{Begun, Inbound, Message, ProtocolError};
+use zorb_giop::{Begun, Inbound, Message, ProtocolError, Request};
 
 use super::{Connection, Reading};
 use crate::landing::{Coming, HEADS_WORTH, Landing, Place, look, receive_run};
 use crate::rt::arriving::{Arriving, Found};
 use crate::server::dispatch::Engine;
+use crate::server::known::Heads;
 use crate::transport::Received;
 use crate::transport::lent::receive_lent;
 
@@ -41,6 +42,7 @@ struct Asking<'a> {
     engine: &'a Engine,
     code_sets: &'a ServerCodeSets,
     arrival: &'a mut Arrival,
+    heads: &'a mut Heads,
     may_be_lent: bool,
 }
 
@@ -53,10 +55,10 @@ impl Landing for Asking<'_> {
         let format = Format { version: request.version, code_sets: self.code_sets.in_force() };
         let mut arriving = Arriving::new(request, format, &orb);
         self.engine.ask(&orb, &key, &mut arriving);
-        let (run, element, memory) = match arriving.found() {
+        let (run, element, memory, is_for_orb) = match arriving.found() {
             Found::Nothing => return Ok(None),
             Found::Unclear(error) => return Err(error),
-            Found::Bulk { run, element, memory } => (run, element, memory),
+            Found::Bulk { run, element, memory, is_for_orb } => (run, element, memory, is_for_orb),
         };
         self.arrival.earned = mem::replace(&mut self.arrival.announced, run.size());
         // What the peer may have lent is viewed where it lies, if it is in phase.
@@ -68,11 +70,26 @@ impl Landing for Asking<'_> {
             None => None,
         };
         self.arrival.expects_bulk = self.arrival.place.is_some() || wants_own;
+        if is_for_orb && !begun.is_in_fragments() && !self.may_be_lent {
+            self.note_plain_bulk(request, &run, element);
+        }
         Ok(self.arrival.place.is_some().then_some(run))
     }
 
     fn memory(&mut self) -> &mut [u8] {
         self.arrival.place.as_mut().map(Place::memory).unwrap_or_default()
+    }
+}
+
+impl Asking<'_> {
+    /// If further requests like this one need not be asked for: what is viewed where any message is received, or brought in phase there, goes nowhere else.
+    fn note_plain_bulk(&mut self, request: &Request, run: &Run, element: ElementType) {
+        let begins_body = run.head() == size_of::<u32>();
+        match element.may_be_out_of_phase() {
+            false => self.heads.note_plain_bulk(request, None),
+            true if begins_body && run.at() > 0 => self.heads.note_plain_bulk(request, Some(element)),
+            true => {}
+        }
     }
 }
 
@@ -90,7 +107,7 @@ impl Connection {
     #[cold]
     #[inline(never)]
     pub(super) fn next_of_bulk(&self, reading: &mut Reading) -> Result<Option<Message>, ProtocolError> {
-        let Reading { inbound, code_sets, arrival, .. } = reading;
+        let Reading { inbound, code_sets, arrival, heads, .. } = reading;
         loop {
             if arrival.run.is_some() {
                 if !inbound.is_diverted() {
@@ -108,16 +125,13 @@ impl Connection {
                         return Ok(None);
                     }
                 }
+            } else if heads.of_plain_bulk().is_some_and(|head| inbound.decline_like(head)) {
+                arrival.expects_bulk = false;
+                return Ok(None);
             } else {
-                match look(
-                    inbound,
-                    &mut Asking {
-                        engine: &self.engine,
-                        code_sets,
-                        arrival,
-                        may_be_lent: self.channel().lends(),
-                    },
-                )? {
+                let may_be_lent = self.channel().lends();
+                let asking = &mut Asking { engine: &self.engine, code_sets, arrival, heads, may_be_lent };
+                match look(inbound, asking)? {
                     Coming::Run(run) => arrival.run = Some(run),
                     Coming::Perhaps => {
                         arrival.reads_little = true;
