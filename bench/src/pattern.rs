@@ -12,6 +12,8 @@ pub(crate) struct Windows<T> {
     /// Values of the table that make one element.
     per_element: usize,
     elements: usize,
+    /// Values in front of a window that belong to it, and are no element's.
+    lead: usize,
     round: u32,
     fill: Fill<T>,
 }
@@ -30,7 +32,14 @@ impl<T: Default + Clone> Windows<T> {
         let all = elements + (STEP * (ROUND - 1)) as usize;
         let mut table = vec![T::default(); all * per_element];
         fill(0, &mut table);
-        Windows { table, per_element, elements, round: 0, fill: Box::new(fill) }
+        Windows { table, per_element, elements, lead: 0, round: 0, fill: Box::new(fill) }
+    }
+
+    /// The same, each with so many values of any kind in front of its elements.
+    pub(crate) fn behind(mut self, lead: usize) -> Windows<T> {
+        self.table.splice(0..0, (0..lead).map(|_| T::default()));
+        self.lead = lead;
+        self
     }
 
     /// Buffer number `number`.
@@ -38,10 +47,10 @@ impl<T: Default + Clone> Windows<T> {
         let round = number / ROUND;
         if round != self.round {
             self.round = round;
-            (self.fill)(first_of(round * ROUND), &mut self.table);
+            (self.fill)(first_of(round * ROUND), &mut self.table[self.lead..]);
         }
         let start = first_of(number % ROUND) as usize * self.per_element;
-        &self.table[start..start + self.elements * self.per_element]
+        &self.table[start..start + self.lead + self.elements * self.per_element]
     }
 }
 

@@ -242,9 +242,10 @@ impl ttcp_sequenceServant for Receiver {
 #[cfg(test)]
 mod tests {
     use super::*;
+    use crate::raw::HEAD;
     use std::sync::Arc;
-    use zorb::Orb;
     use zorb::poa::Poa;
+    use zorb::{Interface, Orb};
 
     const LONG: Duration = Duration::from_secs(60);
 
@@ -271,6 +272,32 @@ mod tests {
                     sender.send(flood).unwrap();
                 }
                 assert_eq!(to.executed().unwrap(), (600, String::new()), "{element}");
+            }
+        });
+    }
+
+    #[test]
+    fn a_bare_socket_with_our_options_moves_about_as_many_octets() {
+        with_receiver(honest, |to| {
+            let reference = to.as_object().ior().to_string();
+            let (meter, address) = crate::orb::service::metered(&reference).unwrap();
+            let orb = Orb::builder().build();
+            let through: ttcp_sequence =
+                Interface::from_object(orb.string_to_object(&address).unwrap().unwrap());
+            for element in Element::SEQUENCES {
+                let flood = Flood { element, octets: 1 << 16, count: 10 };
+                let mut sender = Sender::new(through.clone(), flood, LONG);
+                let mut octets = |count| {
+                    let sizes = meter.sizes_of(|| {
+                        (0..count)
+                            .try_for_each(|number| sender.buffers.send(&through, number))
+                            .map_err(failed)?;
+                        through.executed().map(drop).map_err(failed)
+                    });
+                    sizes.unwrap().request
+                };
+                let head = (octets(11) - octets(1)) / 10 - flood.buffer();
+                assert!(head.abs_diff(HEAD) <= 4, "{element}: {head}");
             }
         });
     }

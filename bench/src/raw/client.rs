@@ -50,7 +50,7 @@ impl<S: Stream> RawClient<S> {
         let key = (flood.element, flood.elements());
         let mut buffers = match self.buffers.take() {
             Some((known, buffers)) if known == key => buffers,
-            _ => flood.element.windows(flood.elements()),
+            _ => flood.element.windows(flood.elements()).behind(S::LEAD),
         };
         let preamble = Preamble::Flood { flood, framed }.encode();
         let mut ready = [0];

@@ -1,5 +1,8 @@
-//! The plain loop over a socket that has the options of zorb's: what of a difference to the bare socket is options, and what is
-//! the ORB.
+//! The plain loop over a socket that has the options of zorb's, and moves as many octets: what of a difference to the bare socket is options, what is
+//! the message's head, and what is the ORB.
+//!
+//! In front of each buffer of a flood there are as many octets as zorb's message has there, in one piece with it: a kernel moves 64 KiB faster than
+//! 64 KiB and a head, whoever sends it.
 //!
 //! zorb tells a socket what nobody told the floor's: a time that a receive may take, so that no wait is without an end, and, where
 //! its address is a loopback one, a receive queue and, if the system's paces what is sent, another congestion control; a Unix socket a send
@@ -18,6 +21,10 @@ const CLIENT_WAITS: Duration = Duration::from_millis(1 << 15);
 
 /// How long a server's receive waits before it looks anew, as zorb's does before it parks a connection.
 const SERVER_WAITS: Duration = Duration::from_millis(128);
+
+/// Octets of zorb's message in front of a flood's elements: GIOP's header, the request's, and the length of the sequence. A test in
+/// `orb/flood.rs` compares it with what is sent.
+pub(crate) const HEAD: usize = 84;
 
 /// A bare socket with zorb's options.
 pub(super) struct EqualSocket<S> {
@@ -49,6 +56,8 @@ where
     type Family = S::Family;
 
     const IS_TOLD: bool = true;
+
+    const LEAD: usize = HEAD;
 
     fn of(handle: <S::Family as Floor>::Handle, side: Side) -> io::Result<Self> {
         let socket = S::of(handle, side)?;

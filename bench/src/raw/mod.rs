@@ -31,6 +31,8 @@ use zorb_ipc::{QueueSizes, Tcp, Unix};
 use crate::BenchError;
 use crate::lab::Lab;
 use crate::system::{Client, Local, Setting, System, Transport};
+#[cfg(test)]
+pub(crate) use equal::HEAD;
 use floor::Floor;
 
 /// A socket without an ORB.

@@ -119,7 +119,7 @@ fn accept<S: Stream>(acceptor: &<S::Family as Floor>::Acceptor, stopping: &Atomi
     }
 }
 
-fn converse(mut stream: impl Stream) -> io::Result<()> {
+fn converse<S: Stream>(mut stream: S) -> io::Result<()> {
     let mut preamble = [0; PREAMBLE];
     loop {
         stream.receive_exact(&mut preamble)?;
@@ -129,7 +129,7 @@ fn converse(mut stream: impl Stream) -> io::Result<()> {
             Some(Preamble::Flood { flood, framed }) => {
                 // Each page is written to before the clock runs: of a buffer of zeros the kernel would give them one by one
                 // as they are received into.
-                let buffer = vec![1; flood.buffer()];
+                let buffer = vec![1; S::LEAD + flood.buffer()];
                 stream.send_all(&[1])?;
                 let checker = match framed {
                     false => take(&mut stream, flood, buffer)?,
@@ -153,11 +153,11 @@ fn echo(stream: &mut impl Stream, request: usize, reply: usize) -> io::Result<()
     }
 }
 
-fn take(stream: &mut impl Stream, flood: Flood, mut buffer: Vec<u8>) -> io::Result<Checker> {
+fn take<S: Stream>(stream: &mut S, flood: Flood, mut buffer: Vec<u8>) -> io::Result<Checker> {
     let mut checker = Checker::new(flood);
     for _ in 0..flood.count {
         stream.receive_exact(&mut buffer)?;
-        look(&mut checker, flood, &buffer);
+        look(&mut checker, flood, &buffer[S::LEAD..]);
     }
     Ok(checker)
 }

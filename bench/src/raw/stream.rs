@@ -25,6 +25,9 @@ pub(super) trait Stream: Send + Sized + 'static {
     /// Whether it is told what zorb tells its own, and so has to be before it is connected.
     const IS_TOLD: bool = false;
 
+    /// Octets in front of those of each buffer of a flood.
+    const LEAD: usize = 0;
+
     /// Takes over a connection, at this end of it.
     fn of(handle: <Self::Family as Floor>::Handle, side: Side) -> io::Result<Self>;
 
