@@ -1,13 +1,16 @@
 //! Oneways that are gathered: what makes them leave, that they arrive once and in order, and what becomes of them at an end.
 
-use std::sync::Arc;
+use std::io::Read;
+use std::net::TcpListener;
+use std::sync::atomic::{AtomicUsize, Ordering};
+use std::sync::{Arc, mpsc};
 use std::thread;
 use std::time::{Duration, Instant};
 
 use zorb::policy::{Buffering, Policies, SyncScope, with_thread_policies};
 use zorb::{Interface, Orb, SystemException};
 use zorb_tests::servant::{PATIENCE, Servant};
-use zorb_tests::testing::Probe;
+use zorb_tests::testing::{Probe, Screen};
 
 use crate::fixture::{Place, models, probe, serve};
 use crate::futures::block_on;
@@ -184,4 +187,58 @@ fn a_message_larger_than_all_that_is_gathered_goes_by_itself_behind_the_others()
     let tiny = with(&probe, endless().octets(50));
     tiny.note(2).unwrap();
     assert_eq!(noted(&other, 2), [1, 2]);
+}
+
+/// A peer that accepts and does not read before it is told to: then it counts what comes until the end.
+fn slow_peer() -> (u16, mpsc::Sender<()>, thread::JoinHandle<usize>) {
+    let listener = TcpListener::bind("127.0.0.1:0").unwrap();
+    let port = listener.local_addr().unwrap().port();
+    let (read, may_read) = mpsc::channel();
+    let counted = thread::spawn(move || {
+        let (mut from, _) = listener.accept().unwrap();
+        may_read.recv().unwrap();
+        let (mut buffer, mut all) = (vec![0; 1 << 16], 0);
+        while let Ok(count @ 1..) = from.read(&mut buffer) {
+            all += count;
+        }
+        all
+    });
+    (port, read, counted)
+}
+
+#[test]
+fn batches_wait_for_room_before_they_pile_up() {
+    const OCTETS: usize = 1024;
+    const ALL: usize = 100_000;
+    let (port, read, counted) = slow_peer();
+    let client = Place::TCP.client().build();
+    let object =
+        client.string_to_object(&format!("corbaloc:iiop:1.2@127.0.0.1:{port}/slow")).unwrap().unwrap();
+    let screen = Screen::from_object(object.with_policies(gathering(endless().messages(64))));
+    let sent = AtomicUsize::new(0);
+    thread::scope(|scope| {
+        scope.spawn(|| {
+            for _ in 0..ALL {
+                screen.show(&[7; OCTETS]).unwrap();
+                sent.fetch_add(1, Ordering::SeqCst);
+            }
+            screen.as_object().send_buffered().unwrap();
+        });
+        // It goes on as long as there is room, and then no further.
+        let mut before = 0;
+        loop {
+            thread::sleep(Duration::from_millis(300));
+            let now = sent.load(Ordering::SeqCst);
+            assert!(now < ALL / 2, "nothing is read, and {now} have left");
+            if now > 0 && now == before {
+                break;
+            }
+            before = now;
+        }
+        read.send(()).unwrap();
+    });
+    client.shutdown(true, PATIENCE);
+    drop(client);
+    let all = counted.join().unwrap();
+    assert!(all >= ALL * OCTETS, "{all} octets have come");
 }
