@@ -10,7 +10,7 @@
 //!                -4      0             24             48
 //! ```
 //!
-//! So the body stays one piece, and its sequence becomes a view. Why the first element has a layout of its own: `element.rs`.
+//! So the body stays one piece, and its sequence becomes a view. Errors behind it name a place that is as far off as the body was moved. Why the first element has a layout of its own: `element.rs`.
 
 use crate::{ByteOrder, Decoder, ElementType, Format, Run};
 
