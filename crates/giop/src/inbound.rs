@@ -217,24 +217,24 @@ impl Inbound {
     #[inline]
     pub fn next_like(&mut self, head: &KnownHead) -> Option<(u32, Body)> {
         match self.reading {
-            Reading::Giop(_) => match repeated::take(&mut self.buffer, head, &self.usual) {
-                None if self.offering.is_declined => self.next_declined_like(head),
-                next => next,
-            },
+            Reading::Giop(_) => repeated::take(&mut self.buffer, head, &self.usual),
             _ => None,
         }
     }
 
-    /// The same, of one that was [declined](Self::decline).
-    #[cold]
+    /// The same, of what may be large: with structs to be brought in phase, or [declined](Self::decline). Apart, so that others take no longer.
     #[inline(never)]
-    fn next_declined_like(&mut self, head: &KnownHead) -> Option<(u32, Body)> {
-        if self.buffer.storage().is_some() {
+    pub fn next_large_like(&mut self, head: &KnownHead) -> Option<(u32, Body)> {
+        if !matches!(self.reading, Reading::Giop(_)) {
             return None;
         }
-        let next = repeated::take(&mut self.buffer, head, &self.limits)?;
-        self.offering.is_declined = false;
-        self.usual.max_message = self.limits.max_message;
+        let was_declined = self.offering.is_declined && self.buffer.storage().is_none();
+        let limits = if was_declined { &self.limits } else { &self.usual };
+        let next = repeated::take_in_phase(&mut self.buffer, head, limits)?;
+        if was_declined {
+            self.offering.is_declined = false;
+            self.usual.max_message = self.limits.max_message;
+        }
         Some(next)
     }
 

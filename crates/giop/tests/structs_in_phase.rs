@@ -78,7 +78,7 @@ fn put(inbound: &mut Inbound, octets: &[u8]) {
 }
 
 fn take(inbound: &mut Inbound, head: &KnownHead) -> (u32, Sequence<Bin>) {
-    let (id, body) = inbound.next_like(head).unwrap();
+    let (id, body) = inbound.next_large_like(head).unwrap();
     let mut from = Decoder::over(&body, Format::default());
     let bins = Sequence::decode(&mut from).unwrap();
     assert_eq!(from.remaining(), 0);
@@ -124,7 +124,7 @@ fn one_that_comes_in_parts_is_declined_by_its_head_and_what_follows_it_is_not() 
     inbound.offer_bulk(true);
     let message = request(4, "put", sent.clone());
     for part in [&message[..10_000], &message[10_000..]] {
-        assert!(inbound.next_like(&head).is_none() && inbound.next().unwrap().is_none());
+        assert!(inbound.next_large_like(&head).is_none() && inbound.next().unwrap().is_none());
         let begins = !inbound.is_incomplete();
         assert!(begins || inbound.decline_like(&head));
         assert!(!inbound.decline_like(&head), "once");
@@ -161,7 +161,7 @@ fn whatever_octet_is_changed_the_structs_are_those_that_are_read_otherwise() {
             changed[at] = with;
             let mut inbound = Inbound::new(Limits::default());
             put(&mut inbound, &changed);
-            let Some((_, body)) = inbound.next_like(&head) else { continue };
+            let Some((_, body)) = inbound.next_large_like(&head) else { continue };
             recognised += 1;
             let (here, there) = (decoded(body), decoded(read(&changed).body));
             assert_eq!(here.is_ok(), there.is_ok(), "octet {at} is {with}");

@@ -118,20 +118,29 @@ fn put(to: &mut Vec<u8>, octets: &[u8]) -> Range<usize> {
 pub(super) fn take(buffer: &mut ReceiveBuffer, head: &KnownHead, limits: &Limits) -> Option<(u32, Body)> {
     let (id, message, rest) = find(buffer.unparsed(), head, limits)?;
     let total = message.len();
-    let body = match &head.structs {
-        // Fewer are copied.
-        Some(structs) if total >= VIEW_FROM => {
-            let at = (total - rest.len()).next_multiple_of(BODY_ALIGNMENT);
-            in_phase(buffer, total, at, structs)
-        }
-        _ => usual::body(buffer, message, rest),
+    let body = usual::body(buffer, message, rest);
+    buffer.take(total);
+    Some((id, body))
+}
+
+/// The same of a head that has structs, which are brought in phase; few are copied.
+pub(super) fn take_in_phase(
+    buffer: &mut ReceiveBuffer,
+    head: &KnownHead,
+    limits: &Limits,
+) -> Option<(u32, Body)> {
+    let (id, message, rest) = find(buffer.unparsed(), head, limits)?;
+    let total = message.len();
+    let Some(structs) = head.structs.as_ref().filter(|_| total >= VIEW_FROM) else {
+        return take(buffer, head, limits);
     };
+    let at = (total - rest.len()).next_multiple_of(BODY_ALIGNMENT);
+    let body = in_phase(buffer, total, at, structs);
     buffer.take(total);
     Some((id, body))
 }
 
 /// The body at `at` of a message of so many octets, brought in phase if only the buffer has a handle on it.
-#[inline(never)]
 fn in_phase(buffer: &mut ReceiveBuffer, total: usize, at: usize, structs: &ElementType) -> Body {
     let message = buffer.unparsed_mut().and_then(|octets| octets.get_mut(..total));
     let (at, phase) = match message.and_then(|message| structs.bring_in_phase(message, at)) {

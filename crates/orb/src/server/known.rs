@@ -5,8 +5,7 @@
 //! Reading ── Heads ── Known ◄── each request with that head, as long as it lives
 //!                      ├ the octets         giop tells by them that a request has this head
 //!                      ├ the object         found again as long as it is where it was (`poa/remembered.rs`)
-//!                      ├ the operation's place in its interface
-//!                      └ that its bulk is received like all else, if so (`connection/bulk.rs`)
+//!                      └ the operation's place in its interface
 //! ```
 //!
 //! Whatever may change between two requests is looked at for each: limits, order and cancellation by the connection, the
@@ -34,13 +33,13 @@ pub(super) struct Known {
     place: OnceLock<(&'static Operations, usize)>,
     /// The object is another now, or gone.
     stale: AtomicBool,
-    /// Its bulk argument is received as all else is: the servant has no memory for it, nor does the connection have to.
-    has_plain_bulk: bool,
 }
 
 /// The head that a connection's requests repeat, if they do.
 pub(super) struct Heads {
     known: Option<Arc<Known>>,
+    /// In its place, one whose requests have bulk that is received as all else is: looked for apart, since they may be large.
+    bulk: Option<Arc<Known>>,
     /// What the last head that was read is told by.
     last: u64,
     /// Requests that had another head, since one was remembered.
@@ -49,7 +48,7 @@ pub(super) struct Heads {
 
 impl Default for Heads {
     fn default() -> Self {
-        Heads { known: None, last: 0, others: ONE_IN }
+        Heads { known: None, bulk: None, last: 0, others: ONE_IN }
     }
 }
 
@@ -78,33 +77,37 @@ impl Heads {
         // What every object answers has no place in an interface.
         let is_implicit = Implicit::named(request.operation()).is_some();
         let head = if is_implicit { None } else { KnownHead::of(request) };
-        self.known = head.map(|head| Arc::new(Known::new(head, false)));
+        self.known = head.map(|head| Arc::new(Known::new(head)));
+        self.bulk = None;
     }
 
     /// The bulk argument of this request is received as all else is, and so it will be in further ones; structs that it begins with are brought in phase then.
     #[cold]
     pub(super) fn note_plain_bulk(&mut self, request: &Request, structs: Option<ElementType>) {
-        let is_known =
-            self.known.as_ref().is_some_and(|known| !known.has_plain_bulk && known.head.is_of(request));
+        let is_known = self.known.as_ref().is_some_and(|known| known.head.is_of(request));
         let Some(head) = KnownHead::of(request).filter(|_| is_known) else { return };
         let head = match structs {
             Some(structs) => head.with_structs(structs),
             None => head,
         };
-        self.known = Some(Arc::new(Known::new(head, true)));
+        (self.known, self.bulk) = (None, Some(Arc::new(Known::new(head))));
+    }
+
+    #[inline]
+    pub(super) fn have_plain_bulk(&self) -> bool {
+        self.bulk.is_some()
     }
 
     /// The head of requests whose bulk is, if such a one is known.
-    pub(super) fn of_plain_bulk(&self) -> Option<&KnownHead> {
-        let known = self.known.as_ref().filter(|known| known.has_plain_bulk && !known.is_stale());
-        known.map(|known| &known.head)
+    pub(super) fn of_plain_bulk(&self) -> Option<&Arc<Known>> {
+        self.bulk.as_ref().filter(|known| !known.is_stale())
     }
 }
 
 impl Known {
-    fn new(head: KnownHead, has_plain_bulk: bool) -> Self {
+    fn new(head: KnownHead) -> Self {
         let (object, place) = (OnceLock::new(), OnceLock::new());
-        Known { head, object, place, stale: AtomicBool::new(false), has_plain_bulk }
+        Known { head, object, place, stale: AtomicBool::new(false) }
     }
 
     #[inline]

@@ -125,7 +125,7 @@ impl Connection {
                         return Ok(None);
                     }
                 }
-            } else if heads.of_plain_bulk().is_some_and(|head| inbound.decline_like(head)) {
+            } else if heads.of_plain_bulk().is_some_and(|known| inbound.decline_like(known.head())) {
                 arrival.expects_bulk = false;
                 return Ok(None);
             } else {

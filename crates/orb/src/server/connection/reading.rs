@@ -107,9 +107,32 @@ impl Connection {
         Next::Closed
     }
 
+    /// The next request, if it has the head of those whose bulk is received as all else is.
+    #[cold]
+    #[inline(never)]
+    fn next_with_bulk(self: &Arc<Self>, reading: &mut Reading) -> Option<Next> {
+        loop {
+            let known = reading.heads.of_plain_bulk().cloned()?;
+            let message = reading.inbound.next_large_like(known.head())?;
+            let Some(orb) = self.engine.orb() else { return Some(self.close_without_orb()) };
+            let request = ServerRequest::known(self.clone(), known, message, orb);
+            if let Some(request) = self.admit(reading, request) {
+                return Some(Next::Request(request));
+            }
+            if !self.is_open() {
+                return Some(Next::Closed);
+            }
+        }
+    }
+
     #[inline(never)]
     fn next_unknown(self: &Arc<Self>, reading: &mut Reading) -> Next {
         loop {
+            if reading.heads.have_plain_bulk()
+                && let Some(next) = self.next_with_bulk(reading)
+            {
+                return next;
+            }
             let next = match reading.inbound.next() {
                 Ok(None) => self.next_of_bulk(reading),
                 next => next,
