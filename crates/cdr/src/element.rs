@@ -234,14 +234,13 @@ impl Encoder<'static> {
         Ok(())
     }
 
-    /// Writes the elements that `octets` are, laid out as in memory.
+    /// Writes the elements that `octets` are, laid out as in memory, of which [`is_shared`] has said that they may leave so.
     pub(crate) fn write_shared_elements<T: Element>(&mut self, mut octets: Bytes) -> Result<(), EncodeError> {
         if self.is_fragmenting() && is_unbroken::<T>() && !octets.is_empty() {
             self.write_unbroken(&octets);
             return Ok(());
         }
-        if self.is_fragmenting() || octets.is_empty() || T::view(&octets).is_some_and(|them| !may_leave(them))
-        {
+        if self.is_fragmenting() || octets.is_empty() {
             return self.write_foreign_run::<T>(&octets);
         }
         if !self.starts_in_phase::<T>() {
@@ -280,7 +279,7 @@ fn without_tail<T: Element>(octets: &[u8]) -> &[u8] {
 /// Whether a message that is to keep these elements shares their memory instead of copying them.
 #[inline]
 pub(crate) fn is_shared<T: Element>(elements: &[T]) -> bool {
-    size_of_val(elements) >= crate::BORROW_FROM && T::octets(elements).is_some()
+    size_of_val(elements) >= crate::BORROW_FROM && octets_to_send(elements).is_some()
 }
 
 /// Elements in shared memory, seen as octets; only of types that have them.

@@ -1,8 +1,8 @@
 //! [`Padding`]: the octets of a struct that are no member's, and who looks at them.
 //!
 //! This process writes nothing but zeros there. A peer may write what it likes, which is of no harm where it lies: it is no part of any value. It must not be
-//! sent on to another. Who looks is who sends, and only where such elements have ever been received as they are: a look at 64 KiB takes as long as a
-//! third of receiving them.
+//! sent on to another. Who looks is who sends, and only where such elements have ever been received as they are: most
+//! that are received are never sent on, and most that are sent never came from anywhere.
 //!
 //! ```text
 //! received as they are ──▶ note_received ─┐

@@ -98,6 +98,17 @@ pub struct Frame {
 }
 tiling_struct!(plain Frame { header: BinStruct, number: i64 } padding {});
 
+// The same with a member that not any bits are a value of: it is sent as it lies, and never viewed.
+#[derive(Clone, Copy, PartialEq, Default, zorb_cdr::bytemuck::NoUninit)]
+#[bytemuck(crate = "::zorb_cdr::bytemuck")]
+#[repr(C)]
+pub struct Painted {
+    pub bin: BinStruct,
+    pub colour: Colour,
+    pub number: i32,
+}
+tiling_struct!(checked Painted { bin: BinStruct, colour: Colour, number: i32 } padding {});
+
 // A struct of fixed size that does not tile: member by member, sequences of it are `Vec`.
 #[derive(Clone, Debug, PartialEq, Default)]
 pub struct Loose {
@@ -529,6 +540,13 @@ fn what_a_peer_left_in_padding_goes_no_further() {
     let frame = |header: &BinStruct| Frame { header: *header, number: 7 };
     let frames = |bins: &[BinStruct]| bins.iter().map(frame).collect::<Vec<_>>();
     assert_eq!(owned(4, frames(&read)), owned(4, frames(&elements)));
+    let painted = |bin: &BinStruct| Painted { bin: *bin, number: 7, ..Painted::default() };
+    let paint = |bins: &[BinStruct]| bins.iter().map(painted).collect::<Vec<_>>();
+    let clean_paint = owned(4, paint(&elements));
+    assert!(owned(4, paint(&read)) == clean_paint);
+    assert!(owned(4, Sequence::from(paint(&read))) == clean_paint);
+    let borrowed = paint(&read);
+    assert!(written(4, |to| borrowed.encode(to)) == clean_paint);
     assert_eq!(owned(4, read), clean);
 }
 
