@@ -223,6 +223,7 @@ impl Inbound {
     }
 
     /// The same, of what may be large: with structs to be brought in phase, or [declined](Self::decline). Apart, so that others take no longer.
+    /// With a storage, which is to be parted with behind a large message, only small ones.
     #[inline(never)]
     pub fn next_large_like(&mut self, head: &KnownHead) -> Option<(u32, Body)> {
         if !matches!(self.reading, Reading::Giop(_)) {

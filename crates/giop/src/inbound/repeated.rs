@@ -74,12 +74,10 @@ impl KnownHead {
         Self { structs: Some(structs), ..self }
     }
 
-    /// Whether this request has such a head.
+    /// Whether requests with the other head have this one.
     #[must_use]
-    pub fn is_of(&self, request: &Request) -> bool {
-        request.target.object_key().is_some_and(|key| *key == *self.key())
-            && request.operation_bytes() == self.operation()
-            && request.response == self.response
+    pub fn is_same(&self, other: &KnownHead) -> bool {
+        self.octets == other.octets
     }
 
     /// Whether and when its requests are answered.

@@ -84,8 +84,10 @@ impl Heads {
     /// The bulk argument of this request is received as all else is, and so it will be in further ones; structs that it begins with are brought in phase then.
     #[cold]
     pub(super) fn note_plain_bulk(&mut self, request: &Request, structs: Option<ElementType>) {
-        let is_known = self.known.as_ref().is_some_and(|known| known.head.is_of(request));
-        let Some(head) = KnownHead::of(request).filter(|_| is_known) else { return };
+        let Some(head) = KnownHead::of(request) else { return };
+        if !self.known.as_ref().is_some_and(|known| known.head.is_same(&head)) {
+            return;
+        }
         let head = match structs {
             Some(structs) => head.with_structs(structs),
             None => head,
