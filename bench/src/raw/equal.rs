@@ -1,8 +1,8 @@
 //! The plain loop over a socket that has the options of zorb's, and moves as many octets: what of a difference to the bare socket is options, what is
 //! the message's head, and what is the ORB.
 //!
-//! In front of each buffer of a flood there are as many octets as zorb's message has there, in one piece with it: a kernel moves 64 KiB faster than
-//! 64 KiB and a head, whoever sends it.
+//! In front of each buffer of a flood there are as many octets as zorb's message has there, in one piece with it: what a kernel takes for them it takes
+//! whoever sends them.
 //!
 //! zorb tells a socket what nobody told the floor's: a time that a receive may take, so that no wait is without an end, and, where
 //! its address is a loopback one, a receive queue and, if the system's paces what is sent, another congestion control; a Unix socket a send

@@ -103,7 +103,7 @@ struct RunArguments {
 const RUN_HELP: &str = "\
 Versions: raw is a plain loop of write and read, raw-equal the same over sockets
 told what zorb tells its own (receive timeouts, queues and congestion control
-within the machine), framed puts a head before each buffer as a message has it, ipc is
+within the machine) and with as many octets as its messages have, framed puts a head before each buffer as a message has it, ipc is
 raw through typed handles, zorb calls oneway operations, zorb-buffered sends 64 of them at a time; zorb-tcp, zorb-unix,
 zorb-shm:RING and zorb-shm:RING+COUNTxSLAB, such as zorb-shm:128K+4x1M, are zorb
 over another way; the others are peers, built by bench/peers/build NAME.
