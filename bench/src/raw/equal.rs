@@ -5,7 +5,7 @@
 //! whoever sends them.
 //!
 //! zorb tells a socket what nobody told the floor's: a time that a receive may take, so that no wait is without an end, and, where
-//! its address is a loopback one, a receive queue and, if the system's paces what is sent, another congestion control; a Unix socket a send
+//! its address is a loopback one, a receive window and, if the system's paces what is sent, another congestion control; a Unix socket a send
 //! queue. Here each side tells its socket the same, before it is connected. `TCP_NODELAY` both have.
 
 use std::io::{self, Read};

@@ -7,8 +7,8 @@ use std::sync::atomic::{AtomicUsize, Ordering};
 use std::time::Instant;
 
 use zorb_ipc::{
-    AcceptorOptions, CongestionControl, Connector, Error, QueueSizes, Tcp, TcpAcceptor, Unix, UnixAcceptor,
-    UnixAddress,
+    AcceptorOptions, CongestionControl, Connector, Error, QueueSizes, ReceiveWindow, Tcp, TcpAcceptor, Unix,
+    UnixAcceptor, UnixAddress,
 };
 
 use super::equal::EqualSocket;
@@ -76,9 +76,12 @@ impl Floor for Tcp {
     }
 
     fn bind_told(at: SocketAddr, queues: QueueSizes) -> Result<TcpAcceptor, Error> {
-        let (queues, algorithm) = told(at, queues);
+        let told = told(at, queues);
         let acceptor = Tcp::bind(at, queues)?;
-        if let Some(algorithm) = algorithm {
+        if let Some(window) = told.window {
+            acceptor.set(window)?;
+        }
+        if let Some(algorithm) = told.algorithm {
             // zorb goes on with what the system has if it has no other, and so does this.
             let _ = acceptor.set(algorithm);
         }
@@ -99,25 +102,35 @@ impl Floor for Tcp {
     }
 
     fn connect_told(to: SocketAddr, queues: QueueSizes, by: Instant) -> Result<zorb_ipc::TcpStream, Error> {
-        let (queues, algorithm) = told(to, queues);
+        let told = told(to, queues);
         let connector = Connector::<Tcp>::new().queue_sizes(queues);
-        let told = algorithm.map(|algorithm| connector.clone().congestion_control(algorithm).connect(to, by));
+        let connector = told.window.into_iter().fold(connector, Connector::receive_window);
+        let told =
+            told.algorithm.map(|algorithm| connector.clone().congestion_control(algorithm).connect(to, by));
         told.and_then(Result::ok).map_or_else(|| connector.connect(to, by), Ok)
     }
 }
 
 /// What zorb tells a socket before it is connected to that address or listens there, where these queues were chosen.
-fn told(address: SocketAddr, queues: QueueSizes) -> (QueueSizes, Option<CongestionControl>) {
+fn told(address: SocketAddr, queues: QueueSizes) -> Told {
     let zorbs = zorb::transport::tcp::Tcp::new();
     let system = CongestionControl::of_new_sockets();
     match (address.ip().is_loopback(), system) {
         (true, Ok(system)) => {
-            let receive = queues.receive.or(zorbs.loopback_queues().receive);
             let algorithm = zorbs.loopback_instead_of(&system.0);
-            (QueueSizes { receive, ..queues }, algorithm.map(|name| CongestionControl(name.into())))
+            Told {
+                window: zorbs.loopback_receive_window().filter(|_| queues.receive.is_none()),
+                algorithm: algorithm.map(|name| CongestionControl(name.into())),
+            }
         }
-        _ => (queues, None),
+        _ => Told::default(),
     }
+}
+
+#[derive(Default)]
+struct Told {
+    window: Option<ReceiveWindow>,
+    algorithm: Option<CongestionControl>,
 }
 
 impl Floor for Unix {
@@ -205,7 +218,7 @@ impl Floor for Shm {
 mod tests {
     use std::time::Duration;
 
-    use zorb_ipc::ReceiveQueue;
+    use zorb_ipc::LargestWindow;
 
     use super::*;
 
@@ -220,9 +233,8 @@ mod tests {
         let client = Tcp::connect_told(acceptor.local_address(), QueueSizes::default(), soon).unwrap();
         for socket in [client, acceptor.accept().unwrap()] {
             assert_eq!(socket.option::<CongestionControl>().unwrap(), algorithm);
-            if let Some(octets) = zorbs.loopback_queues().receive {
-                assert_eq!(socket.option::<ReceiveQueue>().unwrap(), ReceiveQueue(octets));
-            }
+            let largest = socket.option::<LargestWindow>().unwrap();
+            assert_eq!(Some(ReceiveWindow(largest.0)), zorbs.loopback_receive_window());
         }
     }
 }

@@ -634,10 +634,10 @@ pub static SETTINGS: &[Setting] = &[
     ),
     of_transport!(
         "tcp",
-        "loopback_receive_queue",
+        "loopback_window",
         QUEUE,
-        "What the system may hold that has come by a connection to or from a loopback address; without, 512 KiB. Where the system grants \
-         less it adapts it to the traffic."
+        "How many octets the peer of a connection to or from a loopback address may send before it hears that there is room for more; without, \
+         512 KiB."
     ),
     of_transport!(
         "tcp",

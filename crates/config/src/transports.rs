@@ -65,8 +65,8 @@ impl Told {
         if let Some(name) = self.0.get("loopback_congestion_control") {
             tcp = tcp.loopback_congestion_control((name != "system").then(|| name.clone()));
         }
-        if let Some(octets) = self.told("loopback_receive_queue") {
-            tcp = tcp.loopback_receive_queue(Some(octets));
+        if let Some(octets) = self.told("loopback_window") {
+            tcp = tcp.loopback_window(Some(octets));
         }
         if let Some(time) = self.time("busy_poll") {
             tcp = tcp.busy_poll(time);

@@ -261,8 +261,8 @@ pub use interfaces::{Interface, interfaces};
 pub use memory::{Memfd, SealedBytes, SealedMemfd, Segment, SegmentOptions, SizedMemfd};
 #[cfg(target_os = "linux")]
 pub use options::{
-    BusyPoll, CongestionControl, Cork, IncomingCore, MaximumSegment, PeakRate, Priority, QuickAck,
-    ReceiveTimestamps, Stamped, TypeOfService, UserTimeout,
+    BusyPoll, CongestionControl, Cork, IncomingCore, LargestWindow, MaximumSegment, PeakRate, Priority,
+    QuickAck, ReceiveTimestamps, ReceiveWindow, Stamped, TypeOfService, UserTimeout,
 };
 pub use options::{KeepAlive, Linger, NoDelay, Probes, ReceiveQueue, SendQueue, SocketFact, SocketOption};
 pub use pipe::{Fifo, PipeReader, PipeWriter, pipe};

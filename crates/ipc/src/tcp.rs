@@ -55,6 +55,8 @@ pub struct Connecting {
     local: Option<SocketAddr>,
     #[cfg(target_os = "linux")]
     congestion_control: Option<crate::CongestionControl>,
+    #[cfg(target_os = "linux")]
+    receive_window: Option<crate::ReceiveWindow>,
 }
 
 impl Default for Connecting {
@@ -64,6 +66,8 @@ impl Default for Connecting {
             local: None,
             #[cfg(target_os = "linux")]
             congestion_control: None,
+            #[cfg(target_os = "linux")]
+            receive_window: None,
         }
     }
 }
@@ -100,6 +104,10 @@ impl Calls for Tcp {
         #[cfg(target_os = "linux")]
         if let Some(algorithm) = &own.congestion_control {
             algorithm.clone().give(fd)?;
+        }
+        #[cfg(target_os = "linux")]
+        if let Some(window) = own.receive_window {
+            window.give(fd)?;
         }
         match own.local {
             Some(local) => {
@@ -250,6 +258,14 @@ impl Connector<Tcp> {
     #[cfg(target_os = "linux")]
     pub fn congestion_control(mut self, algorithm: crate::CongestionControl) -> Self {
         self.own.congestion_control = Some(algorithm);
+        self
+    }
+
+    /// How many octets the peer may have sent that were not taken yet: [that option](crate::ReceiveWindow), before the handshake, which says how
+    /// windows are counted. Default: as many as the queue holds.
+    #[cfg(target_os = "linux")]
+    pub fn receive_window(mut self, window: crate::ReceiveWindow) -> Self {
+        self.own.receive_window = Some(window);
         self
     }
 }

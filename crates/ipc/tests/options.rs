@@ -10,10 +10,11 @@ use std::thread;
 use std::time::{Duration, Instant, SystemTime};
 
 use zorb_ipc::{
-    AcceptorOptions, BusyPoll, CongestionControl, ConnectedUdpSocket, Cork, IncomingCore, KeepAlive, Linger,
-    MaximumSegment, NoDelay, PeakRate, Priority, Probes, QueueSizes, QuickAck, ReceiveQueue,
-    ReceiveTimestamps, SendQueue, SocketOption, Step, TcpAcceptor, TcpConnector, TcpStream, TypeOfService,
-    UdpSocket, UnixAcceptor, UnixAddress, UnixDatagramSocket, UnixStream, UserTimeout,
+    AcceptorOptions, BusyPoll, CongestionControl, ConnectedUdpSocket, Cork, IncomingCore, KeepAlive,
+    LargestWindow, Linger, MaximumSegment, NoDelay, PeakRate, Priority, Probes, QueueSizes, QuickAck,
+    ReceiveQueue, ReceiveTimestamps, ReceiveWindow, SendQueue, SocketOption, Step, TcpAcceptor, TcpConnector,
+    TcpStream, TypeOfService, UdpSocket, UnixAcceptor, UnixAddress, UnixDatagramSocket, UnixStream,
+    UserTimeout,
 };
 
 use left_out::left_out;
@@ -62,6 +63,11 @@ fn what_is_set_is_what_is_in_force() {
         &[UserTimeout(Some(Duration::from_millis(1))), UserTimeout(Some(longest)), UserTimeout(None)],
     );
     keeps(&stream, &[CongestionControl("reno".into())]);
+    for octets in [70_000, 30_000] {
+        assert_eq!(stream.set(ReceiveWindow(octets)).unwrap(), ReceiveWindow(octets));
+        assert_eq!(stream.option::<ReceiveWindow>().unwrap(), ReceiveWindow(octets));
+    }
+    assert!(stream.set(ReceiveWindow(1)).unwrap() > ReceiveWindow(1));
     keeps(&stream, &[Linger(Some(seconds(7))), Linger(Some(Duration::ZERO)), Linger(None)]);
     keeps(&stream, &[Priority(6), Priority(0)]);
     keeps(&stream, &[TypeOfService(0xb8), TypeOfService(0)]);
@@ -124,6 +130,9 @@ fn what_is_out_of_range_is_refused_and_changes_nothing() {
     for bad in ["", "a name of 16 oct", "re\0no"] {
         refused(stream.set(CongestionControl(bad.into())), "CongestionControl");
     }
+    for bad in [0, 1 << 31, usize::MAX] {
+        refused(stream.set(ReceiveWindow(bad)).map(drop), "ReceiveWindow");
+    }
     refused(stream.set(SendQueue(1 << 31)).map(drop), "queue");
     refused(stream.set(ReceiveQueue(usize::MAX)).map(drop), "queue");
 }
@@ -137,7 +146,7 @@ fn an_algorithm_that_the_kernel_has_not_is_an_error_of_the_system() {
 }
 
 #[test]
-fn a_stream_may_have_another_algorithm_than_the_systems_before_it_is_connected() {
+fn a_stream_may_have_another_algorithm_and_window_than_the_systems_before_it_is_connected() {
     let acceptor = TcpAcceptor::bind("127.0.0.1:0".parse().unwrap(), &AcceptorOptions::new()).unwrap();
     let to = acceptor.local_address();
     let by =
@@ -145,6 +154,11 @@ fn a_stream_may_have_another_algorithm_than_the_systems_before_it_is_connected()
     let plain = TcpConnector::new().connect(to, soon()).unwrap();
     assert_eq!(plain.option(), CongestionControl::of_new_sockets());
     assert_eq!(by("reno").connect(to, soon()).unwrap().option(), Ok(CongestionControl("reno".into())));
+    for (told, scale) in [(60_000, 0), (70_000, 1), (65_535 << 3, 3), (1 << 19, 4)] {
+        let narrow = TcpConnector::new().receive_window(ReceiveWindow(told)).connect(to, soon()).unwrap();
+        assert_eq!(narrow.option(), Ok(LargestWindow(65_535 << scale)), "{told}");
+    }
+    assert!(plain.option::<LargestWindow>().unwrap() > LargestWindow(65_535 << 4));
     for (bad, is_of_system) in [("nonesuch", true), ("", false)] {
         let error = by(bad).connect(to, soon()).unwrap_err();
         assert_eq!((error.raw_os_error().is_some(), error.is_out_of_range()), (is_of_system, !is_of_system));
@@ -220,6 +234,7 @@ fn streams_are_born_with_what_their_acceptor_has() {
     acceptor.set(UserTimeout(Some(6 * second))).unwrap();
     acceptor.set(CongestionControl("reno".into())).unwrap();
     acceptor.set(Linger(Some(5 * second))).unwrap();
+    acceptor.set(ReceiveWindow(20_000)).unwrap();
     acceptor.set(TypeOfService(0xb8)).unwrap();
     let queues = (acceptor.set(SendQueue(50_000)).unwrap(), acceptor.set(ReceiveQueue(60_000)).unwrap());
     acceptor.set(PeakRate(Some(5_000_000))).unwrap();
@@ -231,6 +246,8 @@ fn streams_are_born_with_what_their_acceptor_has() {
     assert_eq!(server.option::<UserTimeout>().unwrap(), UserTimeout(Some(6 * second)));
     assert_eq!(server.option::<CongestionControl>().unwrap(), CongestionControl("reno".into()));
     assert_eq!(server.option::<Linger>().unwrap(), Linger(Some(5 * second)));
+    assert_eq!(server.option::<ReceiveWindow>().unwrap(), ReceiveWindow(20_000));
+    assert_eq!(server.option::<LargestWindow>().unwrap(), LargestWindow(65_535));
     assert_eq!(server.option::<TypeOfService>().unwrap(), TypeOfService(0xb8));
     assert_eq!((server.option().unwrap(), server.option().unwrap()), queues);
     assert_eq!(server.option::<PeakRate>().unwrap(), PeakRate(Some(5_000_000)));

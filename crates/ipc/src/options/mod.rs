@@ -22,7 +22,7 @@ pub(crate) use queues::{set_receive, set_send};
 #[cfg(target_os = "linux")]
 pub use stamps::{ReceiveTimestamps, Stamped};
 #[cfg(target_os = "linux")]
-pub use tcp::{CongestionControl, Cork, MaximumSegment, QuickAck, UserTimeout};
+pub use tcp::{CongestionControl, Cork, LargestWindow, MaximumSegment, QuickAck, ReceiveWindow, UserTimeout};
 
 use std::os::fd::{AsFd, BorrowedFd};
 

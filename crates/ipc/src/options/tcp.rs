@@ -148,6 +148,58 @@ impl Give for CongestionControl {
     }
 }
 
+/// The largest window that this side advertises (`TCP_WINDOW_CLAMP`, tcp(7)): how many octets the peer may send before it hears that there is room for
+/// more. Unset, as many as the [queue](crate::ReceiveQueue) has room for.
+///
+/// It has its full effect before the handshake, which says by which power of two windows are counted: the smallest in which this one can be told. As
+/// its queue grows Linux takes it up to the [largest](LargestWindow) that can be told so, and before that queue has grown down to what it holds; so
+/// what is asked for is what is in force at that moment. It takes a KiB or so for the least; setting it says what was granted.
+///
+/// Of TCP streams; of TCP acceptors, whose later streams are born with it; and of streams before they are connected
+/// ([`Connector::receive_window`](crate::Connector::receive_window)).
+#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
+pub struct ReceiveWindow(pub usize);
+
+option_of!(ReceiveWindow: Stream<Tcp>, Acceptor<Tcp>);
+
+impl Read for ReceiveWindow {
+    fn read(fd: BorrowedFd<'_>) -> Result<Self, Error> {
+        let octets = raw::int(fd, libc::IPPROTO_TCP, libc::TCP_WINDOW_CLAMP).map_err(failed)?;
+        Ok(ReceiveWindow(octets.unsigned_abs() as usize))
+    }
+}
+
+impl Give for ReceiveWindow {
+    type Granted = ReceiveWindow;
+
+    fn give(self, fd: BorrowedFd<'_>) -> Result<ReceiveWindow, Error> {
+        let octets = i32::try_from(self.0).ok().filter(|octets| *octets > 0);
+        let octets =
+            octets.ok_or_else(|| Error::out_of_range("a ReceiveWindow has 1 to 2,147,483,647 octets"))?;
+        raw::set_int(fd, libc::IPPROTO_TCP, libc::TCP_WINDOW_CLAMP, octets).map_err(failed)?;
+        Self::read(fd)
+    }
+}
+
+/// The largest window that this side can advertise on a connection (tcp(7), `TCP_INFO`): 65,535 times the power of two that the handshake has
+/// named (RFC 7323, 2.2), which [`ReceiveWindow`] has a say in. It cannot be set.
+///
+/// Of TCP streams.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
+pub struct LargestWindow(pub usize);
+
+impl SocketFact<Stream<Tcp>> for LargestWindow {}
+
+impl Read for LargestWindow {
+    fn read(fd: BorrowedFd<'_>) -> Result<Self, Error> {
+        // The beginning of `struct tcp_info`: the seventh octet has both sides' exponents, four bits each.
+        let mut info = [0; 8];
+        raw::read(fd, libc::IPPROTO_TCP, libc::TCP_INFO, &mut info).map_err(failed)?;
+        let own = if cfg!(target_endian = "little") { info[6] >> 4 } else { info[6] & 0xf };
+        Ok(LargestWindow(65_535 << own))
+    }
+}
+
 /// How many octets a segment to the peer carries at most (`TCP_MAXSEG`, tcp(7)), as the two ends agreed and
 /// the kernel has found out since. It cannot be set.
 ///

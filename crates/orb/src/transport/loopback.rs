@@ -4,8 +4,10 @@
 //! which here is the scheduler, and bulk goes at half the speed of memory or less. A connection that has begun with such an algorithm keeps its
 //! timers under any other, so it is opened without it.
 //!
-//! *A receive queue* of the size of a cache. The kernel's own grows to many MiB, for links where much is under way; here that much lies in
-//! memory, and the sender's small messages leave one by one. When the window is full they gather in the sender's queue, and leave together.
+//! *A receive window* of the size of a cache. The kernel's own grows to many MiB, for links where much is under way; here that much lies in
+//! memory, and the sender's small messages leave one by one. When the window is full they gather in the sender's queue, and leave together. The
+//! receive queue is left to the kernel: one of a size that was told is overrun where packets are smaller than those that its window was made for, and
+//! what is dropped so comes again after a fifth of a second.
 //!
 //! Both have to be told before the handshake: where the address is a loopback one. Of other connections within the machine only the algorithm is
 //! changed, before they first carry much. BENCHMARKING.md has figures.
@@ -16,7 +18,7 @@ use std::sync::Arc;
 use std::time::Instant;
 
 use zorb_ipc::{
-    AcceptorOptions, CongestionControl, Error, QueueSizes, ReceiveQueue, Step, Tcp, TcpAcceptor,
+    AcceptorOptions, CongestionControl, Error, QueueSizes, ReceiveWindow, Step, Tcp, TcpAcceptor,
     TcpConnector, TcpStream,
 };
 
@@ -28,18 +30,18 @@ use super::stream::StreamChannel;
 pub(super) struct Loopback {
     /// This algorithm, where the system's paces, and this one may be used.
     pub(super) congestion_control: Option<Arc<str>>,
-    /// Octets of the queue, if the kernel grants as many.
-    pub(super) receive: Option<usize>,
+    /// Octets of the window.
+    pub(super) window: Option<usize>,
 }
 
 impl Default for Loopback {
     fn default() -> Self {
-        Loopback { congestion_control: Some(Arc::from("reno")), receive: Some(RECEIVE) }
+        Loopback { congestion_control: Some(Arc::from("reno")), window: Some(WINDOW) }
     }
 }
 
-/// Octets of a receive queue. 512 KiB: with half of it two processors wait for each other, and twice as much is more than a second-level cache holds.
-const RECEIVE: usize = 512 << 10;
+/// Octets of a receive window. 512 KiB: with half of it two processors wait for each other, and twice as much is more than a second-level cache holds.
+const WINDOW: usize = 512 << 10;
 
 impl Loopback {
     /// What a connection with this algorithm is told; `None`: nothing.
@@ -55,8 +57,9 @@ impl Loopback {
         deadline: Instant,
     ) -> Result<TcpStream, Error> {
         let is_within = !addresses.is_empty() && addresses.iter().all(|address| is_loopback(address.ip()));
-        let queues = if is_within { self.queues(queues) } else { queues };
+        let window = self.window(queues).filter(|_| is_within);
         let connector = TcpConnector::new().queue_sizes(queues);
+        let connector = window.into_iter().fold(connector, TcpConnector::receive_window);
         if let Some(told) = self.instead_of_systems().filter(|_| is_within) {
             match connector.clone().congestion_control(told).connect_any(addresses, deadline) {
                 // It may not be used.
@@ -75,8 +78,10 @@ impl Loopback {
         queues: QueueSizes,
     ) -> Result<TcpAcceptor, Error> {
         let is_within = is_loopback(host);
-        let queues = if is_within { self.queues(queues) } else { queues };
         let acceptor = TcpAcceptor::bind_in(host, ports, &AcceptorOptions::new().queue_sizes(queues))?;
+        if let Some(window) = self.window(queues).filter(|_| is_within) {
+            acceptor.set(window)?;
+        }
         if let Some(told) = self.instead_of_systems().filter(|_| is_within)
             && let Err(error) = acceptor.set(told)
         {
@@ -85,13 +90,13 @@ impl Loopback {
         Ok(acceptor)
     }
 
-    /// Of a connection to or from a loopback address, where these were chosen.
-    pub(super) fn queues(&self, chosen: QueueSizes) -> QueueSizes {
-        let is_granted = |&octets: &usize| {
-            ReceiveQueue(octets).of_new_sockets().is_ok_and(|granted| granted == ReceiveQueue(octets))
-        };
-        let receive = chosen.receive.or_else(|| self.receive.filter(is_granted));
-        QueueSizes { receive, ..chosen }
+    /// The window of a connection to or from a loopback address, where these queues were chosen: a receive queue that was says it all.
+    ///
+    /// The kernel keeps to the largest that can be told by the power of two which windows are counted by, 65,535 times that. So what is a power of two
+    /// itself, and would take the next one, is told as those 65,535.
+    pub(super) fn window(&self, chosen: QueueSizes) -> Option<ReceiveWindow> {
+        let octets = self.window.filter(|_| chosen.receive.is_none())?;
+        Some(ReceiveWindow(octets - (octets >> 16)))
     }
 
     fn instead_of_systems(&self) -> Option<CongestionControl> {

@@ -16,7 +16,9 @@ use std::sync::Arc;
 use std::time::{Duration, Instant};
 
 use zorb_giop::{IiopProfile, Ior, TaggedProfile};
-use zorb_ipc::{KeepAlive, Probes, QueueSizes, Resolver, ResolverOptions, TcpAcceptor, TcpStream};
+use zorb_ipc::{
+    KeepAlive, Probes, QueueSizes, ReceiveWindow, Resolver, ResolverOptions, TcpAcceptor, TcpStream,
+};
 
 use super::loopback::Loopback;
 use super::tuning::Tuning;
@@ -73,7 +75,7 @@ impl Tcp {
 
     /// Lets the system hold so many octets for a connection in each direction (`SO_SNDBUF`, `SO_RCVBUF`), where it would
     /// otherwise adapt them to the traffic, which is right for nearly everyone but
-    /// [within the machine](Self::loopback_receive_queue).
+    /// [within the machine](Self::loopback_window).
     #[must_use]
     pub fn queues(mut self, octets: usize) -> Tcp {
         self.queues = QueueSizes { send: Some(octets), receive: Some(octets) };
@@ -108,13 +110,13 @@ impl Tcp {
         self
     }
 
-    /// How many octets the system holds that have come by a connection to or from a loopback address and were not yet taken (`SO_RCVBUF`), so
-    /// that what is under way stays in a cache; `None` lets the system adapt it. Default: 512 KiB. If the system grants less
-    /// (`net.core.rmem_max`) nothing is told. Where [`queues`](Self::queues) were chosen, they hold.
+    /// The largest window of a connection to or from a loopback address (`TCP_WINDOW_CLAMP`): how many octets its peer may send before it hears that
+    /// there is room for more, so that what is under way stays in a cache; `None` lets the system adapt it. Default: 512 KiB. The system may
+    /// take it up to the next larger power of two. Where [`queues`](Self::queues) were chosen, they hold.
     #[must_use]
-    pub fn loopback_receive_queue(mut self, octets: Option<usize>) -> Tcp {
-        self.loopback.receive = octets;
-        self.tuning.loopback_receive_queue =
+    pub fn loopback_window(mut self, octets: Option<usize>) -> Tcp {
+        self.loopback.window = octets;
+        self.tuning.loopback_window =
             Some(octets.map_or_else(|| "system".to_owned(), |octets| octets.to_string()));
         self
     }
@@ -129,9 +131,9 @@ impl Tcp {
         self.loopback().instead_of(algorithm).map(|name| name.to_string())
     }
 
-    /// The queues of connections to and from a loopback address, likewise.
-    pub fn loopback_queues(&self) -> QueueSizes {
-        self.loopback().queues(self.queues)
+    /// What connections to and from a loopback address are told of their window, likewise.
+    pub fn loopback_receive_window(&self) -> Option<ReceiveWindow> {
+        self.loopback().window(self.queues)
     }
 
     /// What connections within this machine are told: no algorithm, where all were told of one.
@@ -336,7 +338,7 @@ impl Acceptor for TcpListening {
 mod tests {
     use std::io::IoSlice;
 
-    use zorb_ipc::{CongestionControl, NoDelay, PeakRate, ReceiveQueue};
+    use zorb_ipc::{CongestionControl, LargestWindow, NoDelay, PeakRate, ReceiveQueue};
 
     use super::super::Received;
     use super::*;
@@ -481,19 +483,22 @@ mod tests {
     }
 
     #[test]
-    fn what_comes_within_the_machine_lies_in_a_queue_of_a_caches_size_unless_that_is_chosen_or_not_granted() {
-        let receive = |tcp: &Tcp, at| {
-            ends(tcp, at).map(|channel| socket_of(&channel).option::<ReceiveQueue>().expect("it has one").0)
+    fn within_the_machine_a_window_has_a_caches_size_unless_another_or_queues_are_chosen() {
+        let largest = |tcp: &Tcp, at| {
+            ends(tcp, at).map(|channel| socket_of(&channel).option::<LargestWindow>().expect("it has one").0)
         };
-        let systems = receive(&Tcp::new().loopback_receive_queue(None), "127.0.0.1:0");
-        let granted = ReceiveQueue(1 << 30).of_new_sockets().expect("a descriptor is free").0;
-        let expected = if granted >= 512 << 10 { [512 << 10; 2] } else { systems };
-        assert_eq!(receive(&Tcp::new(), "127.0.0.1:0"), expected);
-        assert_eq!(receive(&Tcp::new(), ""), [expected[0], systems[1]]);
-        assert_eq!(receive(&Tcp::new().loopback_receive_queue(Some(100_000)), "127.0.0.1:0"), [100_000; 2]);
-        assert_eq!(receive(&Tcp::new().loopback_receive_queue(Some(granted + 1)), "127.0.0.1:0"), systems);
-        assert_eq!(receive(&Tcp::new().queues(90_000), "127.0.0.1:0"), [90_000; 2]);
-        assert_eq!(Tcp::new().loopback_queues().receive, (granted >= 512 << 10).then_some(512 << 10));
+        let [_, systems] = largest(&Tcp::new().loopback_window(None), "127.0.0.1:0");
+        assert!(systems > 65_535 << 3, "a system whose queues are small anyway");
+        assert_eq!(largest(&Tcp::new(), "127.0.0.1:0"), [65_535 << 3; 2]);
+        // Who listens for all does not know beforehand whose connection it will be.
+        assert_eq!(largest(&Tcp::new(), ""), [65_535 << 3, systems]);
+        assert_eq!(largest(&Tcp::new().loopback_window(Some(100_000)), "127.0.0.1:0"), [65_535 << 1; 2]);
+        assert_eq!(Tcp::new().loopback_receive_window(), Some(ReceiveWindow(65_535 << 3)));
+        let chosen = Tcp::new().queues(90_000);
+        assert_eq!(chosen.loopback_receive_window(), None);
+        for channel in ends(&chosen, "127.0.0.1:0") {
+            assert_eq!(socket_of(&channel).option(), Ok(ReceiveQueue(90_000)));
+        }
     }
 
     #[test]

@@ -18,7 +18,7 @@ pub(super) struct Tuning {
     pub(super) congestion_control: Option<String>,
     /// For people: what is done is in `loopback.rs`.
     pub(super) loopback_congestion_control: Option<String>,
-    pub(super) loopback_receive_queue: Option<String>,
+    pub(super) loopback_window: Option<String>,
     pub(super) busy_poll: Option<Duration>,
     pub(super) peak_rate: Option<u64>,
     pub(super) priority: Option<u32>,
@@ -75,7 +75,7 @@ impl Tuning {
             ("no_delay", no_delay),
             ("congestion_control", self.congestion_control.clone()),
             ("loopback_congestion_control", self.loopback_congestion_control.clone()),
-            ("loopback_receive_queue", self.loopback_receive_queue.clone()),
+            ("loopback_window", self.loopback_window.clone()),
             ("busy_poll", self.busy_poll.map(|time| Micros(time).to_string())),
             ("peak_rate", self.peak_rate.map(|rate| rate.to_string())),
             ("priority", self.priority.map(|priority| priority.to_string())),
