@@ -12,7 +12,7 @@ use stats_alloc::{INSTRUMENTED_SYSTEM, StatsAlloc};
 use zorb::cdr::{ByteOrder, Decode, Decoder, Format};
 use zorb::giop::Limits;
 use zorb::probes::Counts;
-use zorb::transport::shm::Shm;
+use zorb::transport::shm::{Shm, TrustedPeers};
 use zorb::transport::tcp::Tcp;
 use zorb::transport::unix::Unix;
 use zorb::transport::{Spinning, Transport};
@@ -221,6 +221,7 @@ fn taken(call: &dyn Fn()) -> Taken {
 #[test]
 fn no_octet_of_bulk_is_copied() {
     what_is_in_the_other_order_is_converted_in_one_pass();
+    what_is_lent_takes_a_few_small_pieces_of_memory();
     for (name, endpoint, transport) in transports() {
         let (store, _server, _client) = connected(endpoint, &transport);
         let null = taken(&|| store.nothing().unwrap());
@@ -252,6 +253,24 @@ fn no_octet_of_bulk_is_copied() {
             assert!(taken.copied < may.of(large) + moved + HEADS, "{name}, {kind}: {taken:?}");
         }
     }
+}
+
+/// Called by the one test, likewise: what is lent, with values behind it, takes no memory for bulk on either side, nor any that others would be received into.
+#[allow(unsafe_code, reason = "trust is given by an unsafe call")]
+fn what_is_lent_takes_a_few_small_pieces_of_memory() {
+    // SAFETY: both ends are this process's, by zorb's own code.
+    let transport: Arc<dyn Transport> = Arc::new(Shm::new().trusting(unsafe { TrustedPeers::new() }));
+    let (store, _server, client) = connected("shm:", &transport);
+    let pixels = octets(BULK);
+    let taken = taken(&|| {
+        let mut lent = client.loan(BULK).unwrap();
+        lent.copy_from_slice(&pixels);
+        assert!(lent.is_lent());
+        let frame = Frame { title: "one".to_owned(), pixels: lent.into(), ..Default::default() };
+        assert!(store.echo_frame(&frame).unwrap() == frame);
+    });
+    println!("lent  {:14} {taken:?}", "echo_frame");
+    assert!(taken.copied < HEADS && taken.allocated < 4096, "{taken:?}");
 }
 
 /// Called by the one test, since the count is the process's.

@@ -11,6 +11,7 @@ use crate::{ByteOrder, Octets};
 use alloc::sync::Arc;
 use alloc::vec::Vec;
 use bytes::Bytes;
+use core::mem;
 use core::ops::{Deref, Range};
 
 /// A contiguous piece of a body: the first one's octets lie in the receive buffer, those of others are [`Piece`].
@@ -113,17 +114,19 @@ impl Body {
 
     /// A body in several pieces, in the order they came.
     pub fn many<O: Into<Piece>>(segments: Vec<Segment<O>>, order: ByteOrder) -> Self {
-        let mut segments = segments.into_iter();
-        let Some(Segment { octets, phase }) = segments.next() else {
-            return Self { order, ..Self::empty() };
-        };
         let held = |Segment { octets, phase }: Segment<O>| Segment { octets: octets.into(), phase };
-        let (first, second) = match octets.into() {
-            Piece::Octets(octets) => (Segment { octets, phase }, None),
+        // In the memory that the segments have.
+        let mut later: Vec<Segment<Piece>> = segments.into_iter().map(held).collect();
+        let first = match later.first_mut() {
+            None => return Self { order, ..Self::empty() },
+            Some(Segment { octets: Piece::Octets(octets), phase }) => {
+                let first = Segment { octets: mem::take(octets), phase: *phase };
+                later.remove(0);
+                first
+            }
             // Behind nothing.
-            lent => (Segment { octets: Octets::new(), phase }, Some(Segment { octets: lent, phase })),
+            Some(lent) => Segment { octets: Octets::new(), phase: lent.phase },
         };
-        let later = second.into_iter().chain(segments.map(held)).collect();
         Self { first, later: Some(Arc::new(later)), order }
     }
 

@@ -222,12 +222,19 @@ impl Inbound {
         }
     }
 
-    /// The same, of what may be large: with structs to be brought in phase, or [declined](Self::decline). Apart, so that others take no longer.
+    /// The same, of what may be large: with structs to be brought in phase, [declined](Self::decline), or in part [deposited](Self::deposit). Apart, so
+    /// that others take no longer.
     /// With a storage, which is to be parted with behind a large message, only small ones.
     #[inline(never)]
     pub fn next_large_like(&mut self, head: &KnownHead) -> Option<(u32, Body)> {
-        if !matches!(self.reading, Reading::Giop(_)) {
-            return None;
+        match &mut self.reading {
+            Reading::Giop(_) => {}
+            Reading::Pieces(pieces) => {
+                let next = pieces.finish_like(&mut self.buffer, head)?;
+                self.end_pieces();
+                return Some(next);
+            }
+            _ => return None,
         }
         let was_declined = self.offering.is_declined && self.buffer.storage().is_none();
         let limits = if was_declined { &self.limits } else { &self.usual };
@@ -273,13 +280,13 @@ impl Inbound {
             }
             Reading::Lite => lite::next(&mut self.buffer, &self.limits),
             Reading::Other(parser) => parser.next(&mut self.buffer, &self.limits),
-            Reading::Pieces(pieces) => match pieces.finish(&mut self.buffer, &self.limits) {
-                Ok(Some(message)) => {
-                    self.reading = Reading::Giop(core::mem::take(&mut pieces.parser));
-                    Ok(Some(message))
+            Reading::Pieces(pieces) => {
+                let message = pieces.finish(&mut self.buffer, &self.limits);
+                if let Ok(Some(_)) = message {
+                    self.end_pieces();
                 }
-                other => other,
-            },
+                message
+            }
             Reading::Diverted(_) => self.next_between(),
             Reading::Undecided(_) => return self.decide(),
             Reading::Failed(error) => return Err(*error),
@@ -293,6 +300,17 @@ impl Inbound {
             self.usual.max_message = self.limits.max_message;
         }
         message
+    }
+
+    /// A message that came in pieces is whole: further ones are read, and shown, as ever.
+    fn end_pieces(&mut self) {
+        if let Reading::Pieces(pieces) = &mut self.reading {
+            self.reading = Reading::Giop(core::mem::take(&mut pieces.parser));
+        }
+        self.offering.is_declined = false;
+        if self.buffer.storage().is_none() {
+            self.usual.max_message = self.limits.max_message;
+        }
     }
 
     /// How many octets are missing of the message that has begun to come and may be [deposited](Self::deposit), as far as is known. 0 between messages, and
@@ -326,7 +344,8 @@ impl Inbound {
             return Err(octets);
         }
         if let Reading::Giop(parser) = &mut self.reading {
-            let Some(mut pieces) = Pieces::begin(&mut self.buffer, &self.limits) else { return Err(octets) };
+            let begun = Pieces::begin(&mut self.buffer, &self.limits, octets.len());
+            let Some(mut pieces) = begun else { return Err(octets) };
             pieces.parser = core::mem::take(parser);
             self.reading = Reading::Pieces(Box::new(pieces));
         }

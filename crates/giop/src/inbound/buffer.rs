@@ -45,6 +45,9 @@ const FLOOD: usize = 8;
 /// How many messages a larger step has to bring.
 const MESSAGES_IN_A_STEP: usize = 4;
 
+/// Octets of a message's head that are copied if the rest of it comes later. More are seldom, and hold the memory.
+const SMALL_HEAD: usize = 1024;
+
 /// How much larger than what has arrived of a message the memory may be that it is granted next. 256: a message of the default
 /// [`Limits::max_message`](crate::Limits::max_message) is moved once, when it has filled its first grant, and what stays behind to
 /// be moved is a 256th of it. Until octets arrive such an allocation is addresses, not memory: systems give out large zeroed
@@ -145,6 +148,15 @@ impl ReceiveBuffer {
     #[inline]
     pub(crate) fn part(&self, at: usize, n: usize) -> Octets {
         self.memory.octets(self.start + at, n)
+    }
+
+    /// The first `n` octets of what is unparsed, to be kept while more is received behind them: if they are few as a copy, which keeps no memory from
+    /// being received into.
+    pub(super) fn head(&self, n: usize) -> Octets {
+        match n {
+            0..SMALL_HEAD => Octets::from(&self.unparsed()[..n]),
+            _ => self.part(0, n),
+        }
     }
 
     /// Goes past `n` octets of what is unparsed, where the caller has seen them: there must be so many.

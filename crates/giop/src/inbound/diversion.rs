@@ -114,7 +114,7 @@ impl Inbound {
     pub fn decline_like(&mut self, head: &KnownHead) -> bool {
         let octets = self.buffer.unparsed();
         let is_due = matches!(self.reading, Reading::Giop(_)) && self.offering.is_due();
-        if !is_due || !repeated::begins(octets, head) {
+        if !is_due || repeated::begins(octets, head).is_none() {
             return false;
         }
         let header = octets.first_chunk().and_then(|first| Header::parse(first).ok());

@@ -26,9 +26,6 @@ use super::{GiopParser, heads};
 use crate::header::{HEADER_SIZE, Header};
 use crate::{Limits, Message, MessageType, ProtocolError};
 
-/// Octets of the values before a sequence that are copied out of the receive buffer, so that they do not keep it.
-const SMALL_HEAD: usize = 1024;
-
 /// What is to come of the current message or fragment.
 struct Frame {
     /// With its header.
@@ -90,10 +87,7 @@ impl Diverted {
         parser: GiopParser,
     ) -> Self {
         let (head, before) = (body_at + run.head(), body_at + run.before());
-        let head = match head {
-            0..SMALL_HEAD => Octets::from(&buffer.unparsed()[..head]),
-            _ => buffer.part(0, head),
-        };
+        let head = buffer.head(head);
         buffer.take(before);
         // What is missing comes without it.
         buffer.expect(0);

@@ -11,13 +11,14 @@
 
 use alloc::vec::Vec;
 
-use zorb_cdr::{Body, Piece, Segment, Version};
+use zorb_cdr::{Body, ByteOrder, Piece, Segment, Version};
 
 use super::buffer::ReceiveBuffer;
 use super::cursor::Cursor;
-use super::{GiopParser, heads};
+use super::heads::BODY_ALIGNMENT;
+use super::{GiopParser, heads, repeated};
 use crate::header::{HEADER_SIZE, Header};
-use crate::{Limits, Message, MessageType, ProtocolError};
+use crate::{KnownHead, Limits, Message, MessageType, ProtocolError};
 
 /// What has come of it.
 pub(super) struct Pieces {
@@ -43,12 +44,20 @@ impl Pieces {
         (is_whole && fits).then_some(header)
     }
 
-    /// With what the buffer has of it.
-    pub(super) fn begin(buffer: &mut ReceiveBuffer, limits: &Limits) -> Option<Self> {
+    /// With what the buffer has of it, when so many octets come elsewhere.
+    pub(super) fn begin(buffer: &mut ReceiveBuffer, limits: &Limits, elsewhere: usize) -> Option<Self> {
         let header = Self::header(buffer, limits)?;
         let parser = GiopParser::default();
         let mut pieces = Self { header, segments: Vec::with_capacity(3), octets: 0, parser };
-        pieces.take(buffer);
+        let come = buffer.unparsed().len();
+        // What is behind is received into the same memory.
+        match come + elsewhere < header.total() {
+            true => {
+                pieces.add(buffer.head(come));
+                buffer.take(come);
+            }
+            false => pieces.take(buffer),
+        }
         // What is missing may come without it.
         buffer.expect(0);
         Some(pieces)
@@ -102,6 +111,23 @@ impl Pieces {
         heads::decode(Cursor::over(&self.header, &whole), limits)
     }
 
+    /// The message, if all of it has come and it is a request with this head: its id and its body.
+    pub(super) fn finish_like(
+        &mut self,
+        buffer: &mut ReceiveBuffer,
+        head: &KnownHead,
+    ) -> Option<(u32, Body)> {
+        let has_all = self.missing() <= buffer.unparsed().len();
+        let first = self.segments.first_mut().filter(|_| has_all)?;
+        let Piece::Octets(octets) = &first.octets else { return None };
+        let (id, at) = repeated::begins(octets, head)?;
+        // Arguments begin at a multiple of 8.
+        let arguments = octets.get(at.next_multiple_of(BODY_ALIGNMENT)..)?.len();
+        *first = Segment { octets: octets.slice(octets.len() - arguments..octets.len()).into(), phase: 0 };
+        self.take(buffer);
+        Some((id, Body::many(core::mem::take(&mut self.segments), ByteOrder::NATIVE)))
+    }
+
     /// Whether it is a reply to request `id`. Before GIOP 1.2 any reply may be.
     pub(super) fn is_reply_to(&self, id: u32) -> bool {
         let first =
@@ -117,7 +143,9 @@ impl Pieces {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::{Addressing, Inbound, RequestHead, ResponseFlags, ServiceContexts, begin_request, finish};
+    use crate::{
+        Addressing, BeginsToCome, Inbound, RequestHead, ResponseFlags, ServiceContexts, begin_request, finish,
+    };
     use alloc::vec;
     use bytes::Bytes;
     use zorb_cdr::{Decode, Decoder, Encoder, Format, Sequence};
@@ -164,7 +192,11 @@ mod tests {
     fn check(message: Message, id: u32, lies_at: Option<*const u8>) {
         let Message::Request(request) = message else { panic!("{message:?}") };
         assert_eq!((request.id, &request.operation[..]), (id, &b"show"[..]));
-        let mut from = Decoder::over(&request.body, Format::new(Version::V1_2));
+        check_body(&request.body, lies_at);
+    }
+
+    fn check_body(body: &Body, lies_at: Option<*const u8>) {
+        let mut from = Decoder::over(body, Format::new(Version::V1_2));
         assert_eq!(from.read_string().unwrap(), "before");
         let much = Sequence::<f64>::decode(&mut from).unwrap();
         assert!(much.len() == MUCH / 8 && much.iter().zip(0..).all(|(number, at)| *number == f64::from(at)));
@@ -180,6 +212,7 @@ mod tests {
         let mut inbound = Inbound::new(Limits::default());
         for id in 1..4 {
             let (message, at) = request(id);
+            let room = inbound.space().len();
             assert_eq!(inbound.missing(), 0);
             receive(&mut inbound, &message[..at]);
             assert!(inbound.next().unwrap().is_none() && inbound.is_incomplete());
@@ -187,7 +220,7 @@ mod tests {
             let much = aligned(&message[at..at + MUCH]);
             let lies_at = much.as_ptr();
             inbound.deposit(much).unwrap();
-            assert!(inbound.space().len() <= Limits::default().receive_buffer, "no room for what has come");
+            assert!(inbound.space().len() <= room, "no room for what has come");
             assert!(inbound.next().unwrap().is_none() && !inbound.has_buffered());
             assert_eq!(inbound.missing(), message.len() - at - MUCH);
             // With the rest comes all of a small one.
@@ -236,6 +269,57 @@ mod tests {
         let mut inbound = Inbound::new(small);
         receive(&mut inbound, &message[..at]);
         assert!(inbound.next().is_err() && inbound.deposit(Bytes::copy_from_slice(&message[at..])).is_err());
+    }
+
+    #[test]
+    fn what_is_behind_is_received_into_the_same_memory() {
+        let mut inbound = Inbound::new(Limits::default());
+        inbound.offer_bulk(true);
+        let memory = inbound.space().as_ptr_range();
+        for id in 1..5 {
+            let (message, at) = request(id);
+            receive(&mut inbound, &message[..at]);
+            assert!(inbound.next().unwrap().is_none());
+            let asked = inbound.begins_to_come();
+            assert!(matches!(asked, BeginsToCome::Message(_)), "it is asked for each: {asked:?}");
+            drop(asked);
+            inbound.decline();
+            assert!(inbound.next().unwrap().is_none(), "and seen again");
+            inbound.deposit(Bytes::copy_from_slice(&message[at..at + MUCH])).unwrap();
+            assert!(inbound.next().unwrap().is_none());
+            assert!(memory.contains(&inbound.space().as_ptr()), "behind the much of request {id}");
+            receive(&mut inbound, &message[at + MUCH..]);
+            check(inbound.next().unwrap().unwrap(), id, None);
+            assert_eq!(inbound.space().as_ptr(), memory.start, "behind request {id}");
+        }
+    }
+
+    #[test]
+    fn one_with_a_known_head_is_taken_without_reading_that() {
+        let mut whole = Inbound::new(Limits { receive_buffer: 2 * MUCH, ..Limits::default() });
+        let (message, at) = request(1);
+        receive(&mut whole, &message);
+        let Ok(Some(Message::Request(first))) = whole.next() else { panic!("it is a whole one") };
+        let known = KnownHead::of(&first).unwrap();
+        let other = KnownHead::of(&crate::Request { operation: b"hide"[..].into(), ..first }).unwrap();
+        let mut inbound = Inbound::new(Limits::default());
+        inbound.offer_bulk(true);
+        for id in 2..5 {
+            let (message, _) = request(id);
+            receive(&mut inbound, &message[..at]);
+            assert!(inbound.next().unwrap().is_none());
+            assert!(!inbound.decline_like(&other) && inbound.decline_like(&known), "it is asked for each");
+            let much = aligned(&message[at..at + MUCH]);
+            let lies_at = much.as_ptr();
+            inbound.deposit(much).unwrap();
+            assert!(inbound.next_large_like(&known).is_none(), "something is missing");
+            receive(&mut inbound, &message[at + MUCH..]);
+            assert!(inbound.next_large_like(&other).is_none());
+            let (found, body) = inbound.next_large_like(&known).unwrap();
+            assert_eq!(found, id);
+            check_body(&body, Some(lies_at));
+            assert!(!inbound.is_incomplete() && inbound.next().unwrap().is_none());
+        }
     }
 
     #[test]

@@ -148,10 +148,11 @@ fn in_phase(buffer: &mut ReceiveBuffer, total: usize, at: usize, structs: &Eleme
     Body::one(Segment { octets: buffer.part(at, total - at), phase }, ByteOrder::NATIVE)
 }
 
-/// Whether the octets begin with such a head, whatever is there of what follows it.
-pub(super) fn begins(octets: &[u8], head: &KnownHead) -> bool {
-    let is_request = octets.as_chunks().0.first_chunk().is_some_and(|first: &[[u8; 4]; 2]| *first == REQUEST);
-    is_request && octets.get(LIKENESS..).is_some_and(|rest| rest.starts_with(&head.octets))
+/// The request that the octets begin with, if it has this head, whatever is there of what follows: its id, and where the head ends.
+pub(super) fn begins(octets: &[u8], head: &KnownHead) -> Option<(u32, usize)> {
+    let &[magic, kind, _, id] = octets.as_chunks().0.first_chunk()?;
+    let rest = octets.get(LIKENESS..)?.strip_prefix(&*head.octets)?;
+    ([magic, kind] == REQUEST).then_some((u32::from_ne_bytes(id), octets.len() - rest.len()))
 }
 
 /// The request that the octets begin with, if it is whole and has this head: its id, all of it, and what stands behind its head.

@@ -70,8 +70,9 @@ impl Landing for Asking<'_> {
             None => None,
         };
         self.arrival.expects_bulk = self.arrival.place.is_some() || wants_own;
-        // Memory that connections share is had for a place, and not for what is received like all else.
-        let is_own = self.engine.settings.storage.is_none() && !self.may_be_lent;
+        // Memory that connections share is had for a place, and not for what is received like all else. Structs that are lent are not brought in phase.
+        let is_own =
+            self.engine.settings.storage.is_none() && !(self.may_be_lent && element.may_be_out_of_phase());
         if is_for_orb && is_own && !begun.is_in_fragments() {
             self.note_plain_bulk(request, &run, element);
         }
