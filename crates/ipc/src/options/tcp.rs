@@ -151,9 +151,9 @@ impl Give for CongestionControl {
 /// The largest window that this side advertises (`TCP_WINDOW_CLAMP`, tcp(7)): how many octets the peer may send before it hears that there is room for
 /// more. Unset, as many as the [queue](crate::ReceiveQueue) has room for.
 ///
-/// It has its full effect before the handshake, which says by which power of two windows are counted: the smallest in which this one can be told. As
-/// its queue grows Linux takes it up to the [largest](LargestWindow) that can be told so, and before that queue has grown down to what it holds; so
-/// what is asked for is what is in force at that moment. It takes a KiB or so for the least; setting it says what was granted.
+/// It has its full effect before the handshake, which says by which power of two windows are counted: the smallest by which this one can be told.
+/// Later Linux holds it down to what the queue has room for, and takes it up as that grows, to the [largest](LargestWindow) that can be told so;
+/// what is read is what is in force at the moment. The least is a KiB or so; setting it says what was granted.
 ///
 /// Of TCP streams; of TCP acceptors, whose later streams are born with it; and of streams before they are connected
 /// ([`Connector::receive_window`](crate::Connector::receive_window)).
