@@ -10,7 +10,9 @@ use super::rig::{Rig, models, nothing};
 #[test]
 fn a_flood_of_oneways_keeps_its_order() {
     for model in models() {
-        let rig = Rig::new(model);
+        // Where just as many wait as may, the call behind them would be refused.
+        let limits = ServerLimits { requests_per_connection: 4096, ..ServerLimits::default() };
+        let rig = Rig::with(model, limits, |builder| builder);
         let mut wire = rig.connect();
         for number in 0..2000 {
             wire.oneway("note", number);
