@@ -261,8 +261,8 @@ impl Connector<Tcp> {
         self
     }
 
-    /// How many octets the peer may have sent that were not taken yet: [that option](crate::ReceiveWindow), before the handshake, which says how
-    /// windows are counted. Default: as many as the queue holds.
+    /// The largest window that is advertised to the peer: [that option](crate::ReceiveWindow), before the handshake, which says how windows are
+    /// counted. Default: as much as the queue has room for.
     #[cfg(target_os = "linux")]
     pub fn receive_window(mut self, window: crate::ReceiveWindow) -> Self {
         self.own.receive_window = Some(window);

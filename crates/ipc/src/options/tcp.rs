@@ -149,7 +149,7 @@ impl Give for CongestionControl {
 }
 
 /// The largest window that this side advertises (`TCP_WINDOW_CLAMP`, tcp(7)): how many octets the peer may send before it hears that there is room for
-/// more. Unset, as many as the [queue](crate::ReceiveQueue) has room for.
+/// more. Unset, as many as the [queue](crate::ReceiveQueue) has room for. It says nothing of how many may lie in that, not yet taken.
 ///
 /// It has its full effect before the handshake, which says by which power of two windows are counted: the smallest by which this one can be told.
 /// Later Linux holds it down to what the queue has room for, and takes it up as that grows, to the [largest](LargestWindow) that can be told so;

@@ -111,7 +111,8 @@ impl Tcp {
     }
 
     /// The largest window of a connection to or from a loopback address (`TCP_WINDOW_CLAMP`): how many octets its peer may send before it hears that
-    /// there is room for more, so that what is under way stays in a cache; `None` lets the system adapt it. Default: 512 KiB. The system may
+    /// there is room for more, so that less is under way than a cache holds; `None` lets the system adapt it. How much may lie in the receiver's
+    /// queue is left to the system. Default: 512 KiB. The system may
     /// take it up to the next larger power of two. Where [`queues`](Self::queues) were chosen, they hold.
     #[must_use]
     pub fn loopback_window(mut self, octets: Option<usize>) -> Tcp {
