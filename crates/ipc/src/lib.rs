@@ -31,6 +31,7 @@
 //! | [`ReservedPort`] | keep a TCP port that nobody is to reach |
 //! | [`host_name`], [`interfaces`], [`reachable_address`], [`is_own_address`] | what this machine calls itself to others |
 //! | [`allowed_cores`], [`pin_to_core`] | where the calling thread runs |
+//! | [`BiasedSlots`] | keep what one thread uses all the time, and others take away seldom |
 //! | [`cycles`] | the processor's cycle counter |
 //! | [`system_calls`] | how many of them this crate has made |
 //!
@@ -171,8 +172,8 @@
 //!
 //! `rustix`: system calls on owned and borrowed descriptors. It carries the unsafe code, reviewed and used
 //! widely; this crate denies it except where a module states its reason: reading the cycle counter, mapping
-//! memory and copying to and from it, giving pages to a pipe, moving room for events to another thread, and the few
-//! calls that rustix lacks. For these
+//! memory and copying to and from it, giving pages to a pipe, moving room for events to another thread, sharing values without a lock
+//! ([`BiasedSlots`]), and the few calls that rustix lacks. For these
 //! there is `libc`, on macOS to make FIFOs, and on Linux: receiving credentials, times and completions beside a message (rustix has the
 //! first, but takes each process for one that has a number here), options that it does not know, the
 //! addresses of vsock, many datagrams by one call and what came back of them.
@@ -184,6 +185,7 @@
 mod address;
 #[cfg(target_os = "linux")]
 mod adopt;
+mod biased;
 #[cfg(target_os = "linux")]
 mod control;
 #[cfg(not(target_os = "linux"))]
@@ -238,6 +240,7 @@ mod wake;
 mod zerocopy;
 
 pub use address::{Address, AddressParseError, LONGEST_UNIX_NAME, MulticastGroup, UnixAddress, VsockAddress};
+pub use biased::{BiasedSlot, BiasedSlots, InUse, SlotsOwner};
 #[cfg(target_os = "linux")]
 pub use cores::{allowed_cores, pin_to_core};
 pub use counts::{SystemCalls, system_calls, system_calls_of_thread};

@@ -1,0 +1,78 @@
+//! A pair of fences of which the one costs nothing (asymmetric fences): what runs often has the [`light`] one, which keeps only the compiler from
+//! reordering, and what runs seldom the [`heavy`] one, which makes every thread of the process pass a full one (membarrier(2)).
+//!
+//! Where the system has no such call, both are full fences.
+
+#[cfg(not(all(test, zorb_loom)))]
+pub(super) use system::{heavy, light, prepare};
+
+#[cfg(not(all(test, zorb_loom)))]
+mod system {
+    use std::sync::OnceLock;
+    use std::sync::atomic::Ordering::{Relaxed, SeqCst};
+    use std::sync::atomic::{AtomicBool, compiler_fence, fence};
+
+    /// Whether the kernel has promised to do it. Set once, before the first light fence.
+    static IS_ASYMMETRIC: AtomicBool = AtomicBool::new(false);
+
+    /// Finds out which fences there are. To be called before the others, by whom their threads learn of what they share.
+    pub(in crate::biased) fn prepare() {
+        static PREPARED: OnceLock<()> = OnceLock::new();
+        PREPARED.get_or_init(|| IS_ASYMMETRIC.store(register(), Relaxed));
+    }
+
+    /// What this thread did before is in order with what it does next, for a thread that passes a heavy one.
+    #[inline(always)]
+    pub(in crate::biased) fn light() {
+        if IS_ASYMMETRIC.load(Relaxed) {
+            compiler_fence(SeqCst);
+        } else {
+            fence(SeqCst);
+        }
+    }
+
+    /// The other side. False where the kernel breaks its promise, as a filter of system calls may have it do: then nothing is in
+    /// order.
+    #[must_use]
+    pub(in crate::biased) fn heavy() -> bool {
+        fence(SeqCst);
+        !IS_ASYMMETRIC.load(Relaxed) || barrier()
+    }
+
+    #[cfg(all(target_os = "linux", not(miri)))]
+    fn register() -> bool {
+        use rustix::thread::{MembarrierCommand, membarrier};
+        membarrier(MembarrierCommand::RegisterPrivateExpedited).is_ok()
+    }
+
+    #[cfg(all(target_os = "linux", not(miri)))]
+    fn barrier() -> bool {
+        use rustix::thread::{MembarrierCommand, membarrier};
+        membarrier(MembarrierCommand::PrivateExpedited).is_ok()
+    }
+
+    #[cfg(not(all(target_os = "linux", not(miri))))]
+    fn register() -> bool {
+        false
+    }
+
+    #[cfg(not(all(target_os = "linux", not(miri))))]
+    fn barrier() -> bool {
+        true
+    }
+}
+
+/// Models know full fences alone.
+#[cfg(all(test, zorb_loom))]
+pub(super) fn prepare() {}
+
+#[cfg(all(test, zorb_loom))]
+pub(super) fn light() {
+    loom::sync::atomic::fence(std::sync::atomic::Ordering::SeqCst);
+}
+
+#[cfg(all(test, zorb_loom))]
+pub(super) fn heavy() -> bool {
+    light();
+    true
+}
