@@ -28,8 +28,17 @@ fn a_collocated_call_through_a_base_is_a_method_call(at: Place) {
     let special = root.activate::<Special>(Arc::new(Servant::new(1))).unwrap();
     // A message could not carry the NUL.
     let base: Probe = special.clone().into();
-    assert_eq!(special.greet("\0").unwrap(), "hello, \0");
-    assert_eq!(base.greet("\0").unwrap(), "hello, \0");
+    for _ in 0..4 {
+        assert_eq!(special.greet("\0").unwrap(), "hello, \0");
+        assert_eq!(base.greet("\0").unwrap(), "hello, \0");
+    }
+    // Whichever of the two is near.
+    for _ in 0..4 {
+        assert_eq!(base.greet("\0").unwrap(), "hello, \0");
+    }
+    for _ in 0..4 {
+        assert_eq!(special.greet("\0").unwrap(), "hello, \0");
+    }
     let client = at.client().build();
     let refused = probe(&client, &special.to_string()).greet("\0").unwrap_err();
     assert_eq!(refused.kind, Kind::BadParam, "{refused}");

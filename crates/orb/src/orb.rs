@@ -275,7 +275,7 @@ impl Orb {
     }
 
     fn own_key(&self, object: &ObjectRef) -> Result<bytes::Bytes, SystemException> {
-        let key = object.route().0.local.clone();
+        let key = object.route().0.local.as_ref().map(|home| home.key.clone());
         key.ok_or_else(|| SystemException::BadParam("the object does not live in this ORB"))
     }
 

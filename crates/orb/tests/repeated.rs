@@ -19,7 +19,7 @@ fn warm(probe: &Probe, more: i32) {
     (0..10).for_each(|number| assert_eq!(probe.poke(number), Ok(number + more)));
 }
 
-fn adds(more: i32) -> Arc<impl probe::ProbeServant + Send + Sync> {
+fn adds(more: i32) -> Arc<impl probe::ProbeServant> {
     does(move |_: &Call, number| Ok(number + more))
 }
 

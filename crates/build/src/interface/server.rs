@@ -14,7 +14,7 @@ use crate::scope::{Scope, together};
 pub(super) fn servant(scope: &Scope<'_>, of: &Definition, calls: &[Call<'_>]) -> TokenStream {
     let plan = scope.plan;
     let rt = scope.rt();
-    let result = scope.std("Result");
+    let (result, send, sync) = (scope.std("Result"), scope.std("Send"), scope.std("Sync"));
     let name = ident(&plan.interface(of.id).servant);
     let reference = &plan.place_of(of.id).name;
     let doc = doc("", &format!("What an implementation of [`{reference}`] provides."), &[]);
@@ -46,7 +46,7 @@ pub(super) fn servant(scope: &Scope<'_>, of: &Definition, calls: &[Call<'_>]) ->
     });
     quote! {
         #doc
-        pub trait #name: #(#bases +)* 'static { #(#methods)* #memory_for }
+        pub trait #name: #(#bases +)* #send + #sync + 'static { #(#methods)* #memory_for }
     }
 }
 

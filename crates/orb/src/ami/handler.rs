@@ -20,9 +20,9 @@ pub struct ReplyHandler {
 }
 
 /// What an implementation of a reply handler provides: nothing that all handlers have, so any type does.
-pub trait ReplyHandlerServant: 'static {}
+pub trait ReplyHandlerServant: Send + Sync + 'static {}
 
-impl<S: 'static> ReplyHandlerServant for S {}
+impl<S: Send + Sync + 'static> ReplyHandlerServant for S {}
 
 impl Interface for ReplyHandler {
     const INFO: &'static InterfaceInfo =

@@ -33,7 +33,7 @@ use crate::orb::Orb;
 use crate::policy::{Buffering, CallLimits, Policies, Standing};
 use crate::protocols::Protocols;
 use crate::skeleton::{Interface, InterfaceInfo, OBJECT_ID, Operation};
-use route::{Candidate, Destination, RouteCache};
+use route::{Candidate, Destination, Home, RouteCache};
 
 /// A reference to an object, here or anywhere. Cloning is a count. Nil is `Option::None`.
 #[derive(Clone)]
@@ -270,17 +270,12 @@ impl ObjectRef {
         self.0.route.leads_elsewhere()
     }
 
-    /// The object's key, if calls go to this ORB now.
-    #[inline]
-    pub(crate) fn local_key(&self) -> Option<Bytes> {
-        if self.leads_elsewhere() { None } else { self.local_key_now() }
-    }
-
-    #[inline(never)]
-    fn local_key_now(&self) -> Option<Bytes> {
+    /// Looks at the object, if calls may go to it directly: it is of this ORB. `look` must be short.
+    #[inline(always)]
+    pub(crate) fn with_home<R>(&self, look: impl FnOnce(Option<&Home>) -> R) -> R {
         let reference = &*self.0;
         reference.route.with_current(&reference.orb, &reference.ior, &reference.policies, |to, _| {
-            to.here(&reference.orb)
+            look(to.here(&reference.orb))
         })
     }
 }

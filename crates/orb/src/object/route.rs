@@ -126,6 +126,21 @@ pub(crate) struct Offer {
     pub(crate) contexts: ServiceContexts,
 }
 
+/// An object of this ORB.
+#[derive(Clone)]
+pub(crate) struct Home {
+    pub(crate) key: Bytes,
+    /// No other has it, in all the program's life.
+    pub(crate) number: u64,
+}
+
+impl Home {
+    fn new(key: Bytes) -> Home {
+        static MADE: AtomicU64 = AtomicU64::new(1);
+        Home { key, number: MADE.fetch_add(1, Ordering::Relaxed) }
+    }
+}
+
 /// All ways to an object, best first.
 pub(crate) struct Destination {
     ior: Ior,
@@ -138,8 +153,8 @@ pub(crate) struct Destination {
     pub(crate) not_named: Vec<Endpoint>,
     /// Where nothing is spoken that this ORB speaks, and what it speaks.
     pub(crate) mute: Vec<(Endpoint, String)>,
-    /// The object's key, if it lives in this ORB.
-    pub(crate) local: Option<Bytes>,
+    /// The object, if it lives in this ORB.
+    pub(crate) local: Option<Home>,
     /// For calls that wait for something to come back.
     leaning: Leaning,
     /// The same for others, which more candidates may carry.
@@ -213,7 +228,7 @@ impl Destination {
             not_allowed,
             not_named,
             mute,
-            local,
+            local: local.map(Home::new),
             leaning: Leaning::default(),
             leaning_oneway: Leaning::default(),
             is_mixed,
@@ -259,14 +274,15 @@ impl Destination {
         self.protocols.as_ref()
     }
 
-    /// The object's key, if it may be called directly: it lives in this ORB, and no message of this thread is on its way there,
+    /// The object, if it may be called directly: it lives in this ORB, and no message of this thread is on its way there,
     /// which the call would overtake. In an upcall it may, and where no thread serves: the message may want this very thread.
-    pub(crate) fn here(&self, orb: &Orb) -> Option<Bytes> {
-        let key = self.local.as_ref()?;
+    #[inline]
+    pub(crate) fn here(&self, orb: &Orb) -> Option<&Home> {
+        let home = self.local.as_ref()?;
         let overtakes = self.candidates.iter().any(|candidate| candidate.pool.must_follow(candidate))
             && upcall::current().is_none()
             && orb.server().has_threads();
-        (!overtakes).then(|| key.clone())
+        (!overtakes).then_some(home)
     }
 
     fn leaning(&self, waits: bool) -> &Leaning {

@@ -9,7 +9,7 @@ use super::adapter::Adapter;
 use super::handle::Poa;
 use super::id::ObjectId;
 use super::servant_manager::{Cookie, ServantLocator};
-use super::traffic::{Counted, Upcall, thread};
+use super::traffic::{Counted, Upcall};
 use crate::server::request::panic_exception;
 use crate::skeleton::Servant;
 
@@ -20,23 +20,6 @@ pub(crate) struct Active {
     object: Option<Arc<ActiveObject>>,
     other: Option<Holds>,
     counted: Counted,
-}
-
-/// The same for a call that runs in this thread.
-pub(crate) struct ActiveHere {
-    _active: Active,
-    upcall: Option<Upcall>,
-    thread: u64,
-}
-
-impl Drop for ActiveHere {
-    fn drop(&mut self) {
-        // A handle on a request may end in another thread; then it stays noted in the one where it began, which errs on the
-        // safe side.
-        if self.thread != thread() {
-            mem::forget(self.upcall.take());
-        }
-    }
 }
 
 /// Where a request is that has no active object.
@@ -57,6 +40,7 @@ pub(crate) struct Located {
 
 impl Active {
     /// A request on an object of the active object map.
+    #[inline(always)]
     pub(crate) fn object(object: Arc<ActiveObject>, counted: Counted) -> Active {
         Active { object: Some(object), other: None, counted }
     }
@@ -90,14 +74,24 @@ impl Active {
         }
     }
 
-    /// The upcall runs in this thread as long as the guard lives: for collocated calls.
-    pub(crate) fn in_this_thread(self, run: u64) -> ActiveHere {
-        ActiveHere { _active: self, upcall: Some(Upcall::enter(run)), thread: thread() }
+    /// The object, if it is an active one.
+    pub(crate) fn on(&self) -> Option<&ActiveObject> {
+        self.object.as_deref()
+    }
+
+    /// This thread is in the request's upcall, until what is returned is dropped.
+    pub(crate) fn enter(&self) -> Upcall {
+        let adapter = match (&self.object, &self.other) {
+            (Some(object), _) => &object.adapter,
+            (None, Some(Holds::Adapter(adapter) | Holds::Located(adapter, _))) => adapter,
+            (None, None) => unreachable!("a request in no adapter"),
+        };
+        Upcall::enter(adapter.shared.run)
     }
 }
 
 /// Looks at the adapter afterwards, so that requests of living ones pay for no call.
-#[inline]
+#[inline(always)]
 fn leave(adapter: &Arc<Adapter>, counted: Counted) {
     adapter.traffic.leave(counted);
     if !adapter.is_alive() {
@@ -105,7 +99,7 @@ fn leave(adapter: &Arc<Adapter>, counted: Counted) {
     }
 }
 
-#[inline]
+#[inline(always)]
 fn leave_object(object: Arc<ActiveObject>, counted: Counted) {
     leave(&object.adapter, counted);
     object.release();

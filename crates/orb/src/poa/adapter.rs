@@ -8,11 +8,14 @@
 //! ```
 
 use std::collections::BTreeMap;
+use std::ops::Range;
 use std::panic::{AssertUnwindSafe, catch_unwind};
-use std::sync::atomic::{AtomicBool, AtomicU8, AtomicU64, AtomicUsize, Ordering};
+use std::ptr;
+use std::sync::atomic::{AtomicBool, AtomicU8, AtomicU64, AtomicUsize, Ordering, fence};
 use std::sync::{Arc, Weak};
 use std::time::Instant;
 
+use bytes::Bytes;
 use parking_lot::{Mutex, RwLock};
 use zorb_giop::TaggedProfile;
 
@@ -23,11 +26,12 @@ use super::handle::Poa;
 use super::id::ObjectId;
 use super::key::{self, SystemId};
 use super::manager::{Manager, PoaManager};
+use super::near;
 use super::policies::{IdUniqueness, ImplicitActivation, PoaPolicies, RequestProcessing, ThreadPolicy};
 use super::serial::{Busy, PATIENCE, Serial};
 use super::servant_manager::{AdapterActivator, Etherealized, ServantActivator, ServantLocator};
 use super::thread_model::Turn;
-use super::traffic::Traffic;
+use super::traffic::{Traffic, Upcall};
 use crate::exception::{Minor, SystemException};
 use crate::interceptors::{AdapterState, Established, IorInfo};
 use crate::orb::Orb;
@@ -330,12 +334,23 @@ impl Adapter {
         object.release();
         // `destroy` changes `life` and then empties the map: either it met this object there, or this meets `life`.
         if !self.is_alive() {
-            if let Some(object) = self.map.remove(id.as_bytes()) {
+            if let Some(object) = self.take(id.as_bytes()) {
                 object.release();
             }
             return Err(PoaError::Destroyed);
         }
         Ok(id)
+    }
+
+    /// Takes an object out of the map, and from where it is near.
+    pub(super) fn take(&self, id: &[u8]) -> Option<Arc<ActiveObject>> {
+        let object = self.map.remove(id)?;
+        // See `near`: either who brings it near sees that it has left, or this sees who holds it.
+        fence(Ordering::SeqCst);
+        if Arc::strong_count(&object) > 1 {
+            near::revoke(|near| ptr::eq(near, &*object));
+        }
+        Some(object)
     }
 
     /// Takes an object out of the map. Its running requests end, then its servant is etherealized.
@@ -347,12 +362,12 @@ impl Adapter {
                 return Err(gone());
             }
             let work = self.incarnating.begin(id.into(), Instant::now() + PATIENCE).map_err(|_| gone())?;
-            let object = self.map.remove(id).ok_or_else(gone)?;
+            let object = self.take(id).ok_or_else(gone)?;
             // From now on until its servant is etherealized, who wants the object anew waits.
             work.leave_taken();
             object
         } else {
-            self.map.remove(id).ok_or_else(gone)?
+            self.take(id).ok_or_else(gone)?
         };
         object.release();
         Ok(())
@@ -420,6 +435,7 @@ impl Adapter {
                 return;
             }
         }
+        near::revoke(|near| Arc::ptr_eq(&near.adapter, self));
         for child in self.children() {
             child.destroy(etherealize);
         }
@@ -464,6 +480,20 @@ impl Adapter {
 }
 
 impl ActiveObject {
+    /// This thread is in an upcall of it, until what is returned is dropped.
+    #[inline(always)]
+    pub(crate) fn enter(&self) -> Upcall {
+        Upcall::enter(self.adapter.shared.run)
+    }
+
+    /// The ORB, the object's key, and where in it the id stands; `None`: the ORB is gone.
+    pub(crate) fn whose(&self) -> Option<(Orb, Bytes, Range<usize>)> {
+        let adapter = &self.adapter;
+        let key = adapter.key(self.name.id(adapter.id_run()).as_bytes());
+        let id = adapter.prefix.len()..key.len();
+        Some((adapter.shared.orb()?, key.into(), id))
+    }
+
     /// Gives the object back. The last to do so, once it is deactivated, etherealizes it.
     pub(crate) fn release(self: Arc<Self>) {
         if let Some(last) = Arc::into_inner(self) {

@@ -161,8 +161,8 @@ impl Adapters {
     /// Lets requests to a well-known key reach `object`: what `corbaloc::host/NameService` asks for.
     pub(crate) fn bind_key(&self, key: &[u8], object: &ObjectRef) {
         // A handle on the ORB in the ORB would keep it for ever: only what makes a reference again is stored.
-        let bound = match object.route().0.local.clone() {
-            Some(key) => Bound::Here(key),
+        let bound = match &object.route().0.local {
+            Some(home) => Bound::Here(home.key.clone()),
             None => Bound::Elsewhere(object.ior().clone()),
         };
         self.bound.write().insert(key.into(), bound);

@@ -2,6 +2,7 @@
 
 use std::collections::VecDeque;
 use std::fmt;
+use std::ptr;
 use std::sync::{Arc, Weak};
 use std::time::{Duration, Instant};
 
@@ -11,6 +12,7 @@ use super::adapter::Adapter;
 use super::adapters::Adapters;
 use super::error::PoaError;
 use super::gate::{Gate, ManagerState};
+use super::near;
 use super::traffic::Upcall;
 use crate::exception::{Minor, SystemException};
 use crate::orb::Orb;
@@ -45,9 +47,18 @@ impl Manager {
 
     /// Turns away held requests, and those to come, because the ORB ends.
     pub(crate) fn turn_away(&self) {
-        if let Some(held) = self.gate.change(ManagerState::Discarding) {
+        if let Some(held) = self.set(ManagerState::Discarding) {
             release(held, ManagerState::Discarding);
         }
+    }
+
+    /// Changes what it does with requests, and gives those that it held; `None`: it is inactive.
+    fn set(&self, to: ManagerState) -> Option<VecDeque<ServerRequest>> {
+        let held = self.gate.change(to)?;
+        if to != ManagerState::Active {
+            near::revoke(|near| ptr::eq(&*near.adapter.manager, self));
+        }
+        Some(held)
     }
 
     /// Why a request does not come through; `None` when it does, or waits.
@@ -126,7 +137,7 @@ impl PoaManager {
 
     fn change(&self, to: ManagerState, wait: Option<Duration>) -> Result<(), PoaError> {
         self.check_wait(wait)?;
-        let released = self.0.gate.change(to).ok_or(PoaError::AdapterInactive)?;
+        let released = self.0.set(to).ok_or(PoaError::AdapterInactive)?;
         release(released, to);
         self.tell(to);
         self.wait(wait)

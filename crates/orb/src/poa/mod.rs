@@ -16,6 +16,7 @@
 //! | `adapter` | one adapter, from its making to its end |
 //! | `active_map`, `slots` | objects by id, in constant time |
 //! | `serve`, `find`, `active` | a request on its way to a servant; the guard that counts it |
+//! | `remembered`, `near` | objects found again, by connections and by threads of this process |
 //! | `thread_model`, `main_thread`, `waits`, `traffic`, `serial` | who waits for whom |
 
 mod active;
@@ -30,6 +31,7 @@ mod id;
 mod key;
 mod main_thread;
 mod manager;
+pub(crate) mod near;
 mod objects;
 mod policies;
 mod remembered;
@@ -45,7 +47,7 @@ mod waits;
 mod tests;
 
 pub use crate::skeleton::Servant;
-pub(crate) use active::{Active, ActiveHere};
+pub(crate) use active::Active;
 pub(crate) use active_map::ActiveObject;
 pub(crate) use adapters::{Adapters, Located};
 pub use error::PoaError;
@@ -61,3 +63,4 @@ pub(crate) use remembered::Remembered;
 pub use servant_manager::{
     AdapterActivator, Cookie, Declined, Etherealized, ServantActivator, ServantLocator, servant,
 };
+pub(crate) use traffic::Upcall;

@@ -248,7 +248,7 @@ impl Poa {
     /// A reference to an object that was just activated; if none can be made, the object is deactivated again.
     fn active_reference(&self, id: &ObjectId, type_id: &str) -> Result<ObjectRef, PoaError> {
         self.reference(id, type_id).map_err(|exception| {
-            if let Some(object) = self.adapter.map.remove(id.as_bytes()) {
+            if let Some(object) = self.adapter.take(id.as_bytes()) {
                 ActiveObject::release(object);
             }
             exception.into()

@@ -56,6 +56,15 @@ impl Remembered {
         None
     }
 
+    /// Whether all is as it was.
+    pub(super) fn holds_still(&self) -> bool {
+        self.object.upgrade().is_some_and(|object| {
+            let holds = self.holds(&object);
+            object.release();
+            holds
+        })
+    }
+
     /// Whether it is this object, for which a request is counted in, and is still there, and its requests are let through.
     #[inline(always)]
     pub(crate) fn holds(&self, object: &ActiveObject) -> bool {

@@ -13,9 +13,7 @@ use std::ops::Range;
 use std::rc::Rc;
 use std::sync::Arc;
 
-use bytes::Bytes;
-
-use super::active::{Active, ActiveHere};
+use super::active::Active;
 use super::active_map::ActiveObject;
 use super::adapter::Adapter;
 use super::adapters::{Adapters, Located, Route};
@@ -23,6 +21,7 @@ use super::find::{Refusal, find_servant};
 use super::gate::{ManagerState, Stopped};
 use super::key::Key;
 use super::manager::Manager;
+use super::near;
 use super::policies::{RequestProcessing, ThreadPolicy};
 use super::remembered::Remembered;
 use super::thread_model::Asked;
@@ -30,10 +29,12 @@ use super::traffic::{Counted, Upcall};
 use super::waits::{Lend, ServeMeanwhile, Token};
 use crate::exception::{Kind, Minor, SystemException};
 use crate::interceptors::Interceptors;
+use crate::object::route::Home;
 use crate::orb::Orb;
 use crate::probes::{Point, passed};
 use crate::rt::Arriving;
 use crate::server::connection::both_ways::not_both_ways;
+use crate::server::local::Local;
 use crate::server::request::{ServerRequest, invoke, run};
 use crate::skeleton::{Operation, Servant};
 use crate::upcall;
@@ -251,25 +252,34 @@ impl Adapters {
         drop(token);
     }
 
-    /// A collocated call: the servant, and where in the key the object id stands, held until the guard is dropped in this thread. `None`: it has to go by message,
-    /// since it must wait, run elsewhere, or be sent on.
+    /// A collocated call: the servant, what is to be kept until it has returned, and how to [bring](near::bring) the object near, if it should be.
+    /// `None`: it has to go by message, since it must wait, run elsewhere, or be sent on.
     pub(crate) fn here(
         &self,
-        key: &Bytes,
+        orb: &Orb,
+        home: &Home,
         operation: &'static Operation,
-    ) -> Result<Option<(Servant, Range<usize>, ActiveHere)>, SystemException> {
-        let parsed = Key::parse(key);
+    ) -> Result<Option<(Servant, Local, Option<Remembered>)>, SystemException> {
+        let (key, parsed) = (&home.key, Key::parse(&home.key));
         let range = parsed.id_range(key.len());
         let id = &key[range.clone()];
-        let (servant, active) = match self.quick(&parsed, id) {
-            Some((object, counted)) => (object.servant.clone(), Active::object(object, counted)),
-            None => match self.here_anyway(&parsed, id, operation.name) {
-                Ok(Some(found)) => found,
-                Ok(None) | Err(Refusal::Hold | Refusal::Forward(..)) => return Ok(None),
-                Err(Refusal::Raise(exception)) => return Err(exception),
-            },
+        let left = match near::should_be(home.number) {
+            true => self.shared.with_adapter(&parsed, |adapter| adapter.map.left()),
+            false => None,
         };
-        Ok(Some((servant, range, active.in_this_thread(self.shared.run))))
+        if let Some((object, counted)) = self.quick(&parsed, id) {
+            let servant = object.servant.clone();
+            let near = left.map(|left| Remembered::new(&object, range, left));
+            let local = Local::of_object(operation.name, Active::object(object, counted));
+            return Ok(Some((servant, local, near)));
+        }
+        match self.here_anyway(&parsed, id, operation.name) {
+            Ok(Some((servant, active))) => {
+                Ok(Some((servant, Local::of_key(operation.name, active, orb, key, &range), None)))
+            }
+            Ok(None) | Err(Refusal::Hold | Refusal::Forward(..)) => Ok(None),
+            Err(Refusal::Raise(exception)) => Err(exception),
+        }
     }
 
     fn here_anyway(

@@ -33,7 +33,7 @@ pub(crate) struct Counted(u8);
 
 impl Traffic {
     /// Counts a request in. The state of the adapter is to be looked at afterwards.
-    #[inline]
+    #[inline(always)]
     pub(crate) fn enter(&self) -> Counted {
         let cell = (thread() % CELLS as u64) as u8;
         // SeqCst, here and in `is_idle`: count-then-look against change-then-add-up.
@@ -42,7 +42,7 @@ impl Traffic {
     }
 
     /// Counts a request out, in any thread.
-    #[inline]
+    #[inline(always)]
     pub(crate) fn leave(&self, cell: Counted) {
         self.cells[usize::from(cell.0)].0.fetch_sub(1, Ordering::SeqCst);
         self.notify();
@@ -112,7 +112,7 @@ pub(crate) struct Upcall {
 }
 
 impl Upcall {
-    #[inline]
+    #[inline(always)]
     pub(crate) fn enter(run: u64) -> Upcall {
         let outer = INNERMOST.replace(run);
         if outer != 0 {
@@ -140,7 +140,7 @@ impl Upcall {
 }
 
 impl Drop for Upcall {
-    #[inline]
+    #[inline(always)]
     fn drop(&mut self) {
         if self.outer == 0 && INNERMOST.get() == self.run {
             INNERMOST.set(0);

@@ -125,7 +125,7 @@ macro_rules! served {
 }
 
 /// What an implementation of [`Current`] provides.
-pub trait CurrentServant: 'static {}
+pub trait CurrentServant: Send + Sync + 'static {}
 
 impl Served for Current {
     type Servant = dyn CurrentServant;
@@ -184,7 +184,7 @@ impl Policy {
 }
 
 /// What an implementation of [`Policy`] provides.
-pub trait PolicyServant: 'static {
+pub trait PolicyServant: Send + Sync + 'static {
     /// Which kind of policy it is.
     ///
     /// # Errors

@@ -134,10 +134,13 @@ pub fn invoke_by<I: Served, M, A: Arguments<I::Servant, M, P, R, E>, P, R, E: Op
     arguments: A,
     decode: impl FnOnce(&mut Decoder<'_>) -> Result<R, DecodeError>,
 ) -> Result<R, E> {
-    match here::<I::Servant>(object.as_object(), operation)? {
-        Some(here) => here.run(|servant, context| arguments.give(method, servant, context)),
-        None => call(object.as_object(), operation, |to| arguments.write(operation.parameters, to), decode),
+    // What a servant here is found by is large: where there is none, nothing of it is to be moved.
+    if !object.as_object().leads_elsewhere()
+        && let Some(here) = here::<I::Servant>(object.as_object(), operation)?
+    {
+        return here.run(|servant, context| arguments.give(method, servant, context));
     }
+    call(object.as_object(), operation, |to| arguments.write(operation.parameters, to), decode)
 }
 
 /// A two-way call that is made now and waited for later.

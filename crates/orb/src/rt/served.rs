@@ -22,7 +22,7 @@ use crate::skeleton::{Interface, InterfaceInfo, IntoServant, Servant, Skeleton};
 /// A reference type whose servants are known; generated for every interface.
 pub trait Served: Interface {
     /// The trait object of its servants, such as `dyn AccountServant`.
-    type Servant: ?Sized + 'static;
+    type Servant: ?Sized + Send + Sync + 'static;
 
     /// Finds the operation, reads its arguments, calls the method and answers through `request`, now or later.
     fn dispatch(servant: &Self::Servant, request: ServerRequest);

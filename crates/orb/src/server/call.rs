@@ -12,6 +12,7 @@ use zorb_giop::{ContextId, Ior, ResponseFlags, ServiceContexts, Target};
 use super::connection::Connection;
 use super::dispatch::train;
 use super::head::Head;
+use super::local::Local;
 use crate::exception::{Minor, SystemException};
 use crate::interceptors::Watch;
 use crate::object::ObjectRef;
@@ -25,26 +26,26 @@ use crate::transport::Endpoint;
 /// What a servant may know of the call that it serves.
 pub struct Call {
     pub(super) origin: Origin,
-    /// Where in the object key the object id stands.
-    pub(super) object_id: Place,
+    /// Where in a message's object key the object id stands.
+    pub(super) object_id: Position,
 }
 
 /// A range of a key, whose octets a message counts in 32 bits. With more a call would no longer be moved in place.
 #[derive(Clone, Copy, Default)]
-pub(super) struct Place {
+pub(super) struct Position {
     from: u32,
     to: u32,
 }
 
-impl Place {
+impl Position {
     #[inline]
-    pub(super) fn of(range: &Range<usize>) -> Place {
+    pub(super) fn of(range: &Range<usize>) -> Position {
         let octets = |at: usize| u32::try_from(at).unwrap_or(u32::MAX);
-        Place { from: octets(range.start), to: octets(range.end) }
+        Position { from: octets(range.start), to: octets(range.end) }
     }
 
     #[inline]
-    fn range(self) -> Range<usize> {
+    pub(super) fn range(self) -> Range<usize> {
         self.from as usize..self.to as usize
     }
 }
@@ -54,7 +55,7 @@ pub(super) enum Origin {
     /// A message.
     Remote(Remote),
     /// A collocated call.
-    Local { orb: Orb, key: Bytes, operation: &'static str },
+    Local(Local),
 }
 
 /// A request as it came, where from, and what is known of it.
@@ -120,23 +121,27 @@ static NO_CONTEXTS: ServiceContexts = ServiceContexts::new();
 
 impl Call {
     /// A call from within this process.
-    pub(crate) fn local(orb: Orb, key: Bytes, object_id: Range<usize>, operation: &'static str) -> Call {
-        Call { origin: Origin::Local { orb, key, operation }, object_id: Place::of(&object_id) }
+    #[inline(always)]
+    pub(crate) fn local(local: Local) -> Call {
+        Call { origin: Origin::Local(local), object_id: Position::default() }
     }
 
     /// A collocated call once more, for who keeps it after it has returned.
     pub(super) fn again(&self) -> Call {
-        let (key, operation) = match &self.origin {
-            Origin::Local { key, operation, .. } => (key.clone(), *operation),
-            Origin::Remote(_) => (Bytes::copy_from_slice(self.object_key()), ""),
+        let (operation, id) = match &self.origin {
+            Origin::Local(local) => (local.operation(), local.id()),
+            Origin::Remote(_) => ("", self.object_id),
         };
-        let origin = Origin::Local { orb: self.orb().clone(), key, operation };
-        Call { origin, object_id: self.object_id }
+        Call::local(Local::told(operation, self.orb().clone(), Bytes::copy_from_slice(self.object_key()), id))
     }
 
     /// The object id that the adapter knows this object by.
     pub fn object_id(&self) -> &[u8] {
-        self.object_key().get(self.object_id.range()).unwrap_or_default()
+        let id = match &self.origin {
+            Origin::Remote(_) => self.object_id,
+            Origin::Local(local) => local.id(),
+        };
+        self.object_key().get(id.range()).unwrap_or_default()
     }
 
     /// The adapter that serves the object.
@@ -150,7 +155,7 @@ impl Call {
     pub fn operation(&self) -> &str {
         match &self.origin {
             Origin::Remote(remote) => remote.operation(),
-            Origin::Local { operation, .. } => operation,
+            Origin::Local(local) => local.operation(),
         }
     }
 
@@ -192,7 +197,7 @@ impl Call {
     pub fn orb(&self) -> &Orb {
         match &self.origin {
             Origin::Remote(remote) => &remote.source().orb,
-            Origin::Local { orb, .. } => orb,
+            Origin::Local(local) => local.orb(),
         }
     }
 
@@ -215,7 +220,7 @@ impl Call {
     pub(super) fn object_key(&self) -> &[u8] {
         match &self.origin {
             Origin::Remote(remote) => remote.object_key(),
-            Origin::Local { key, .. } => key,
+            Origin::Local(local) => local.object_key(),
         }
     }
 
@@ -223,7 +228,7 @@ impl Call {
     pub(super) fn remote(&self) -> Option<&Remote> {
         match &self.origin {
             Origin::Remote(remote) => Some(remote),
-            Origin::Local { .. } => None,
+            Origin::Local(_) => None,
         }
     }
 }

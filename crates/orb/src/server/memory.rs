@@ -2,7 +2,7 @@
 
 use std::cell::Cell;
 
-use super::call::{Call, Origin, Place, Remote};
+use super::call::{Call, Origin, Position, Remote};
 
 thread_local! {
     /// Room for one: a thread reads a request, and has most often ended it when it reads the next.
@@ -20,7 +20,7 @@ pub(super) fn room() -> Box<Call> {
 
 #[cold]
 fn new_room() -> Box<Call> {
-    Box::new(Call { origin: Origin::Remote(Remote::vacant()), object_id: Place::default() })
+    Box::new(Call { origin: Origin::Remote(Remote::vacant()), object_id: Position::default() })
 }
 
 /// A request has ended in it.

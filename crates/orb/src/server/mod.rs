@@ -9,7 +9,7 @@
 //! | requests behind oneways | `order` |
 //! | limits | [`ServerLimits`] |
 //! | a request in a skeleton's hands | [`request`] |
-//! | what the servant sees | `call` |
+//! | what the servant sees | `call`, of a collocated call `local` |
 //! | replies that a typed servant gives later | [`DeferredReply`] |
 //! | requests and replies that are not decoded | [`undecoded`] |
 //! | replies composed, and sent | `reply`, `writing` |
@@ -23,6 +23,7 @@ mod flight;
 mod head;
 mod implicit;
 mod known;
+pub(crate) mod local;
 mod memory;
 mod order;
 mod reply;

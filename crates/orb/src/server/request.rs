@@ -17,7 +17,7 @@ use zorb_giop::code_sets::ServerCodeSets;
 use zorb_giop::{ReplyStatus, Request, ResponseFlags, Target, request_end};
 
 pub use super::call::Call;
-use super::call::{Aside, Origin, Place, Remote, Source};
+use super::call::{Aside, Origin, Position, Remote, Source};
 use super::connection::Connection;
 use super::dispatch::train;
 use super::head::OwnHead;
@@ -92,7 +92,7 @@ impl ServerRequest {
         head: impl FnOnce(&mut Remote),
     ) -> ServerRequest {
         let mut call = memory::room();
-        call.object_id = Place::default();
+        call.object_id = Position::default();
         if let Origin::Remote(remote) = &mut call.origin {
             remote.begin(source, ids, body);
             head(remote);
@@ -255,7 +255,7 @@ impl ServerRequest {
     #[inline]
     pub(crate) fn set_object(&mut self, object_id: Range<usize>, active: Active) {
         let call = self.call_mut();
-        call.object_id = Place::of(&object_id);
+        call.object_id = Position::of(&object_id);
         if let Origin::Remote(remote) = &mut call.origin {
             remote.active = Some(active);
         }
@@ -479,7 +479,7 @@ impl ServerRequest {
     pub(super) fn remote_mut(&mut self) -> Option<&mut Remote> {
         match &mut self.call_mut().origin {
             Origin::Remote(remote) => Some(remote),
-            Origin::Local { .. } => None,
+            Origin::Local(_) => None,
         }
     }
 

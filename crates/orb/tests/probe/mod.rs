@@ -50,21 +50,21 @@ impl Probe {
     }
 }
 
-pub(crate) trait ProbeServant: 'static {
+pub(crate) trait ProbeServant: Send + Sync + 'static {
     fn poke(&self, cx: &Call, number: i32) -> Result<i32, SystemException>;
 }
 
 /// A servant that is a closure.
 pub(crate) struct Does<F>(pub F);
 
-impl<F: Fn(&Call, i32) -> Result<i32, SystemException> + 'static> ProbeServant for Does<F> {
+impl<F: Fn(&Call, i32) -> Result<i32, SystemException> + Send + Sync + 'static> ProbeServant for Does<F> {
     fn poke(&self, cx: &Call, number: i32) -> Result<i32, SystemException> {
         (self.0)(cx, number)
     }
 }
 
 /// A servant that answers with the number and one more.
-pub(crate) fn adds_one() -> Arc<impl ProbeServant + Send + Sync> {
+pub(crate) fn adds_one() -> Arc<impl ProbeServant> {
     Arc::new(Does(|_: &Call, number| Ok(number + 1)))
 }
 
