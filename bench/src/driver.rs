@@ -151,6 +151,13 @@ impl Client for Driver {
         Ok(Completed { calls, elapsed: self.believed(&command, &answer, elapsed)? })
     }
 
+    fn collocated(&mut self, calls: u32) -> Result<Duration, BenchError> {
+        let command = format!("collocated {calls}");
+        let answer = self.ask(&command, "ns", Duration::ZERO)?;
+        let [time] = answer.numbers[..] else { return Err(self.odd(&command, &answer.line)) };
+        self.believed(&command, &answer, time)
+    }
+
     fn connect_anew(&mut self) -> Result<Duration, BenchError> {
         let answer = self.ask("connect", "ns", Duration::ZERO)?;
         let [time] = answer.numbers[..] else { return Err(self.odd("connect", &answer.line)) };

@@ -6,7 +6,7 @@
 //! | systems side by side, their processes, and what happens when one fails | [`contest`], [`process`], [`pin`] |
 //! | where a flood's time goes, by function | [`profile`] |
 //! | a call seen from within | [`whitebox`], with the marks of [`probes`]; what it takes of things that can be counted: [`counts`] |
-//! | scenarios | [`ttcp`]; of calls, which share [`calls`]: [`rtt`], [`size`], [`cube`], [`demux`] with [`iterations`], [`firstcall`], [`concurrency`], [`connections`], [`images`] |
+//! | scenarios | [`ttcp`]; of calls, which share [`calls`]: [`rtt`], [`size`], [`cube`], [`demux`] with [`iterations`], [`firstcall`], [`collocated`], [`concurrency`], [`connections`], [`images`] |
 //! | a network between both sides | [`link`] |
 //! | from times to a median, an interval and a verdict | [`latency`], [`statistics`] |
 //! | processor time, and the machine | [`cpu`], [`machine`] |
@@ -40,6 +40,7 @@
 #![deny(unsafe_code)]
 
 pub mod calls;
+pub mod collocated;
 pub mod concurrency;
 pub mod connections;
 pub mod contest;

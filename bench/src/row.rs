@@ -12,6 +12,7 @@
 //! | `calls_s` | rate; latency of a scenario that asks for it | |
 //! | `kib_per_connection` | memory | |
 //! | `side`, `step`, `name`, `p50_ns`, `share` | white box | one step of a call |
+//! | `p50_ns` | collocated calls | average of a round, median over the rounds |
 //! | `side`, `group`, `function`, `cpu_s_per_gib`, `share` | profile | what a function takes of one side of a flood |
 //! | `side`, `system_calls`, `octets_copied`, `allocations`, `octets_allocated` | counts | of one call, on average |
 //! | `ratio_to_raw`, `ratio_low`, `ratio_high` | every row | to the floor, measured in turns; null where there is none |
@@ -145,6 +146,11 @@ pub enum Figures {
         p50_ns: f64,
         /// Its part of the call, 0 to 1.
         share: f64,
+    },
+    /// How long a call takes that is too short for a clock: by the average of each round. Behind the kind with more fields.
+    Collocated {
+        /// Median over the rounds, in nanoseconds.
+        p50_ns: f64,
     },
     /// What a function takes of one side of a flood.
     Function {

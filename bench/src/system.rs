@@ -174,6 +174,15 @@ pub trait Client {
         }
     }
 
+    /// The time of so many null calls of an object that lives in the client's own process; the object has counted them.
+    ///
+    /// # Errors
+    ///
+    /// [`BenchError::Unsupported`], or whatever failed.
+    fn collocated(&mut self, _calls: u32) -> Result<Duration, BenchError> {
+        Err(BenchError::unsupported(self.system(), "collocated calls"))
+    }
+
     /// The time of a fresh connection with one null call on it, which is then closed.
     ///
     /// # Errors

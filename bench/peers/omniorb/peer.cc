@@ -85,6 +85,13 @@ private:
   }
 };
 
+// The object of collocated calls.
+class Counter : public Servant {
+public:
+  volatile uint32_t counted = 0;
+  void ping() override { counted = counted + 1; }
+};
+
 const char* const KEY = "bench";
 
 // Where a reference leads: host and port of its IIOP profile.
@@ -214,6 +221,24 @@ public:
     return ended - began;
   }
 
+  uint64_t collocated(uint32_t calls) override {
+    if (CORBA::is_nil(own)) {
+      CORBA::Object_var adapter = orb->resolve_initial_references("RootPOA");
+      PortableServer::POA_var poa = PortableServer::POA::_narrow(adapter);
+      counter = new Counter;
+      PortableServer::ObjectId_var id = poa->activate_object(counter);
+      PortableServer::POAManager_var manager = poa->the_POAManager();
+      manager->activate();
+      own = counter->_this();
+    }
+    counter->counted = 0;
+    const uint64_t began = peer::now();
+    for (uint32_t made = 0; made < calls; ++made) own->ping();
+    const uint64_t ended = peer::now();
+    peer::verified(counter->counted == calls);
+    return ended - began;
+  }
+
   void idle(size_t count) override {
     if (count == 0) {
       for (Peer_var& each : held) each->_NP_disconnect();
@@ -241,6 +266,8 @@ private:
   std::string address;
   Peer_var peer;
   std::vector<Peer_var> held;
+  Counter* counter = nullptr;
+  Peer_var own;
   peer::Kept kept;
   uint32_t made = 0;
 

@@ -326,6 +326,8 @@ public:
   virtual Flooded flood(const std::string& type, size_t payload, uint32_t count) = 0;
   // The time of a new connection with one null call, in nanoseconds.
   virtual uint64_t connect() = 0;
+  // The time of so many null calls of an object of this process.
+  virtual uint64_t collocated(uint32_t) { throw Unsupported("it has no objects in the caller's process"); }
   // Holds so many idle connections more; 0 closes all.
   virtual void idle(size_t count) = 0;
   // What the exception that is being handled says.
@@ -438,12 +440,13 @@ private:
       const auto kind = word(words, "KIND");
       return many(callers, milliseconds, kind, count(words, "SIZE"));
     }
+    if (command == "collocated") return "ns " + std::to_string(driver.collocated(uint32_t(count(words, "N"))));
     if (command == "connect") return "ns " + std::to_string(driver.connect());
     if (command == "idle") {
       driver.idle(count(words, "N"));
       return "ok";
     }
-    throw Failure("no command `" + command + "`: there are call burst flood callers connect idle");
+    throw Failure("no command `" + command + "`: there are call burst flood callers collocated connect idle");
   }
 
   static std::string word(std::istringstream& words, const char* name) {

@@ -10,6 +10,7 @@ mod flood;
 mod gathering;
 mod idle;
 mod lookup;
+mod nearby;
 mod over;
 mod service;
 mod studio;
@@ -276,6 +277,8 @@ struct ZorbClient {
     idle: Vec<TcpStream>,
     setting: Setting,
     reference: String,
+    /// The object of collocated calls, once there were some.
+    nearby: Option<nearby::Own>,
     /// Carries the calls; ends with the client.
     orb: Orb,
     /// What the calls pass through, if anything; ends with the client, too.
@@ -296,6 +299,7 @@ impl ZorbClient {
             idle: Vec::new(),
             setting: setting.clone(),
             reference: reference.to_owned(),
+            nearby: None,
             orb,
             bridge: None,
         })
@@ -324,6 +328,14 @@ impl Client for ZorbClient {
     fn callers(&mut self, callers: u32, time: Duration, call: Call) -> Result<Completed, BenchError> {
         let echo = &self.echo;
         concurrency::threads(callers, time, &|| echo::exchange(echo, call.payload))
+    }
+
+    fn collocated(&mut self, calls: u32) -> Result<Duration, BenchError> {
+        let nearby = match &mut self.nearby {
+            Some(nearby) => nearby,
+            none => none.insert(nearby::Own::new(&self.setting)?),
+        };
+        nearby.calls(calls)
     }
 
     /// With an ORB of its own, which has no connection yet.

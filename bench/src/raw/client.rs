@@ -6,6 +6,7 @@ use super::server::{HEAD, PREAMBLE, Preamble};
 use super::stream::{Side, Stream};
 use super::{Raw, Target};
 use crate::BenchError;
+use crate::collocated;
 use crate::concurrency;
 use crate::firstcall::Phase;
 use crate::flood::{Element, Flood, Flooded};
@@ -152,6 +153,10 @@ impl<S: Stream> Client for RawClient<S> {
         let took = start.elapsed();
         exchange.verify()?;
         Ok(took)
+    }
+
+    fn collocated(&mut self, calls: u32) -> Result<Duration, BenchError> {
+        collocated::methods(self.system(), calls)
     }
 
     fn first_call(&mut self, phase: Phase) -> Result<Duration, BenchError> {

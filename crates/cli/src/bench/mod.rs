@@ -8,6 +8,7 @@
 //!
 //! A further scenario is a file beside [`rtt`] with its arguments and its table, and a variant of [`Scenario`].
 
+mod collocated;
 pub(crate) mod common;
 mod concurrency;
 mod connections;
@@ -55,6 +56,7 @@ enum Scenario {
     Cube(cube::Arguments),
     Demux(demux::Arguments),
     Firstcall(firstcall::Arguments),
+    Collocated(collocated::Arguments),
     Concurrency(concurrency::Arguments),
     Connections(connections::Arguments),
     Size(size::Arguments),
@@ -99,6 +101,7 @@ pub(crate) fn run(arguments: Arguments) -> Result<(), Failure> {
         Scenario::Cube(arguments) => cube::run(&arguments),
         Scenario::Demux(arguments) => demux::run(&arguments),
         Scenario::Firstcall(arguments) => firstcall::run(&arguments),
+        Scenario::Collocated(arguments) => collocated::run(&arguments),
         Scenario::Concurrency(arguments) => concurrency::run(&arguments),
         Scenario::Connections(arguments) => connections::run(&arguments),
         Scenario::Size(arguments) => size::run(&arguments),

@@ -53,13 +53,15 @@ final class Commands {
                 int callers = count(words, "N"), milliseconds = count(words, "MILLISECONDS");
                 return callers(callers, milliseconds, word(words, "KIND"), count(words, "SIZE"));
             }
+            case "collocated":
+                return "ns " + driver.collocated(count(words, "N"));
             case "connect":
                 return "ns " + driver.connect();
             case "idle":
                 driver.idle(count(words, "N"));
                 return "ok";
             default:
-                throw new Failure("no command `" + command + "`: there are call burst flood callers connect idle");
+                throw new Failure("no command `" + command + "`: there are call burst flood callers collocated connect idle");
         }
     }
 

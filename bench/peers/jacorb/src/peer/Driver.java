@@ -10,6 +10,8 @@ import java.util.concurrent.locks.LockSupport;
 import java.util.function.Consumer;
 import org.omg.CORBA.ORB;
 import org.omg.CORBA.StringHolder;
+import org.omg.PortableServer.POA;
+import org.omg.PortableServer.POAHelper;
 
 /** The calling end. */
 final class Driver {
@@ -21,6 +23,8 @@ final class Driver {
     private final Peer peer;
     private final List<Peer> held = new ArrayList<>();
     private int made;
+    private Counter counter;
+    private Peer own;
     /** What the flood before was sent from, and the next of its kind will be: making it belongs to no flood. */
     private Elements.Buffers<?> buffers;
 
@@ -45,6 +49,31 @@ final class Driver {
 
     private Peer reference(String url) {
         return PeerHelper.unchecked_narrow(orb.string_to_object(url));
+    }
+
+    /** The object of collocated calls. */
+    private static final class Counter extends Servant {
+        private int counted;
+
+        @Override
+        public void ping() {
+            counted++;
+        }
+    }
+
+    long collocated(int calls) throws Exception {
+        if (own == null) {
+            POA poa = POAHelper.narrow(orb.resolve_initial_references("RootPOA"));
+            counter = new Counter();
+            own = PeerHelper.narrow(poa.servant_to_reference(counter));
+            poa.the_POAManager().activate();
+        }
+        counter.counted = 0;
+        long began = System.nanoTime();
+        for (int made = 0; made < calls; made++) own.ping();
+        long ended = System.nanoTime();
+        if (counter.counted != calls) throw new Failure(counter.counted + " of " + calls + " calls have come");
+        return ended - began;
     }
 
     Call call(String kind, int size) {

@@ -17,7 +17,7 @@ import org.omg.PortableServer.POAHelper;
 import org.omg.PortableServer.ThreadPolicyValue;
 
 /** The serving end. */
-final class Servant extends PeerPOA {
+class Servant extends PeerPOA {
     private final Receiver receiver = new Receiver();
 
     /** Serves until the input ends. */

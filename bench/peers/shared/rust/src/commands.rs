@@ -102,14 +102,19 @@ impl<D: Driver> Commands<D> {
                 let lasting = Duration::from_millis(words.count("MILLISECONDS")? as u64);
                 self.callers(callers, lasting, words.kind()?).await
             }
+            "collocated" => {
+                words.count("N")?;
+                Ok("unsupported it has no objects in the caller's process".to_owned())
+            }
             "connect" => Ok(format!("ns {}", self.driver.connect().await?.as_nanos())),
             "idle" => {
                 self.driver.idle(words.count("N")?).await?;
                 Ok("ok".to_owned())
             }
-            unknown => {
-                Err(format!("no command {unknown}: there are call burst flood callers connect idle").into())
-            }
+            unknown => Err(format!(
+                "no command {unknown}: there are call burst flood callers collocated connect idle"
+            )
+            .into()),
         }
     }
 
