@@ -289,6 +289,13 @@ fn who_waits_for_running_requests_waits_for_calls_of_what_is_near() {
         }
         let soon = Some(Duration::from_millis(30));
         assert_eq!(root.manager().hold_requests(soon), Err(PoaError::StillRunning));
+        // Who lets requests through again ends the wait, and not the call.
+        let waits = scope.spawn(|| root.manager().discard_requests(Some(PATIENCE)));
+        while root.manager().state() != ManagerState::Discarding {
+            thread::yield_now();
+        }
+        root.manager().activate().expect("it discards");
+        assert_eq!(waits.join().expect("no panic"), Ok(()));
         may_end.store(true, Ordering::SeqCst);
         root.manager().hold_requests(Some(PATIENCE)).expect("it has ended");
     });

@@ -126,16 +126,19 @@ impl<T, const N: usize> BiasedSlots<T, N> {
         claimed.is_ok().then_some(SlotsOwner { of: self, here: PhantomData })
     }
 
-    /// Takes away the values that are `meant`, and gives those of which none is in use. The others leave when their use has ended: their owner
-    /// drops them. As soon as this has returned, no use of any of them begins.
+    /// Takes away the values that are `meant`, and gives those of which none is in use, with such as were meant before and have stayed. The others leave
+    /// when their use has ended: their owner drops them. As soon as this has returned, no use of any of them begins.
     ///
-    /// `meant` runs under locks, and is to be short.
+    /// Where the system refuses the fence that it had promised (a filter of system calls may), nothing can be taken: then each value leaves when its owner
+    /// comes to its slot, or with the next call of this.
+    ///
+    /// `meant` runs under locks: it is to be short, and must not come back to these slots.
     #[must_use = "the values are to be dropped where that does no harm"]
     pub fn revoke_if(&self, meant: impl Fn(&T) -> bool) -> Vec<T> {
         fence::prepare();
         // They stay locked, so that what is looked at behind the fence is what was wanted before it.
         let wanted: Vec<_> = self.slots.iter().filter_map(|slot| Some((slot, slot.want(&meant)?))).collect();
-        // Without the fence nobody knows what is in use: their owner gives up all, when it comes by.
+        // Without the fence nobody knows what is in use.
         if wanted.is_empty() || !fence::heavy() {
             return Vec::new();
         }
@@ -169,7 +172,8 @@ impl<T> BiasedSlot<T> {
         self.lock.lock().unwrap_or_else(std::sync::PoisonError::into_inner)
     }
 
-    /// Looks at the value, from whatever thread; `None` if there is none. `look` runs under a lock, and is to be short.
+    /// Looks at the value, from whatever thread; `None` if there is none. `look` runs under a lock: it is to be short, and must not come back to
+    /// the slot.
     pub fn look<R>(&self, look: impl FnOnce(&T) -> R) -> Option<R> {
         let locked = self.lock();
         let seen = self.value(&locked).map(look);
@@ -182,10 +186,14 @@ impl<T> BiasedSlot<T> {
         unsafe { shared(&self.value) }.as_ref()
     }
 
-    /// The value is to leave if it is `meant`; then it is locked.
+    /// The value is to leave if it is `meant`, or was before and has stayed; then it is locked.
     fn want(&self, meant: impl Fn(&T) -> bool) -> Option<MutexGuard<'_, ()>> {
+        if self.state.load(Acquire) == EMPTY {
+            return None;
+        }
         let locked = self.lock();
-        self.value(&locked).is_some_and(meant).then(|| {
+        let is_wanted = |value| self.state.load(Relaxed) == WANTED || meant(value);
+        self.value(&locked).is_some_and(is_wanted).then(|| {
             self.state.store(WANTED, Release);
             locked
         })
@@ -260,7 +268,7 @@ impl<T, const N: usize> SlotsOwner<T, N> {
     }
 }
 
-/// Nobody owns it any more, and all is dropped. If a value is in use for ever, it stays, and so does the claim.
+/// Nobody owns it any more, and all is dropped. If a value is still in use, it stays, and so does the claim, for good.
 impl<T, const N: usize> Drop for SlotsOwner<T, N> {
     fn drop(&mut self) {
         let left: Vec<T> = (0..N).filter_map(|at| self.take(at)).collect();

@@ -1,4 +1,5 @@
-//! Every interleaving of an owner and those who revoke, by loom, which sees each access to a value: that none meets a move.
+//! Interleavings of an owner and those who revoke, all in which a thread is stopped against its will at most three times, by loom, which
+//! sees each access to a value: that none meets a move.
 //!
 //! ```text
 //! RUSTFLAGS="--cfg zorb_loom" CARGO_PROFILE_RELEASE_LTO=off \

@@ -1,4 +1,4 @@
-//! What holds with one thread and with several; every interleaving is tried by `models`.
+//! What holds with one thread and with several; interleavings are tried by `models`.
 
 use std::sync::Arc;
 use std::sync::atomic::{AtomicBool, AtomicUsize, Ordering};

@@ -42,8 +42,8 @@ pub fn here<T: ?Sized + Send + Sync + 'static>(
         // Both sides' interceptors see what goes by message.
         return Ok(None);
     }
-    let near = target.with_home(|home| near::find(home?.number));
-    match near.filter(|near| near.servant::<T>().is_some()) {
+    let number = target.with_home(|home| home.map(|home| home.number));
+    match number.and_then(near::find).filter(|near| near.servant::<T>().is_some()) {
         Some(near) => Ok(Some(Here(Found::Near(near, operation.name)))),
         None => anew(target, operation),
     }
@@ -60,6 +60,8 @@ fn anew<T: ?Sized + Send + Sync + 'static>(
     let mut servant: Option<Arc<T>> = None;
     skeleton.offer(&mut servant);
     if let (Some(servant), Some(found)) = (&servant, near) {
+        // What has to make place may end, and asks about this call.
+        let _upcall = local.enter();
         near::bring(home.number, servant, &found);
     }
     Ok(servant.map(|servant| Here(Found::Anew(servant, local))))
@@ -69,8 +71,8 @@ impl<T: ?Sized + Send + Sync + 'static> Here<T> {
     /// Calls the method; a panic in it becomes an `UNKNOWN` exception, as it would for a remote caller.
     #[inline(always)]
     pub fn run<R, E: OperationError>(self, method: impl FnOnce(&T, &Call) -> Result<R, E>) -> Result<R, E> {
-        // Dropped in reverse: an object is let go before the upcall has ended, which what then ends asks about.
-        let (_upcall, near, offered, call);
+        // Dropped in reverse: the servant first, then what counts the call, and last the upcall, about which is asked by what then ends.
+        let (_upcall, near, call, offered);
         let servant = match self.0 {
             Found::Near(found, operation) => {
                 near = found;

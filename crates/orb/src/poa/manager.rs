@@ -58,6 +58,8 @@ impl Manager {
         if to != ManagerState::Active {
             near::revoke(|near| ptr::eq(&*near.adapter.manager, self));
         }
+        // Who waits for requests to end waits no more where they are let through again.
+        self.adapters().iter().for_each(|adapter| adapter.traffic.notify());
         Some(held)
     }
 
@@ -128,7 +130,7 @@ impl PoaManager {
                 adapter.clear_if_activated();
             }
         }
-        self.wait(wait)
+        self.wait(ManagerState::Inactive, wait)
     }
 
     fn check_wait(&self, wait: Option<Duration>) -> Result<(), PoaError> {
@@ -140,7 +142,7 @@ impl PoaManager {
         let released = self.0.set(to).ok_or(PoaError::AdapterInactive)?;
         release(released, to);
         self.tell(to);
-        self.wait(wait)
+        self.wait(to, wait)
     }
 
     /// Tells interceptors.
@@ -151,13 +153,15 @@ impl PoaManager {
         }
     }
 
-    fn wait(&self, wait: Option<Duration>) -> Result<(), PoaError> {
+    /// Until no request is running, or the state is another again (CORBA 3.4 part 1 §11.3.2.2).
+    fn wait(&self, state: ManagerState, wait: Option<Duration>) -> Result<(), PoaError> {
         let Some(deadline) = wait.map(|wait| Instant::now() + wait) else { return Ok(()) };
+        let has_ended = |adapter: &Adapter| self.state() != state || adapter.traffic.is_idle();
         let ended = self
             .0
             .adapters()
             .iter()
-            .all(|adapter| adapter.traffic.wait_until(deadline, || adapter.traffic.is_idle()));
+            .all(|adapter| adapter.traffic.wait_until(deadline, || has_ended(adapter)));
         if ended { Ok(()) } else { Err(PoaError::StillRunning) }
     }
 }

@@ -136,7 +136,7 @@ fn bring_held(near: Near, found: &Remembered) {
         let is_stale = before.is_ok() && !found.holds_still();
         (before, is_stale.then(|| mine.places.take(at)))
     });
-    // Here, where no place is looked at: letting an object go may call anything.
+    // Letting an object go may call anything.
     drop(brought);
 }
 

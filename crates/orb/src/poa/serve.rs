@@ -42,6 +42,9 @@ use crate::upcall;
 /// An object, and its request counted in.
 type Found = (Arc<ActiveObject>, Counted);
 
+/// How many objects had left the adapter before one was found there.
+type Left = u64;
+
 impl Adapters {
     /// Serves a request in this thread, hands it to the thread that must, or keeps it until its manager lets it through.
     #[inline]
@@ -98,12 +101,8 @@ impl Adapters {
         let key = request.object_key();
         let parsed = Key::parse(key);
         let range = parsed.id_range(key.len());
-        let left = match request.has_known_head() {
-            true => adapters.shared.with_adapter(&parsed, |adapter| adapter.map.left()),
-            false => None,
-        };
-        let found = adapters.quick(&parsed, &key[range.clone()])?;
-        if let Some(left) = left {
+        let (found, left) = adapters.quick(&parsed, &key[range.clone()])?;
+        if request.has_known_head() {
             request.remember(Remembered::new(&found.0, range.clone(), left));
         }
         Some((found, range))
@@ -120,17 +119,18 @@ impl Adapters {
 
     /// The object, if nothing stands in its way.
     #[inline(always)]
-    fn quick(&self, key: &Key<'_>, id: &[u8]) -> Option<Found> {
+    fn quick(&self, key: &Key<'_>, id: &[u8]) -> Option<(Found, Left)> {
         let found = self.shared.with_adapter(key, |adapter| {
             if adapter.policies.thread != ThreadPolicy::OrbControlled {
                 return None;
             }
             let counted = adapter.traffic.enter();
+            let left = adapter.map.left();
             if adapter.manager.gate.state() == ManagerState::Active
                 && adapter.is_alive()
                 && let Some(object) = adapter.map.find(id)
             {
-                return Some(Ok((object, counted)));
+                return Some(Ok(((object, counted), left)));
             }
             adapter.traffic.leave(counted);
             Some(Err(adapter.clone()))
@@ -149,7 +149,7 @@ impl Adapters {
     /// Asks the servant where the bulk argument goes of a request that begins to come: one that is active, where nothing stands in the way.
     pub(crate) fn ask(&self, key: &[u8], arriving: &mut Arriving<'_>) {
         let parsed = Key::parse(key);
-        if let Some((object, counted)) = self.quick(&parsed, &key[parsed.id_range(key.len())]) {
+        if let Some(((object, counted), _)) = self.quick(&parsed, &key[parsed.id_range(key.len())]) {
             let servant = object.servant.clone();
             let _active = Active::object(object, counted);
             servant.bulk(arriving);
@@ -263,13 +263,9 @@ impl Adapters {
         let (key, parsed) = (&home.key, Key::parse(&home.key));
         let range = parsed.id_range(key.len());
         let id = &key[range.clone()];
-        let left = match near::should_be(home.number) {
-            true => self.shared.with_adapter(&parsed, |adapter| adapter.map.left()),
-            false => None,
-        };
-        if let Some((object, counted)) = self.quick(&parsed, id) {
+        if let Some(((object, counted), left)) = self.quick(&parsed, id) {
             let servant = object.servant.clone();
-            let near = left.map(|left| Remembered::new(&object, range, left));
+            let near = near::should_be(home.number).then(|| Remembered::new(&object, range, left));
             let local = Local::of_object(operation.name, Active::object(object, counted));
             return Ok(Some((servant, local, near)));
         }

@@ -123,7 +123,8 @@ impl Upcall {
 
     /// Whether this thread is in an upcall of that ORB.
     pub(crate) fn is_in(run: u64) -> bool {
-        INNERMOST.get() == run || AROUND.with_borrow(|around| around.contains(&run))
+        // At the thread's very end it is in none.
+        INNERMOST.get() == run || AROUND.try_with(|around| around.borrow().contains(&run)).unwrap_or(false)
     }
 
     /// The end of one that is not simply the only one.
