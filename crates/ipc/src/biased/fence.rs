@@ -4,7 +4,7 @@
 //! Where the system has no such call, both are full fences.
 
 #[cfg(not(all(test, zorb_loom)))]
-pub(super) use system::{heavy, light, prepare};
+pub(super) use system::{heavy, light, prepare, prepare_now};
 
 #[cfg(not(all(test, zorb_loom)))]
 mod system {
@@ -15,10 +15,29 @@ mod system {
     /// Whether the kernel has promised to do it. Set once, before the first light fence.
     static IS_ASYMMETRIC: AtomicBool = AtomicBool::new(false);
 
-    /// Finds out which fences there are. To be called before the others, by whom their threads learn of what they share.
+    static PREPARED: OnceLock<()> = OnceLock::new();
+
+    /// Finds out which fences there are. To be called before the others, by whom their threads learn of what they share. Takes the kernel some 15 ms,
+    /// once, in a process that has several threads.
     pub(in crate::biased) fn prepare() {
-        static PREPARED: OnceLock<()> = OnceLock::new();
         PREPARED.get_or_init(|| IS_ASYMMETRIC.store(register(), Relaxed));
+    }
+
+    /// The same without waiting, by a thread that ends with it: whether it has been done.
+    pub(in crate::biased) fn prepare_now() -> bool {
+        static ASKED: AtomicBool = AtomicBool::new(false);
+        if PREPARED.get().is_some() {
+            return true;
+        }
+        if ASKED.swap(true, Relaxed) {
+            return false;
+        }
+        // Where there can be no thread, there is but to wait.
+        let thread = std::thread::Builder::new().name("zorb-fences".into()).spawn(prepare);
+        thread.is_err() && {
+            prepare();
+            true
+        }
     }
 
     /// What this thread did before is in order with what it does next, for a thread that passes a heavy one.
@@ -65,6 +84,11 @@ mod system {
 /// Models know full fences alone.
 #[cfg(all(test, zorb_loom))]
 pub(super) fn prepare() {}
+
+#[cfg(all(test, zorb_loom))]
+pub(super) fn prepare_now() -> bool {
+    true
+}
 
 #[cfg(all(test, zorb_loom))]
 pub(super) fn light() {

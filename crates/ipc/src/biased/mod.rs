@@ -119,7 +119,13 @@ impl<T, const N: usize> BiasedSlots<T, N> {
         Self { is_owned: AtomicBool::new(false), slots: std::array::from_fn(|_| BiasedSlot::new()) }
     }
 
-    /// Makes this thread the owner. `None`: another is.
+    /// Whether the system is ready, so that claiming does not wait for it. If not, a thread sees to it.
+    pub fn is_ready() -> bool {
+        fence::prepare_now()
+    }
+
+    /// Makes this thread the owner. `None`: another is. Waits until the system is ready, which in a process that has several threads takes the
+    /// kernel some 15 ms, once.
     pub fn claim(&'static self) -> Option<SlotsOwner<T, N>> {
         fence::prepare();
         let claimed = self.is_owned.compare_exchange(false, true, Acquire, Relaxed);

@@ -24,6 +24,14 @@ fn one_thread_owns_them_at_a_time_and_leaves_nothing_behind() {
 }
 
 #[test]
+fn the_system_gets_ready_while_nobody_waits() {
+    while !BiasedSlots::<u8, 1>::is_ready() {
+        thread::yield_now();
+    }
+    assert!(slots::<u8, 1>().claim().is_some());
+}
+
+#[test]
 fn a_value_in_use_is_neither_replaced_nor_taken() {
     let slots = slots::<u32, 2>();
     let own = slots.claim().expect("nobody has them");

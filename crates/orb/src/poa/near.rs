@@ -6,7 +6,7 @@
 //! [revokes](revoke) second; who [brings](bring) an object near does that first, and looks second. So one of the two sees the other.
 
 use std::any::Any;
-use std::cell::Cell;
+use std::cell::{Cell, OnceCell};
 use std::sync::Arc;
 use std::sync::atomic::{Ordering, fence};
 
@@ -48,29 +48,37 @@ static ALL: Mutex<Vec<&'static Places>> = Mutex::new(Vec::new());
 
 /// This thread's.
 struct Mine {
-    places: SlotsOwner<Near, PLACES>,
+    /// Once something is to be near.
+    places: OnceCell<SlotsOwner<Near, PLACES>>,
     /// The reference that was called last of those whose place each is, when it was not there.
     missed: [Cell<u64>; PLACES],
 }
 
 thread_local! {
-    static MINE: Mine = Mine::claim();
+    static MINE: Mine = const { Mine { places: OnceCell::new(), missed: [const { Cell::new(0) }; PLACES] } };
 }
 
 impl Mine {
-    fn claim() -> Mine {
-        let mut all = ALL.lock();
-        let free = all.iter().find_map(|places| places.claim());
-        let places = free.unwrap_or_else(|| {
-            let new: &'static Places = Box::leak(Box::new(Places::new()));
-            all.push(new);
-            match new.claim() {
-                Some(places) => places,
-                None => unreachable!("nobody else knows of them"),
-            }
-        });
-        Mine { places, missed: [const { Cell::new(0) }; PLACES] }
+    /// The thread's places, or those of one that has ended, or new ones; `None`: not yet, and nobody waits for them.
+    fn places(&self) -> Option<&SlotsOwner<Near, PLACES>> {
+        if self.places.get().is_none() {
+            let _ = self.places.set(claim()?);
+        }
+        self.places.get()
     }
+}
+
+fn claim() -> Option<SlotsOwner<Near, PLACES>> {
+    if !Places::is_ready() {
+        return None;
+    }
+    let mut all = ALL.lock();
+    let free = all.iter().find_map(|places| places.claim());
+    free.or_else(|| {
+        let new: &'static Places = Box::leak(Box::new(Places::new()));
+        all.push(new);
+        new.claim()
+    })
 }
 
 #[inline(always)]
@@ -104,7 +112,7 @@ impl Drop for Held {
 #[inline(always)]
 pub(crate) fn find(number: u64) -> Option<InUse<Near>> {
     // At the thread's very end nothing is near.
-    let near = MINE.try_with(|mine| mine.places.use_value(place(number))).ok().flatten();
+    let near = MINE.try_with(|mine| mine.places.get()?.use_value(place(number))).ok().flatten();
     near.filter(|near| near.number == number)
 }
 
@@ -130,11 +138,11 @@ pub(crate) fn bring<T: ?Sized + Send + Sync + 'static>(number: u64, servant: &Ar
 
 fn bring_held(near: Near, found: &Remembered) {
     let brought = MINE.try_with(|mine| {
-        let at = place(near.number);
-        let before = mine.places.put(at, near);
+        let (at, places) = (place(near.number), mine.places()?);
+        let before = places.put(at, near);
         fence(Ordering::SeqCst);
         let is_stale = before.is_ok() && !found.holds_still();
-        (before, is_stale.then(|| mine.places.take(at)))
+        Some((before, is_stale.then(|| places.take(at))))
     });
     // Letting an object go may call anything.
     drop(brought);
