@@ -17,8 +17,8 @@ mod system {
 
     static PREPARED: OnceLock<()> = OnceLock::new();
 
-    /// Finds out which fences there are. To be called before the others, by whom their threads learn of what they share. Takes the kernel some 15 ms,
-    /// once, in a process that has several threads.
+    /// Finds out which fences there are. To be called before the others, by whom their threads learn of what they share. Takes the kernel a
+    /// grace period (milliseconds), once, in a process that has several threads.
     pub(in crate::biased) fn prepare() {
         PREPARED.get_or_init(|| IS_ASYMMETRIC.store(register(), Relaxed));
     }

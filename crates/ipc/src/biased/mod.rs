@@ -125,7 +125,7 @@ impl<T, const N: usize> BiasedSlots<T, N> {
     }
 
     /// Makes this thread the owner. `None`: another is. Waits until the system is ready, which in a process that has several threads takes the
-    /// kernel some 15 ms, once.
+    /// kernel a grace period (milliseconds), once.
     pub fn claim(&'static self) -> Option<SlotsOwner<T, N>> {
         fence::prepare();
         let claimed = self.is_owned.compare_exchange(false, true, Acquire, Relaxed);

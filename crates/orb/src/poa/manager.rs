@@ -100,7 +100,7 @@ impl PoaManager {
         self.change(ManagerState::Active, None)
     }
 
-    /// Holds requests from now on. With `wait`, returns when those that were running have ended.
+    /// Holds requests from now on. With `wait`, returns when those that were running have ended, or another state is chosen meanwhile.
     ///
     /// # Errors
     /// [`PoaError::AdapterInactive`]; with `wait` also [`PoaError::WouldDeadlock`] from within a request (nothing has
