@@ -121,6 +121,40 @@ fn a_thread_that_ends_lets_go_of_what_it_called() {
     end(root.orb());
 }
 
+#[test]
+fn threads_that_come_and_go_have_places_of_their_own() {
+    const CALLS: i32 = 500;
+    let root = root();
+    // It is called on by its own method, so that calls end one after another, all in the same place.
+    let own: Arc<Mutex<Option<Probe>>> = Arc::default();
+    let probe = root.activate::<Probe>(does({
+        let own = own.clone();
+        move |_, left| match left {
+            0 => Ok(0),
+            _ => {
+                let probe = own.lock().unwrap().clone().expect("it was told");
+                Ok(probe.poke(left - 1)? + 1)
+            }
+        }
+    }));
+    let probe = probe.expect("a new servant");
+    *own.lock().unwrap() = Some(probe.clone());
+    thread::scope(|scope| {
+        for _ in 0..4 {
+            scope.spawn(|| {
+                for _ in 0..20 {
+                    thread::scope(|scope| {
+                        scope.spawn(|| (0..CALLS).for_each(|_| assert_eq!(probe.poke(3), Ok(3))));
+                    });
+                }
+            });
+        }
+    });
+    *own.lock().unwrap() = None;
+    root.destroy(true, Some(PATIENCE)).expect("nothing is running");
+    end(root.orb());
+}
+
 /// Tells what is etherealized.
 struct Tells(Arc<Mutex<Vec<&'static str>>>);
 

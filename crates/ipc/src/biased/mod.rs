@@ -128,8 +128,9 @@ impl<T, const N: usize> BiasedSlots<T, N> {
     /// kernel a grace period (milliseconds), once.
     pub fn claim(&'static self) -> Option<SlotsOwner<T, N>> {
         fence::prepare();
-        let claimed = self.is_owned.compare_exchange(false, true, Acquire, Relaxed);
-        claimed.is_ok().then_some(SlotsOwner { of: self, here: PhantomData })
+        self.is_owned.compare_exchange(false, true, Acquire, Relaxed).ok()?;
+        // Only now: an owner that is dropped ends the claim, whosever it is.
+        Some(SlotsOwner { of: self, here: PhantomData })
     }
 
     /// Takes away the values that are `meant`, and gives those of which none is in use, with such as were meant before and have stayed. The others leave

@@ -60,3 +60,20 @@ fn what_is_put_after_a_value_has_left_is_not_taken_for_it() {
         assert_eq!(own.take(0), Some(8));
     });
 }
+
+#[test]
+fn the_claim_of_one_thread_takes_nothing_from_another() {
+    model(|| {
+        let slots = slots();
+        let claim = move || {
+            let own = slots.claim()?;
+            own.put(0, 7).expect("not in use");
+            assert_eq!(uses(&own), Some(7));
+            Some(())
+        };
+        let other = thread::spawn(claim);
+        let claimed = [claim(), other.join().expect("no panic")];
+        assert_ne!(claimed, [None; 2]);
+        assert!(slots.claim().is_some_and(|own| own.use_value(0).is_none()));
+    });
+}
