@@ -174,7 +174,7 @@ impl Config {
     }
 
     /// For build scripts: compiles the files into one Rust file in `OUT_DIR`, named after the first, and tells cargo
-    /// which files it depends on. Include it with `zorb::include_idl!("bank")`, or with
+    /// which files it depends on, but for those that the script has written into `OUT_DIR` itself. Include it with `zorb::include_idl!("bank")`, or with
     /// `include!(concat!(env!("OUT_DIR"), "/bank.rs"));`.
     ///
     /// What is wrong is shown on the error output, and the build script ends with exit code 1.
@@ -195,13 +195,15 @@ impl Config {
     pub fn try_compile(&self, files: &[impl AsRef<Path>]) -> Result<(), Error> {
         let folder = std::env::var_os("OUT_DIR")
             .ok_or_else(|| Error::Config("OUT_DIR is not set: this is for build scripts".to_owned()))?;
-        for file in files {
-            println!("cargo:rerun-if-changed={}", file.as_ref().display());
-        }
+        // What the script itself has written there is newer than its run: for that cargo would run it anew each time.
+        let depends_on = |file: &Path| {
+            if !file.starts_with(&folder) {
+                println!("cargo:rerun-if-changed={}", file.display());
+            }
+        };
+        files.iter().for_each(|file| depends_on(file.as_ref()));
         let generated = self.generate(files)?;
-        for file in &generated.files {
-            println!("cargo:rerun-if-changed={}", file.display());
-        }
+        generated.files.iter().for_each(|file| depends_on(file));
         // What several files include is odd in each of them, and said once.
         let warnings: BTreeSet<String> = generated.warnings.iter().flat_map(lines).collect();
         for warning in warnings {
