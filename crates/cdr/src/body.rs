@@ -7,7 +7,7 @@
 //!
 //! So each piece says how far from its alignment origin it starts; the decoder needs to know no more.
 
-use crate::{ByteOrder, Octets};
+use crate::{ByteOrder, Memory, Octets};
 use alloc::sync::Arc;
 use alloc::vec::Vec;
 use bytes::Bytes;
@@ -110,6 +110,14 @@ impl Body {
     /// A body in one piece. Allocates nothing.
     pub const fn one(segment: Segment, order: ByteOrder) -> Self {
         Self { first: segment, later: None, order }
+    }
+
+    /// Makes it a body in one piece, in this machine's byte order: the `length` octets of `memory` from `at` on, where alignment is counted from.
+    /// Less dear than a new one where it lies in that memory.
+    #[inline]
+    pub fn move_to(&mut self, memory: &Memory, at: usize, length: usize) {
+        self.first.octets.move_to(memory, at, length);
+        (self.first.phase, self.later, self.order) = (0, None, ByteOrder::NATIVE);
     }
 
     /// A body in several pieces, in the order they came.

@@ -334,7 +334,7 @@ impl Decoder<'_> {
         T::view(octets)?;
         copied(count);
         self.advance(count);
-        Some(Bytes::copy_from_slice(octets))
+        Some(Bytes::from(octets.to_vec()))
     }
 
     /// A view of the next `count` elements, if they are here as they are in memory; otherwise nothing is read but the

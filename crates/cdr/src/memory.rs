@@ -111,6 +111,15 @@ impl Memory {
         debug_assert!(at + length <= self.len(), "{length} octets at {at} of {}", self.len());
         Octets { memory: self.clone(), at, length }
     }
+
+    /// Whether it is the same memory, not only the same octets.
+    #[inline]
+    fn is(&self, other: &Memory) -> bool {
+        match (&self.0, &other.0) {
+            (Some(this), Some(other)) => Arc::ptr_eq(this, other),
+            _ => false,
+        }
+    }
 }
 
 impl Deref for Memory {
@@ -176,6 +185,16 @@ impl Octets {
     pub fn slice(&self, range: Range<usize>) -> Octets {
         assert!(range.end <= self.length, "{range:?} of {} octets", self.length);
         self.memory.octets(self.at + range.start, range.len())
+    }
+
+    /// Makes them what [`Memory::octets`] gives. Where they lie in that memory already it is not counted anew.
+    #[inline]
+    pub(crate) fn move_to(&mut self, memory: &Memory, at: usize, length: usize) {
+        if self.memory.is(memory) {
+            (self.at, self.length) = (at, length);
+        } else {
+            *self = memory.octets(at, length);
+        }
     }
 
     /// The same octets as [`Bytes`], for who keeps them longer than a message: from [`VIEW_FROM`](crate::VIEW_FROM)
@@ -308,6 +327,22 @@ mod tests {
         assert_eq!(back(), 0, "a range of it is in use");
         drop(octets);
         assert_eq!(back(), 100);
+    }
+
+    #[test]
+    fn octets_that_move_within_their_memory_are_counted_once() {
+        let (mut memory, other) = (Memory::from((0..9).collect::<Vec<u8>>()), Memory::from(vec![7; 3]));
+        let mut octets = Octets::new();
+        for (at, seen) in [(0, [0, 1]), (7, [7, 8])] {
+            octets.move_to(&memory, at, 2);
+            assert_eq!(*octets, seen);
+            assert!(memory.is_shared());
+        }
+        octets.move_to(&other, 1, 2);
+        assert_eq!(*octets, [7, 7]);
+        assert!(memory.get_mut().is_some() && other.is_shared());
+        octets.move_to(&Memory::new(), 0, 0);
+        assert!(octets.is_empty() && !other.is_shared());
     }
 
     #[test]

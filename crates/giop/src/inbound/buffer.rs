@@ -21,7 +21,7 @@ use alloc::sync::Arc;
 use alloc::vec;
 
 use zorb_cdr::copies::copied;
-use zorb_cdr::{Memory, Octets};
+use zorb_cdr::{Body, Memory, Octets};
 
 use super::Storage;
 
@@ -148,6 +148,12 @@ impl ReceiveBuffer {
     #[inline]
     pub(crate) fn part(&self, at: usize, n: usize) -> Octets {
         self.memory.octets(self.start + at, n)
+    }
+
+    /// Makes `body` what [`part`](Self::part) gives.
+    #[inline]
+    pub(super) fn move_body(&self, body: &mut Body, at: usize, n: usize) {
+        body.move_to(&self.memory, self.start + at, n);
     }
 
     /// The first `n` octets of what is unparsed, to be kept while more is received behind them: if they are few as a copy, which keeps no memory from

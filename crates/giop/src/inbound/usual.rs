@@ -135,10 +135,25 @@ fn sequence(octets: &[u8]) -> Option<(&[u8], &[u8])> {
 /// What stands in the `rest` of a message, after padding. Often that is nothing, which then keeps nothing.
 #[inline]
 pub(super) fn body(buffer: &ReceiveBuffer, message: &[u8], rest: &[u8]) -> Body {
-    let at = (message.len() - rest.len()).next_multiple_of(BODY_ALIGNMENT);
+    let at = body_at(message, rest);
     if at >= message.len() {
         return Body::empty();
     }
     let octets = buffer.part(at, message.len() - at);
     Body::one(Segment { octets, phase: 0 }, ByteOrder::NATIVE)
+}
+
+/// Makes `into`, the body of the message before, the body of this one.
+#[inline]
+pub(super) fn body_into(into: &mut Body, buffer: &ReceiveBuffer, message: &[u8], rest: &[u8]) {
+    let at = body_at(message, rest);
+    match message.len().checked_sub(at).filter(|&octets| octets > 0) {
+        Some(octets) => buffer.move_body(into, at, octets),
+        None => *into = Body::empty(),
+    }
+}
+
+#[inline]
+fn body_at(message: &[u8], rest: &[u8]) -> usize {
+    (message.len() - rest.len()).next_multiple_of(BODY_ALIGNMENT)
 }

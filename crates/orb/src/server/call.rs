@@ -12,6 +12,7 @@ use zorb_giop::{ContextId, Ior, ResponseFlags, ServiceContexts, Target};
 use super::connection::Connection;
 use super::dispatch::train;
 use super::head::Head;
+use super::known::Known;
 use super::local::Local;
 use crate::exception::{Minor, SystemException};
 use crate::interceptors::Watch;
@@ -88,6 +89,8 @@ pub(super) struct Remote {
     pub(super) needs_name: bool,
     /// A context says how the request is wanted: INVOCATION_POLICIES.
     pub(super) has_policies: bool,
+    /// It is in the place of another oneway with its head.
+    goes_on: bool,
     /// What its reply is composed in.
     pub(super) memory: Vec<u8>,
 }
@@ -253,6 +256,7 @@ impl Remote {
             by_number: false,
             needs_name: false,
             has_policies: false,
+            goes_on: false,
             memory: Vec::new(),
         }
     }
@@ -277,17 +281,27 @@ impl Remote {
         (self.owed, self.oneway) = (owed, !owed);
         self.found = None;
         (self.by_number, self.needs_name, self.has_policies) = (false, false, false);
+        self.goes_on = false;
     }
 
-    /// Takes in another oneway with the same head, when the one before has ended and all else that it held is there.
+    /// Takes in another oneway with the same head, when the one before has ended and all else that it held is there: `next` gives its id, and makes
+    /// the body of the one before its own.
     #[inline(always)]
-    pub(super) fn go_on(&mut self, id: u32, body: Body) -> usize {
-        (self.id, self.octets) = (id, u32::try_from(body.len()).unwrap_or(u32::MAX));
-        // Of the one before, where its arguments were not read.
-        self.body = body;
+    pub(super) fn go_on(&mut self, next: impl FnOnce(&Known, &mut Body) -> Option<u32>) -> Option<usize> {
+        self.id = next(self.head.known()?, &mut self.body)?;
+        self.octets = u32::try_from(self.body.len()).unwrap_or(u32::MAX);
         self.found = None;
-        (self.by_number, self.needs_name) = (false, false);
-        self.octets as usize
+        (self.by_number, self.needs_name, self.goes_on) = (false, false, true);
+        Some(self.octets as usize)
+    }
+
+    /// The arguments have been read, and keep of the body what they need: the memory of small ones is free for the next message. That of a
+    /// train is held for the next of the train, which most likely lies there too.
+    #[inline(always)]
+    pub(super) fn end_arguments(&mut self) {
+        if !self.goes_on {
+            self.body = Body::empty();
+        }
     }
 
     /// Whether it is a oneway that this thread runs in a train, and nothing was found out for it alone.

@@ -124,7 +124,9 @@ impl ServerRequest {
         encode: WriteResult<R>,
         begin: impl FnOnce(DeferredReply<R, E>, A),
     ) {
-        let Some((request, arguments)) = self.arguments(decode) else { return };
+        let Some((mut request, arguments)) = self.arguments(decode) else { return };
+        // Which a train would hold.
+        request.let_message_go();
         begin(DeferredReply { to: To::Caller { request, encode } }, arguments);
     }
 }

@@ -105,10 +105,10 @@ impl ServerRequest {
         ServerRequest(Some(call))
     }
 
-    /// Puts another message with its head in the place of one that has ended; how many octets of arguments it has.
+    /// Puts another message with its head in the place of one that has ended, if `next` [gives one](Remote::go_on); how many octets of arguments it has.
     #[inline]
-    pub(super) fn go_on(&mut self, id: u32, body: Body) -> usize {
-        self.remote_mut().map_or(0, |remote| remote.go_on(id, body))
+    pub(super) fn go_on(&mut self, next: impl FnOnce(&Known, &mut Body) -> Option<u32>) -> Option<usize> {
+        self.remote_mut()?.go_on(next)
     }
 
     /// Its head, if the next oneway with that may [take its place](super::dispatch::train): nobody waits for anything, and nothing was
@@ -274,20 +274,35 @@ impl ServerRequest {
         mut self,
         decode: impl FnOnce(&mut Decoder<'_>) -> Result<R, DecodeError>,
     ) -> Option<(ServerRequest, R)> {
-        let remote = self.remote_mut()?;
-        let format = remote.format();
-        let decoded = decode(&mut Decoder::over_in(&remote.body, format, &remote.source().orb));
-        // Arguments keep of it what they need; the memory of small ones is free for the next message.
-        remote.body = Body::empty();
-        match decoded {
-            Ok(arguments) => {
-                passed(Point::Called);
-                Some((self, arguments))
-            }
+        match self.decoded(decode)? {
+            Ok(arguments) => Some((self, arguments)),
             Err(error) => {
                 self.refuse_arguments(&error);
                 None
             }
+        }
+    }
+
+    /// The arguments; `None`: there is no message that they could be read from.
+    #[inline(always)]
+    fn decoded<R>(
+        &mut self,
+        decode: impl FnOnce(&mut Decoder<'_>) -> Result<R, DecodeError>,
+    ) -> Option<Result<R, DecodeError>> {
+        let remote = self.remote_mut()?;
+        let format = remote.format();
+        let decoded = decode(&mut Decoder::over_in(&remote.body, format, &remote.source().orb));
+        remote.end_arguments();
+        if decoded.is_ok() {
+            passed(Point::Called);
+        }
+        Some(decoded)
+    }
+
+    /// Keeps no memory of its message any more, whose arguments have been read.
+    pub(super) fn let_message_go(&mut self) {
+        if let Some(remote) = self.remote_mut() {
+            remote.body = Body::empty();
         }
     }
 
@@ -321,14 +336,20 @@ impl ServerRequest {
     /// Never inlined: an interface has one for each operation, and what finds the right one stays small beside a thousand.
     #[inline(never)]
     pub fn serve_by<A, R, E: OperationError>(
-        self,
+        mut self,
         decode: impl FnOnce(&mut Decoder<'_>) -> Result<A, DecodeError>,
         encode: impl for<'r> FnOnce(&'r R, &mut Encoder<'r>) -> Result<(), EncodeError>,
         execute: impl FnOnce(&Call, A) -> Result<R, E>,
     ) {
-        let Some((request, arguments)) = self.arguments(decode) else { return };
-        let result = execute(request.call(), arguments);
-        request.finish(result, encode);
+        // From where they are read to they are not moved, but to the method.
+        match self.decoded(decode) {
+            Some(Ok(arguments)) => {
+                let result = execute(self.call(), arguments);
+                self.finish(result, encode);
+            }
+            Some(Err(error)) => self.refuse_arguments(&error),
+            None => {}
+        }
     }
 
     /// Answers with a result.

@@ -3,10 +3,11 @@
 use std::sync::Arc;
 use std::sync::atomic::Ordering;
 
-use zorb_cdr::{Encoder, Format, Version};
+use zorb_cdr::{Body, Encoder, Format, Version};
 use zorb_giop::code_sets::ServerCodeSets;
 use zorb_giop::{Inbound, LocateRequest, LocateStatus, Message, MessageType, Protocol, ProtocolError};
 
+use super::super::known::Known;
 use super::super::turn::{Mark, Turn};
 use super::{Connection, Farewell, GIOP, Next, Reading, ServerRequest, UNKNOWN};
 use crate::client::end::End;
@@ -88,14 +89,16 @@ impl Connection {
         if !turn.is_still(mark) {
             return false;
         }
-        let known = request.may_be_of_train().filter(|known| !known.is_stale() && !self.must_pause(&reading));
-        let Some((id, body)) = known.and_then(|known| reading.inbound.next_like(known.head())) else {
+        let (_, before, _) = request.particulars();
+        let goes_on =
+            request.may_be_of_train().is_some_and(|known| !known.is_stale() && !self.must_pause(&reading));
+        let next = |known: &Known, body: &mut Body| reading.inbound.next_like_into(known.head(), body);
+        let Some(octets) = goes_on.then(|| request.go_on(next)).flatten() else {
             *left = reading.inbound.has_buffered();
             self.note_buffered(&mut reading, *left);
             return false;
         };
-        let (_, before, _) = request.particulars();
-        let octets = request.go_on(id, body);
+        let (_, _, id) = request.particulars();
         reading.saturated |= !self.flight.exchange(before, octets, &self.engine.settings.limits);
         self.cancelled.begins(id);
         true
