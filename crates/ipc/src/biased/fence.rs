@@ -3,6 +3,8 @@
 //!
 //! Where the system has no such call, both are full fences.
 
+#[cfg(all(test, not(zorb_loom)))]
+pub(super) use system::REFUSED;
 #[cfg(not(all(test, zorb_loom)))]
 pub(super) use system::{heavy, light, prepare, prepare_now};
 
@@ -16,6 +18,12 @@ mod system {
     static IS_ASYMMETRIC: AtomicBool = AtomicBool::new(false);
 
     static PREPARED: OnceLock<()> = OnceLock::new();
+
+    #[cfg(test)]
+    std::thread_local! {
+        /// The kernel breaks its promise to this thread.
+        pub(in crate::biased) static REFUSED: std::cell::Cell<bool> = const { std::cell::Cell::new(false) };
+    }
 
     /// Finds out which fences there are. To be called before the others, by whom their threads learn of what they share. Takes the kernel a
     /// grace period (milliseconds), once, in a process that has several threads.
@@ -54,6 +62,10 @@ mod system {
     /// order.
     #[must_use]
     pub(in crate::biased) fn heavy() -> bool {
+        #[cfg(test)]
+        if REFUSED.get() {
+            return false;
+        }
         fence(SeqCst);
         !IS_ASYMMETRIC.load(Relaxed) || barrier()
     }

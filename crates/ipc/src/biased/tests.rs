@@ -77,6 +77,29 @@ fn what_is_revoked_leaves_at_once_or_with_its_last_use() {
 }
 
 #[test]
+fn without_its_fence_nothing_is_taken_and_what_is_wanted_leaves_all_the_same() {
+    let slots = slots::<Arc<u32>, 3>();
+    let values: Vec<Arc<u32>> = (0..3).map(Arc::new).collect();
+    let own = slots.claim().expect("nobody has them");
+    for (at, value) in values.iter().enumerate() {
+        own.put(at, value.clone()).expect("not in use");
+    }
+    let used = own.use_value(0).expect("there");
+    let refused = || {
+        fence::REFUSED.set(true);
+        slots.revoke_if(|_| true)
+    };
+    assert!(thread::scope(|scope| scope.spawn(refused).join()).expect("no panic").is_empty());
+    assert_eq!(values.iter().map(Arc::strong_count).collect::<Vec<_>>(), [2; 3]);
+    // When its owner ends with it, when its owner comes to it,
+    drop(used);
+    assert!(own.use_value(1).is_none());
+    assert_eq!(values.iter().map(Arc::strong_count).collect::<Vec<_>>(), [1, 1, 2]);
+    // or with the next call.
+    assert_eq!(slots.revoke_if(|_| false), [values[2].clone()]);
+}
+
+#[test]
 fn a_claim_stays_with_what_is_used_for_ever() {
     let slots = slots::<u32, 1>();
     let own = slots.claim().expect("nobody has them");
