@@ -3,10 +3,11 @@
 //! With `--some`, not every case was counted; otherwise a budget whose case was not counted is a fault.
 //!
 //! `COUNTS` is a directory in which `run` has left the names of the counted cases, one a line (`cases`), callgrind's
-//! profile of each line (`profile.1`, …), and the file of budgets as earlier commits had it (`earlier/*`, where git knows
-//! them).
+//! profile of each line (`profile.1`, …), the same of those of which locked instructions were counted (`locked-cases`, `locked.1`, …, and
+//! the program's `disassembly`), and the file of budgets as earlier commits had it (`earlier/*`, where git knows them).
 
 mod budget;
+mod locked;
 mod profile;
 mod verdict;
 
@@ -17,6 +18,9 @@ use std::process::ExitCode;
 use budget::Budget;
 use profile::Figures;
 use verdict::Counted;
+
+/// Whose locked instructions are counted.
+const PROGRAM: &str = "zorb-instructions";
 
 fn main() -> ExitCode {
     let arguments: Vec<String> = std::env::args().skip(1).collect();
@@ -49,6 +53,16 @@ fn judge(budgets: &Path, counts: &Path, calls: &str, counted: Counted) -> Result
     for (case, number) in read(&counts.join("cases"))?.lines().zip(1..) {
         let profile = read(&counts.join(format!("profile.{number}")))?;
         figures.enter(case, &profile, calls)?;
+    }
+    let of_locked = counts.join("locked-cases");
+    if of_locked.exists() {
+        let places = locked::places(&read(&counts.join("disassembly"))?);
+        for (case, number) in read(&of_locked)?.lines().zip(1..) {
+            let found = locked::count(&read(&counts.join(format!("locked.{number}")))?, PROGRAM, &places);
+            let found =
+                found.ok_or_else(|| format!("the profile of {case} does not tell of each instruction"))?;
+            figures.enter_locked(case, found / calls);
+        }
     }
     let mut earlier: Vec<Vec<Budget>> = Vec::new();
     for entry in fs::read_dir(counts.join("earlier")).into_iter().flatten().flatten() {

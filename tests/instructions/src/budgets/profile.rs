@@ -37,6 +37,11 @@ impl Figures {
         Ok(())
     }
 
+    /// Enters how many locked instructions a call takes.
+    pub(crate) fn enter_locked(&mut self, case: &str, found: u64) {
+        self.put(case.replace("call/", "locked/"), found);
+    }
+
     fn put(&mut self, name: String, found: u64) {
         let least = self.0.entry(name).or_insert(found);
         *least = found.min(*least);
@@ -127,5 +132,7 @@ totals: 2000
         assert!(figures.enter("call/null", "totals: 70\n", 10).unwrap_err().contains("lacks the server"));
         figures.enter("call/collocated", "totals: 70\n", 10).expect("it has none");
         assert_eq!(figures.of("call/collocated"), Some(7));
+        figures.enter_locked("call/collocated", 0);
+        assert_eq!((figures.of("locked/collocated"), figures.of("call/collocated")), (Some(0), Some(7)));
     }
 }
