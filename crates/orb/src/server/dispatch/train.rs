@@ -4,7 +4,7 @@
 //!
 //! ```text
 //! reading ─► first ─► Handler ─► servant           the usual way, with the place in the order
-//!                        ▲          │ ended, in this thread: kept but for its message
+//!                        ▲          │ ended, in this thread: kept, with its message's memory
 //!                        │          ▼
 //!                        └──── next_of ◄── the next message, if it has this head, and the turn is still this thread's
 //!                                   │ none
@@ -46,11 +46,12 @@ pub(in crate::server) fn ended(call: Box<Call>) {
 #[inline(never)]
 pub(super) fn run(engine: &Engine, turn: &Turn, mark: Mark, first: ServerRequest) -> bool {
     let (identity, mut left) = (first.identity(), false);
-    let outer = (RUNNING.replace(identity), RUNS.replace(identity));
+    // This one may run within an upcall of another, whose request may have ended already.
+    let outer = (RUNNING.replace(identity), RUNS.replace(identity), ENDED.take());
     engine.handler.serve_train(first, &mut || next_of(turn, mark, &mut left));
     RUNS.set(outer.1);
     // The last one, as any other request ends.
-    drop(ENDED.take().map(ServerRequest::in_its_place));
+    drop(ENDED.replace(outer.2).map(ServerRequest::in_its_place));
     RUNNING.set(outer.0);
     while let Some(next) = NEXT.take() {
         engine.run_one(next);

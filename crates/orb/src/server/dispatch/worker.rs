@@ -126,7 +126,8 @@ fn take_turn(engine: &Arc<Engine>, turn: &Turn, patience: Patience) {
                 match connection.next_request(&mut reading) {
                     Next::Request(request) => break request,
                     Next::Closed => return,
-                    Next::Nothing => {}
+                    // Also what a reader that has lost the turn in an upcall had left.
+                    Next::Nothing => connection.note_buffered(&mut reading, false),
                 }
             }
             let lingers = may_linger && engine.queue.can_spare_thread();

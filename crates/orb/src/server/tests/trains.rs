@@ -1,5 +1,6 @@
 //! Oneways with one head that come together are run one behind the other by the thread that reads them: as if each had come alone.
 
+use std::sync::atomic::Ordering;
 use std::time::Duration;
 
 use zorb_giop::ResponseFlags;
@@ -97,6 +98,23 @@ fn one_that_ends_in_another_thread_at_the_same_time_starts_the_next() {
     dropper.join().unwrap();
     rig.orb.shutdown(false, PATIENCE);
     assert!(wire.ends());
+}
+
+#[test]
+fn another_that_runs_within_one_takes_nothing_from_it() {
+    for model in models() {
+        let rig = Rig::new(model);
+        let mut wire = connect(&rig, "aside");
+        let mut other = connect(&rig, "note");
+        send(&wire, "aside", 0..10, 0);
+        rig.stage.wait_for("the fifth", |stage| stage.inside.load(Ordering::SeqCst) > 0);
+        send(&other, "note", 0..50, 0);
+        other.reply(1);
+        wire.reply(1);
+        assert!(rig.stage.log.lock().iter().copied().eq(0..50), "{model:?}");
+        rig.orb.shutdown(false, PATIENCE);
+        assert!(wire.ends());
+    }
 }
 
 #[test]
