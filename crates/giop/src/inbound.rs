@@ -222,16 +222,6 @@ impl Inbound {
         }
     }
 
-    /// The same behind another message with that head, whose `body` becomes this one's: that costs less than to let go of the one and make the
-    /// other, where both lie in the same memory. Returns the id.
-    #[inline]
-    pub fn next_like_into(&mut self, head: &KnownHead, body: &mut Body) -> Option<u32> {
-        match self.reading {
-            Reading::Giop(_) => repeated::take_into(&mut self.buffer, head, &self.usual, body),
-            _ => None,
-        }
-    }
-
     /// The same, of what may be large: with structs to be brought in phase, [declined](Self::decline), or in part [deposited](Self::deposit). Apart, so
     /// that others take no longer.
     /// With a storage, which is to be parted with behind a large message, only small ones.
@@ -254,6 +244,16 @@ impl Inbound {
             self.usual.max_message = self.limits.max_message;
         }
         Some(next)
+    }
+
+    /// As [`next_like`](Self::next_like), behind another message with that head, whose `body` becomes this one's: that costs less than to let go of the one and make the
+    /// other, where both lie in the same memory. Returns the id.
+    #[inline]
+    pub fn next_like_into(&mut self, head: &KnownHead, body: &mut Body) -> Option<u32> {
+        match self.reading {
+            Reading::Giop(_) => repeated::take_into(&mut self.buffer, head, &self.usual, body),
+            _ => None,
+        }
     }
 
     /// Whether [`next_like`](Self::next_like) would give one.

@@ -121,21 +121,6 @@ pub(super) fn take(buffer: &mut ReceiveBuffer, head: &KnownHead, limits: &Limits
     Some((id, body))
 }
 
-/// The same behind a message whose body is still there: what `body` becomes is its own.
-#[inline(always)]
-pub(super) fn take_into(
-    buffer: &mut ReceiveBuffer,
-    head: &KnownHead,
-    limits: &Limits,
-    body: &mut Body,
-) -> Option<u32> {
-    let (id, message, rest) = find(buffer.unparsed(), head, limits)?;
-    let total = message.len();
-    usual::body_into(body, buffer, message, rest);
-    buffer.take(total);
-    Some(id)
-}
-
 /// The same of a head that has structs, which are brought in phase; few are copied.
 pub(super) fn take_in_phase(
     buffer: &mut ReceiveBuffer,
@@ -151,6 +136,21 @@ pub(super) fn take_in_phase(
     let body = in_phase(buffer, total, at, structs);
     buffer.take(total);
     Some((id, body))
+}
+
+/// As [`take`], behind a message whose body is still there: what `body` becomes is its own.
+#[inline(always)]
+pub(super) fn take_into(
+    buffer: &mut ReceiveBuffer,
+    head: &KnownHead,
+    limits: &Limits,
+    body: &mut Body,
+) -> Option<u32> {
+    let (id, message, rest) = find(buffer.unparsed(), head, limits)?;
+    let total = message.len();
+    usual::body_into(body, buffer, message, rest);
+    buffer.take(total);
+    Some(id)
 }
 
 /// The body at `at` of a message of so many octets, brought in phase if only the buffer has a handle on it.

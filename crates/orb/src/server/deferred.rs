@@ -124,9 +124,7 @@ impl ServerRequest {
         encode: WriteResult<R>,
         begin: impl FnOnce(DeferredReply<R, E>, A),
     ) {
-        let Some((mut request, arguments)) = self.arguments(decode) else { return };
-        // Which a train would hold.
-        request.let_message_go();
+        let Some((request, arguments)) = self.arguments(decode) else { return };
         begin(DeferredReply { to: To::Caller { request, encode } }, arguments);
     }
 }

@@ -275,7 +275,11 @@ impl ServerRequest {
         decode: impl FnOnce(&mut Decoder<'_>) -> Result<R, DecodeError>,
     ) -> Option<(ServerRequest, R)> {
         match self.decoded(decode)? {
-            Ok(arguments) => Some((self, arguments)),
+            Ok(arguments) => {
+                // Who answers later, or elsewhere, keeps nothing of it.
+                self.let_message_go();
+                Some((self, arguments))
+            }
             Err(error) => {
                 self.refuse_arguments(&error);
                 None
@@ -300,7 +304,7 @@ impl ServerRequest {
     }
 
     /// Keeps no memory of its message any more, whose arguments have been read.
-    pub(super) fn let_message_go(&mut self) {
+    fn let_message_go(&mut self) {
         if let Some(remote) = self.remote_mut() {
             remote.body = Body::empty();
         }
