@@ -334,6 +334,8 @@ impl Decoder<'_> {
         T::view(octets)?;
         copied(count);
         self.advance(count);
+        // Built where it belongs: what `Bytes::copy_from_slice` returns was written in other pieces than it is moved in at once, which the
+        // processor waits for.
         Some(Bytes::from(octets.to_vec()))
     }
 

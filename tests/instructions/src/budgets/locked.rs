@@ -1,5 +1,5 @@
 //! Instructions that processors have to agree about: those with a `lock` before them, and exchanges with memory (x86-64). Each takes as long
-//! as some thirty others, and longer the more processors want the same memory.
+//! as many others, and longer the more processors want the same memory.
 //!
 //! ```text
 //! objdump -d          104ed4:  lock decq (%rax)          where they are in the program

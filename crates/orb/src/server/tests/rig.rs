@@ -145,6 +145,13 @@ impl Skeleton for Player {
                 stage.inside.fetch_sub(1, Ordering::SeqCst);
                 request.reply(|_| Ok(()));
             }
+            "keep-odd" => {
+                let Some((request, number)) = request.arguments(|from| from.read_u32()) else { return };
+                match number % 2 {
+                    0 => request.reply(|_| Ok(())),
+                    _ => stage.kept.lock().push(request),
+                }
+            }
             "keep" => stage.kept.lock().push(request),
             "drop" => drop(request),
             "panic" => panic!("the servant's own words"),

@@ -5,6 +5,7 @@ use std::time::Duration;
 
 use zorb_giop::ResponseFlags;
 
+use super::super::request::ServerRequest;
 use super::super::{ServerLimits, ThreadModel};
 use super::rig::{PATIENCE, Rig, Wire, models, nothing};
 
@@ -13,7 +14,7 @@ fn connect(rig: &Rig, operation: &str) -> Wire {
     let mut wire = rig.connect();
     for number in 0..3 {
         wire.oneway(operation, number);
-        if operation == "keep" {
+        if operation == "keep" || operation == "keep-odd" && number % 2 == 1 {
             rig.stage.wait_for("it", |stage| stage.kept.lock().pop().is_some());
         }
     }
@@ -79,6 +80,22 @@ fn a_servant_that_keeps_one_keeps_those_behind_it_waiting() {
         // A connection closes when all its requests have ended: none was counted twice, or not at all.
         rig.orb.shutdown(false, PATIENCE);
         assert!(wire.ends());
+    }
+}
+
+#[test]
+fn one_that_is_kept_keeps_no_memory_of_its_message() {
+    for model in models() {
+        let rig = Rig::new(model);
+        let mut wire = connect(&rig, "keep-odd");
+        send(&wire, "keep-odd", 0..30, 1);
+        for number in 0..15 {
+            rig.stage.wait_for("the next", |stage| !stage.kept.lock().is_empty());
+            let kept = std::mem::take(&mut *rig.stage.kept.lock());
+            let octets = kept.iter().filter_map(ServerRequest::remote).map(|remote| remote.body.len());
+            assert!(octets.eq([0]), "{model:?}, {number}");
+        }
+        wire.reply(1);
     }
 }
 
