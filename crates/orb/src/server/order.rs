@@ -96,21 +96,25 @@ impl<R: Ordered> Order<R> {
         chains.insert(Bytes::copy_from_slice(key), Chain { runs: true, waiting: VecDeque::new() });
     }
 
-    /// A oneway to `key` has ended. One that was refused before it had a place, where none runs, releases nothing.
-    pub(super) fn returned(&self, key: &[u8]) -> Released<R> {
+    /// A oneway to `key` has ended. `None`: nothing waited for that. One that was refused before it had a place, where none
+    /// runs, releases nothing.
+    pub(super) fn returned(&self, key: &[u8]) -> Option<Released<R>> {
         let mut chains = self.chains();
-        let nothing = Released { first: None, others: Vec::new() };
-        let Some(chain) = chains.get_mut(key).filter(|chain| chain.runs) else { return nothing };
+        let chain = chains.get_mut(key).filter(|chain| chain.runs)?;
         let next_oneway = chain.waiting.iter().position(Ordered::is_oneway);
         let count = next_oneway.map_or(chain.waiting.len(), |at| at + 1);
-        let mut released = chain.waiting.drain(..count);
-        let released = Released { first: released.next(), others: released.collect() };
         if next_oneway.is_none() {
             chain.runs = false;
-            chain.waiting.shrink_to(ROOM);
             self.running.fetch_sub(1, Ordering::Release);
         }
-        released
+        (count > 0).then(|| {
+            let mut released = chain.waiting.drain(..count);
+            let released = Released { first: released.next(), others: released.collect() };
+            if !chain.runs {
+                chain.waiting.shrink_to(ROOM);
+            }
+            released
+        })
     }
 
     fn chains(&self) -> MutexGuard<'_, BTreeMap<Bytes, Chain<R>>> {
@@ -138,7 +142,9 @@ mod tests {
         Fake(name, Bytes::from_static(key.as_bytes()))
     }
 
-    fn names(released: Released<Fake>) -> Vec<&'static str> {
+    fn names(released: Option<Released<Fake>>) -> Vec<&'static str> {
+        let Some(released) = released else { return Vec::new() };
+        assert!(released.first.is_some(), "who releases nothing says so");
         released.first.into_iter().chain(released.others).map(|fake| fake.0).collect()
     }
 

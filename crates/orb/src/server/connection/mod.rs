@@ -434,8 +434,8 @@ impl Connection {
     /// A request has ended and its answer, if it wanted one, has been given.
     #[inline]
     pub(super) fn finished(self: &Arc<Self>, octets: usize, ordered: Option<&[u8]>, identity: usize) {
-        if let Some(key) = ordered {
-            self.engine.release(self.order.returned(key), identity);
+        if let Some(released) = ordered.and_then(|key| self.order.returned(key)) {
+            self.engine.release(released, identity);
         }
         let none_left = self.flight.remove(octets);
         // Sequentially consistent, as in `close`: one of the two sees that nothing is left and closing has begun.
