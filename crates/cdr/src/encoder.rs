@@ -9,6 +9,7 @@
 //! What it leaves to others: the contents of message headers, and sending. Text is in `text.rs`.
 
 use crate::copies::copied;
+use crate::gather::{Inserted, Outside, Runs, Slices};
 use crate::valuetype::Written;
 use crate::valuetype::write::Kept;
 use crate::{ByteOrder, Char, CodeSets, EncodeError, EncodeErrorKind, Format, LongDouble};
@@ -50,32 +51,6 @@ pub struct Encoder<'a> {
     /// What few messages have, in one box, so that the others pay for one pointer.
     rare: Option<Box<Rare>>,
     format: Format,
-}
-
-/// Runs outside the head, in order.
-type Runs<'a> = Vec<Inserted<'a>>;
-
-/// A run outside the head.
-#[derive(Debug)]
-struct Inserted<'a> {
-    /// The offset in the head that it stands before.
-    at: usize,
-    octets: Outside<'a>,
-}
-
-#[derive(Debug)]
-enum Outside<'a> {
-    Borrowed(&'a [u8]),
-    Shared(Bytes),
-}
-
-impl Outside<'_> {
-    fn as_slice(&self) -> &[u8] {
-        match self {
-            Self::Borrowed(octets) => octets,
-            Self::Shared(octets) => octets,
-        }
-    }
 }
 
 /// What few messages have.
@@ -552,8 +527,9 @@ impl<'a> Encoder<'a> {
             if at < run.at {
                 break;
             }
-            let Some(inside) = at.checked_sub(run.octets.as_slice().len()) else { return };
-            at = inside;
+            let behind = at.checked_sub(run.octets.as_slice().len()).filter(|at| *at >= run.at);
+            let Some(in_head) = behind else { return };
+            at = in_head;
         }
         let place = self.head.get_mut(at..).and_then(|rest| rest.first_chunk_mut());
         debug_assert!(place.is_some(), "set_u32 overwrites what was written");
@@ -610,16 +586,8 @@ impl<'a> Encoder<'a> {
     }
 
     /// The message as a gather list, in order and without empty slices; usually one slice.
-    pub fn slices(&self) -> impl Iterator<Item = &[u8]> {
-        let starts = core::iter::once(0).chain(self.runs().iter().map(|run| run.at));
-        let ends = self.runs().iter().map(Some).chain(core::iter::once(None));
-        starts
-            .zip(ends)
-            .flat_map(|(start, run)| match run {
-                Some(run) => [&self.head[start..run.at], run.octets.as_slice()],
-                None => [&self.head[start..], &[]],
-            })
-            .filter(|slice| !slice.is_empty())
+    pub fn slices(&self) -> Slices<'_> {
+        Slices::new(&self.head, self.runs())
     }
 
     /// The message in one piece, copied together where it is not.
@@ -648,19 +616,9 @@ impl<'a> Encoder<'a> {
 
     /// The same message without a borrow: borrowed runs are copied.
     pub fn into_static(self) -> Encoder<'static> {
-        let own = |run: Inserted<'a>| Inserted {
-            at: run.at,
-            octets: Outside::Shared(match run.octets {
-                Outside::Borrowed(octets) => {
-                    copied(octets.len());
-                    Bytes::copy_from_slice(octets)
-                }
-                Outside::Shared(octets) => octets,
-            }),
-        };
         Encoder {
             head: self.head,
-            runs: self.runs.map(|runs| Box::new(runs.into_iter().map(own).collect())),
+            runs: self.runs.map(|runs| Box::new(runs.into_iter().map(Inserted::into_static).collect())),
             inserted: self.inserted,
             shift: self.shift,
             watch: self.watch,

@@ -97,6 +97,8 @@ fn large_runs_join_the_gather_list() {
     to.write_u8(5);
     to.set_u32(0, 17);
     to.set_u32(8 + large.len() + 3, 18);
+    // Within the run, whose octets are the caller's.
+    to.set_u32(8 + large.len() - 4, 19);
     let slices: Vec<&[u8]> = to.slices().collect();
     assert_eq!(slices.len(), 5);
     assert_eq!(slices[1].as_ptr(), large.as_ptr());
