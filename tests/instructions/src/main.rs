@@ -64,6 +64,7 @@ const CALLS: &[(&str, Prepare)] = &[
     // Last of all: its client has a thread, with which the C library's calls take more from then on.
     ("call/oneways", || oneways::gathered(octets())),
     ("call/each-oneway", || oneways::each(octets())),
+    ("call/bulk-oneway", || oneways::bulk(large())),
 ];
 
 /// Those of calls, and those of handles, beside each of which stands the same loop over libc.
@@ -82,6 +83,10 @@ const MANY_OBJECTS: &str = "growth/1000000-objects";
 
 fn octets() -> Sequence<u8> {
     (0..1024).map(|number| number as u8).collect::<Vec<_>>().into()
+}
+
+fn large() -> Sequence<u8> {
+    vec![0x5A; 64 << 10].into()
 }
 
 fn structs() -> Sequence<BinStruct> {

@@ -20,19 +20,28 @@ use crate::whole::idl::Loads;
 /// Oneways that leave together. 50: the default is 64, which the thousand that are counted are no multiple of.
 const BATCH: u32 = 50;
 
+/// Large ones that leave before they are served: what a socket holds of them, and so few that the client, which under valgrind takes its
+/// time, does not ask whether its connection stands in between.
+const FEW: u32 = 8;
+
 /// Octets in oneways of a client that gathers them.
 pub(crate) fn gathered(payload: Sequence<u8>) -> Case {
     // By their number alone: the octets are more than the default.
     let buffering = Buffering::new().messages(BATCH).octets(1 << 20).time(Duration::from_secs(60));
-    under(Policies::new().sync_scope(SyncScope::None).buffering(buffering), payload)
+    under(Policies::new().sync_scope(SyncScope::None).buffering(buffering), BATCH, payload)
 }
 
 /// The same in oneways that each leave at once.
 pub(crate) fn each(payload: Sequence<u8>) -> Case {
-    under(Policies::new(), payload)
+    under(Policies::new(), BATCH, payload)
 }
 
-fn under(policies: Policies, payload: Sequence<u8>) -> Case {
+/// Large ones, which leave at once and from where the octets are.
+pub(crate) fn bulk(payload: Sequence<u8>) -> Case {
+    under(Policies::new(), FEW, payload)
+}
+
+fn under(policies: Policies, batch: u32, payload: Sequence<u8>) -> Case {
     let memory = Arc::new(Memory::new());
     let server = Orb::builder()
         .transport(memory.clone())
@@ -49,7 +58,7 @@ fn under(policies: Policies, payload: Sequence<u8>) -> Case {
         // It lives as long as its client.
         let _ = &server;
         loads.post_octets(&payload).expect("gathered");
-        if number % BATCH == BATCH - 1 {
+        if number % batch == batch - 1 {
             watched.serve();
         }
     })
