@@ -180,8 +180,17 @@ fn weighs(place: Place, server: OrbBuilder, unearned: usize) {
             assert!(Instant::now() < latest, "it does not arrive as it was sent");
         }
     }
-    let views = weighed.views.load(Ordering::SeqCst);
+    let views = weighed.views.swap(0, Ordering::SeqCst);
     assert!(!is_viewed || views + unearned >= 30, "{views} views of 30");
+    // Faster than they are looked at, so that several are received at once.
+    let flood = bins(2700);
+    (0..300).for_each(|_| there.drop(&flood).unwrap());
+    let latest = Instant::now() + PATIENCE;
+    while there.dropped().unwrap() < 330 {
+        assert!(Instant::now() < latest, "it does not arrive as it was sent");
+    }
+    let views = weighed.views.load(Ordering::SeqCst);
+    assert!(!is_viewed || views + unearned >= 300, "{views} views of 300");
 }
 
 fn oneways_and_derived_interfaces_have_a_place_too(place: Place) {

@@ -1,7 +1,7 @@
 //! Requests whose arguments begin with a sequence of structs out of phase: with a head that is known they are brought in phase where they were received.
 
 use zorb_cdr::{
-    Decode, Decoder, ElementType, Encode, Encoder, Format, Padding, Sequence, Version, bytemuck,
+    Body, Decode, Decoder, ElementType, Encode, Encoder, Format, Padding, Sequence, Version, bytemuck,
     tiling_struct,
 };
 use zorb_giop::{
@@ -68,7 +68,9 @@ fn receive(inbound: &mut Inbound, mut octets: &[u8]) -> Option<Message> {
 }
 
 fn known() -> KnownHead {
-    KnownHead::of(&read(&request(1, "put", vec![]))).unwrap().with_structs(ElementType::of::<Bin>().unwrap())
+    KnownHead::of(&read(&request(1, "put", vec![])))
+        .unwrap()
+        .with_bulk(8, Some(ElementType::of::<Bin>().unwrap()))
 }
 
 /// Octets into the room for them, which they fit: nothing is taken.
@@ -114,6 +116,24 @@ fn what_is_small_or_lies_in_memory_that_others_see_is_copied() {
         [true, false, false, false],
         "the second message would have been written to under the first"
     );
+}
+
+#[test]
+fn one_behind_another_that_is_let_go_is_viewed_where_it_was_received() {
+    let (head, sent) = (known(), [bins(200), bins(250), bins(3), bins(180)]);
+    let mut inbound = Inbound::new(Limits::default());
+    let all: Vec<_> = (0..).zip(&sent).flat_map(|(id, bins)| request(id, "put", bins.clone())).collect();
+    put(&mut inbound, &all);
+    let mut body = Body::empty();
+    let views = (0..).zip(&sent).map(|(id, sent)| {
+        assert_eq!(inbound.next_like_into(&head, &mut body), Some(id));
+        let mut from = Decoder::over(&body, Format::default());
+        let bins = Sequence::<Bin>::decode(&mut from).unwrap();
+        assert!(*bins == sent[..] && from.remaining() == 0);
+        bins.is_view()
+    });
+    assert_eq!(views.collect::<Vec<_>>(), [true, true, false, true], "what is small is copied");
+    assert_eq!(inbound.next_like_into(&head, &mut body), None);
 }
 
 #[test]

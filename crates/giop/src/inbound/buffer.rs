@@ -15,7 +15,8 @@
 //! octets really arrive ([`Limits::first_grant`](crate::Limits::first_grant)).
 //!
 //! A peer that always has more to give than the buffer holds, as who floods with oneways, is read by larger steps: the fewer reads
-//! a message takes, the better. They end where a message does that is as long as the last one, so that little has to move.
+//! a message takes, the better. They end where a message does that is as long as the last one, so that little has to move. Large messages are read so
+//! where they are known to be wanted here, and nowhere else.
 
 use alloc::sync::Arc;
 use alloc::vec;
@@ -44,6 +45,10 @@ const FLOOD: usize = 8;
 
 /// How many messages a larger step has to bring.
 const MESSAGES_IN_A_STEP: usize = 4;
+
+/// The same of bulk, of which a step has as many octets as may be [granted first](crate::Limits::first_grant), and an ordinary buffer's beside them for
+/// heads: four messages of 64 KiB, by the default. Three: two bring nothing.
+const BULK_IN_A_STEP: usize = 3;
 
 /// Octets of a message's head that are copied if the rest of it comes later. More are seldom, and hold the memory.
 const SMALL_HEAD: usize = 1024;
@@ -80,6 +85,8 @@ pub struct ReceiveBuffer {
     stride: usize,
     /// How many of them are a flood.
     before_flood: u32,
+    /// What the values of a [flood of bulk](Self::take_bulk) want to lie at multiples of; 0: the last large message was none of such.
+    bulk_alignment: usize,
     /// What memory larger than the ordinary is taken from.
     storage: Option<Arc<dyn Storage>>,
 }
@@ -103,6 +110,7 @@ impl ReceiveBuffer {
             full_reads: 0,
             stride: 0,
             before_flood: FULL_READS_BEFORE_FLOOD,
+            bulk_alignment: 0,
             storage: None,
         }
     }
@@ -170,18 +178,45 @@ impl ReceiveBuffer {
     pub fn take(&mut self, n: usize) {
         self.start += n;
         if n > self.ordinary {
-            (self.large, self.small_reads) = (n, 0);
-            // What a smaller one was expected to take, every memory has.
-            self.expected = 0;
-            self.note_bulk(n);
+            self.note_large(n, 0);
         }
+    }
+
+    /// The same of one that may be followed by more such, as if they were small: nobody waits for an answer before sending the next, and what is
+    /// large in them is wanted where it is received, and nowhere else, at multiples of `alignment`: not, then, behind one of another length.
+    #[inline]
+    pub(super) fn take_bulk(&mut self, n: usize, alignment: usize) {
+        self.start += n;
+        if n > self.ordinary {
+            self.note_large(n, if n.is_multiple_of(alignment) { alignment } else { 0 });
+        }
+    }
+
+    #[inline]
+    fn note_large(&mut self, message: usize, bulk_alignment: usize) {
+        (self.large, self.small_reads, self.bulk_alignment) = (message, 0, bulk_alignment);
+        // What a smaller one was expected to take, every memory has.
+        self.expected = 0;
     }
 
     /// If a message of so many octets is too large for a flood, the next one is expected soon.
     #[inline]
     fn note_bulk(&mut self, message: usize) {
-        if message.saturating_mul(MESSAGES_IN_A_STEP) > self.ordinary.saturating_mul(FLOOD) {
+        if self.step_for(message).is_none() {
             (self.before_flood, self.full_reads) = (FULL_READS_AFTER_BULK, 0);
+        }
+    }
+
+    /// Octets that are read at once of a flood of messages as long as this one; `None`: they are too large.
+    #[inline]
+    fn step_for(&self, message: usize) -> Option<usize> {
+        let holds = |step: usize, messages| message.saturating_mul(messages) <= step;
+        let small = self.ordinary.saturating_mul(FLOOD).min(self.first_grant);
+        let bulk = self.ordinary.saturating_add(self.first_grant);
+        match self.bulk_alignment {
+            _ if holds(small, MESSAGES_IN_A_STEP) => Some(small),
+            1.. if holds(bulk, BULK_IN_A_STEP) => Some(bulk),
+            _ => None,
         }
     }
 
@@ -307,6 +342,9 @@ impl ReceiveBuffer {
         let is_small = message <= self.ordinary && self.storage.is_some();
         let must_shrink = is_small || self.small_reads >= SMALL_READS_BEFORE_SHRINKING;
         let follows_large = self.small_reads == 0;
+        if follows_large {
+            self.note_bulk(self.large);
+        }
         let shrinks = pending == 0 && capacity > self.ordinary && must_shrink;
         self.small_reads = self.small_reads.saturating_add(1);
         // At least an octet of room, also when the caller has left complete messages lying.
@@ -314,11 +352,11 @@ impl ReceiveBuffer {
         let fits = message <= capacity;
         if shrinks || !fits {
             self.make_room(message, shrinks)?;
-        } else if self.start != self.base
-            && (!(self.start - self.base).is_multiple_of(ALIGNMENT)
-                || self.start - self.base + message > capacity)
-        {
-            self.move_to_front();
+        } else if self.start != self.base {
+            let (before, alignment) = (self.start - self.base, self.alignment());
+            if !before.is_multiple_of(alignment) || before + message > capacity {
+                self.move_to_front();
+            }
         }
         if self.full_reads >= self.before_flood || self.stride > 0 {
             self.step_further(message);
@@ -327,6 +365,12 @@ impl ReceiveBuffer {
             self.until = self.end_of_large(message, follows_large);
         }
         Ok(())
+    }
+
+    /// What a message is to lie at multiples of.
+    #[inline]
+    fn alignment(&self) -> usize {
+        if self.bulk_alignment > 0 && self.stride > 0 { self.bulk_alignment } else { ALIGNMENT }
     }
 
     /// Where the next read ends outside of floods. A large message is read to its end and no further, and so is what follows one, as if it
@@ -341,28 +385,31 @@ impl ReceiveBuffer {
     /// Has the next read take several messages, if they come in a flood and are small.
     #[cold]
     fn step_further(&mut self, message: usize) {
-        let step = self.ordinary.saturating_mul(FLOOD).min(self.first_grant);
         let goes_on = self.full_reads >= self.before_flood;
-        // Memory beyond the ordinary that is no flood's is as large as the messages are.
-        let of_one = self.stride == 0 && self.end == self.start && self.capacity() > self.ordinary;
-        let message = if of_one { message.max(self.capacity()) } else { message };
-        if message.saturating_mul(MESSAGES_IN_A_STEP) > step || self.storage.is_some() {
-            if self.stride > 0 && self.end == self.start {
-                self.replace_with(aligned(self.ordinary));
+        // Where there is memory beyond the ordinary, and it is no flood's, the next may be as large as the last large one.
+        let may_be_large = self.stride == 0 && self.end == self.start && self.capacity() > self.ordinary;
+        let message = if may_be_large { message.max(self.large) } else { message };
+        match self.step_for(message).filter(|_| self.storage.is_none()) {
+            None => {
+                if self.stride > 0 && self.end == self.start {
+                    self.replace_with(aligned(self.ordinary));
+                }
+                self.stride = 0;
             }
-            self.stride = 0;
-        } else if self.capacity() < step {
-            if goes_on {
-                self.replace_with(aligned(step));
+            Some(step) if goes_on && (self.stride == 0 || self.capacity() < step) => {
+                if self.capacity() < step || self.capacity() > step && self.start == self.end {
+                    self.replace_with(aligned(step));
+                }
                 (self.stride, self.small_reads) = (message, 0);
             }
-        } else {
-            if self.end > self.start {
-                self.stride = message;
-            }
-            // It goes on as long as steps are filled.
-            if self.full_reads > 0 {
-                self.small_reads = 0;
+            Some(_) => {
+                if self.end > self.start {
+                    self.stride = message;
+                }
+                // It goes on as long as steps are filled.
+                if self.full_reads > 0 {
+                    self.small_reads = 0;
+                }
             }
         }
         let whole = (self.limit - self.start).checked_div(self.stride).unwrap_or_default() * self.stride;
@@ -569,6 +616,20 @@ mod tests {
 
     /// A peer that always has more: what each read brings, as far as there is room.
     fn flood(buffer: &mut ReceiveBuffer, message: usize, reads: usize) -> Vec<usize> {
+        flood_taken(buffer, message, reads, ReceiveBuffer::take)
+    }
+
+    /// The same of bulk that is wanted where it is received, at multiples of `alignment`.
+    fn flood_of_bulk(buffer: &mut ReceiveBuffer, message: usize, alignment: usize) -> Vec<usize> {
+        flood_taken(buffer, message, 40, |buffer, n| buffer.take_bulk(n, alignment))
+    }
+
+    fn flood_taken(
+        buffer: &mut ReceiveBuffer,
+        message: usize,
+        reads: usize,
+        take: impl Fn(&mut ReceiveBuffer, usize),
+    ) -> Vec<usize> {
         let mut brought = Vec::new();
         for _ in 0..reads {
             let pending = buffer.unparsed().len();
@@ -578,7 +639,8 @@ mod tests {
             let n = buffer.space().len();
             buffer.received(n);
             while buffer.unparsed().len() >= message {
-                drop(take(buffer, message));
+                drop(buffer.share(0, message));
+                take(buffer, message);
             }
             brought.push(n);
         }
@@ -606,6 +668,51 @@ mod tests {
             drop(take(&mut buffer, 5));
         }
         assert_eq!(buffer.space().len(), 1024);
+    }
+
+    #[test]
+    fn bulk_that_goes_nowhere_else_is_read_several_messages_at_a_time() {
+        // A step is of 17 KiB, and has three messages at the least.
+        let fresh = || ReceiveBuffer::new(1024, 16 << 10);
+        for (message, alignment, step) in [(5_001, 1, 15_003), (4_000, 8, 16_000), (4_004, 4, 16_016)] {
+            let mut buffer = fresh();
+            let brought = flood_of_bulk(&mut buffer, message, alignment);
+            let alone = brought.iter().take_while(|&&n| n <= message).count();
+            assert!((16..24).contains(&alone), "only of a long row: {alone} {brought:?}");
+            assert!(brought[24..].iter().all(|&n| n == step), "{brought:?}");
+        }
+        for (message, alignment) in [(6_000, 1), (5_001, 8), (4_004, 8)] {
+            let brought = flood_of_bulk(&mut fresh(), message, alignment);
+            assert!(brought.iter().all(|&n| n <= message), "too large, or out of place: {brought:?}");
+        }
+        let brought = flood(&mut fresh(), 4_000, 40);
+        assert!(brought.iter().all(|&n| n <= 4_000), "it may be wanted elsewhere: {brought:?}");
+
+        // Another kind of bulk, then one that is wanted elsewhere, and what was so much larger that its memory is.
+        let mut buffer = fresh();
+        assert_eq!(flood_of_bulk(&mut buffer, 4_000, 8)[39], 16_000);
+        assert_eq!(flood_of_bulk(&mut buffer, 3_000, 8)[39], 15_000);
+        assert!(flood(&mut buffer, 4_000, 40)[1..].iter().all(|&n| n <= 4_000));
+        flood(&mut buffer, 100_000, 40);
+        assert!(buffer.capacity() >= 100_000);
+        assert_eq!(flood_of_bulk(&mut buffer, 4_000, 8)[39], 16_000);
+        assert!(buffer.capacity() < 20_000);
+    }
+
+    #[test]
+    fn a_part_of_bulk_stays_where_it_was_read_if_it_lies_well_there() {
+        for (alignment, stays) in [(1, true), (2, false)] {
+            let mut buffer = ReceiveBuffer::new(1024, 16 << 10);
+            flood_of_bulk(&mut buffer, 5_000, alignment);
+            put(&mut buffer, &[1; 5_001 + 400], 0);
+            let part = buffer.unparsed()[5_001..].as_ptr();
+            drop(buffer.share(0, 5_001));
+            buffer.take(1);
+            buffer.take_bulk(5_000, alignment);
+            buffer.expect(5_000);
+            assert!(buffer.space().len() >= 4_600);
+            assert_eq!(buffer.unparsed().as_ptr() == part, stays);
+        }
     }
 
     #[test]

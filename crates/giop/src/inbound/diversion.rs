@@ -48,6 +48,12 @@ pub struct Begun {
 }
 
 impl Begun {
+    /// Octets of its body, or of as much of that as comes in the first of several fragments.
+    #[must_use]
+    pub fn octets_of_body(&self) -> usize {
+        self.header.total().saturating_sub(self.body_at)
+    }
+
     /// Whether it comes in fragments.
     #[must_use]
     pub fn is_in_fragments(&self) -> bool {

@@ -41,6 +41,8 @@ pub struct KnownHead {
     response: ResponseFlags,
     /// The arguments begin with a sequence of these.
     structs: Option<ElementType>,
+    /// They are bulk that is wanted where it is received, at multiples of so many octets.
+    bulk_alignment: Option<usize>,
 }
 
 impl KnownHead {
@@ -65,19 +67,30 @@ impl KnownHead {
         let operation = octets.len()..octets.len() + name.len();
         put(&mut octets, &[name, &[0]].concat());
         octets.extend_from_slice(&NONE);
-        Some(Self { octets: octets.into(), key, operation, response: request.response, structs: None })
+        let (octets, response) = (octets.into(), request.response);
+        Some(Self { octets, key, operation, response, structs: None, bulk_alignment: None })
     }
 
-    /// The same, of requests whose arguments begin with a sequence of these structs, to be in phase.
+    /// The same, of requests whose bulk is received as all else is, to lie at multiples of `alignment` (1, 2, 4 or 8). Structs that the arguments
+    /// begin with, of this type, are to be in phase.
     #[must_use]
-    pub fn with_structs(self, structs: ElementType) -> Self {
-        Self { structs: Some(structs), ..self }
+    pub fn with_bulk(self, alignment: usize, structs: Option<ElementType>) -> Self {
+        Self { structs, bulk_alignment: Some(alignment), ..self }
     }
 
     /// Whether requests with the other head have this one.
     #[must_use]
     pub fn is_same(&self, other: &KnownHead) -> bool {
         self.octets == other.octets
+    }
+
+    /// Goes past a request that has it.
+    #[inline]
+    fn take(&self, buffer: &mut ReceiveBuffer, octets: usize) {
+        match self.bulk_alignment {
+            Some(alignment) if !self.response.expects_reply() => buffer.take_bulk(octets, alignment),
+            _ => buffer.take(octets),
+        }
     }
 
     /// Whether and when its requests are answered.
@@ -117,7 +130,7 @@ pub(super) fn take(buffer: &mut ReceiveBuffer, head: &KnownHead, limits: &Limits
     let (id, message, rest) = find(buffer.unparsed(), head, limits)?;
     let total = message.len();
     let body = usual::body(buffer, message, rest);
-    buffer.take(total);
+    head.take(buffer, total);
     Some((id, body))
 }
 
@@ -134,11 +147,12 @@ pub(super) fn take_in_phase(
     };
     let at = (total - rest.len()).next_multiple_of(BODY_ALIGNMENT);
     let body = in_phase(buffer, total, at, structs);
-    buffer.take(total);
+    head.take(buffer, total);
     Some((id, body))
 }
 
-/// As [`take`], behind a message whose body is still there: what `body` becomes is its own.
+/// As [`take`], behind a message whose body is still there: what `body` becomes is its own. Of a head that has structs that one is let go first, since they
+/// are brought in phase where nobody else looks.
 #[inline(always)]
 pub(super) fn take_into(
     buffer: &mut ReceiveBuffer,
@@ -146,10 +160,27 @@ pub(super) fn take_into(
     limits: &Limits,
     body: &mut Body,
 ) -> Option<u32> {
+    if head.structs.is_some() {
+        return take_in_phase_into(buffer, head, limits, body);
+    }
     let (id, message, rest) = find(buffer.unparsed(), head, limits)?;
     let total = message.len();
     usual::body_into(body, buffer, message, rest);
-    buffer.take(total);
+    head.take(buffer, total);
+    Some(id)
+}
+
+#[cold]
+#[inline(never)]
+fn take_in_phase_into(
+    buffer: &mut ReceiveBuffer,
+    head: &KnownHead,
+    limits: &Limits,
+    body: &mut Body,
+) -> Option<u32> {
+    *body = Body::empty();
+    let (id, next) = take_in_phase(buffer, head, limits)?;
+    *body = next;
     Some(id)
 }
 

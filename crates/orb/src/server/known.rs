@@ -59,17 +59,19 @@ impl Heads {
         self.known.as_ref()
     }
 
-    /// A request had another, which is remembered if the one before it had the same.
+    /// A request had another, which is remembered if the one before it had the same. Whether it is from now on.
     #[inline(never)]
-    pub(super) fn met(&mut self, request: &Request) {
+    pub(super) fn met(&mut self, request: &Request) -> bool {
         self.others = self.others.saturating_add(1);
         // Two that are taken for one are remembered in vain, no more.
         let key = if let Target::ObjectKey(key) = &request.target { operation_number(key) } else { 0 };
         let this = operation_number(request.operation_bytes()).rotate_left(1) ^ key;
-        if mem::replace(&mut self.last, this) == this && self.others >= ONE_IN {
+        let is_met_again = mem::replace(&mut self.last, this) == this && self.others >= ONE_IN;
+        if is_met_again {
             self.others = 0;
             self.remember(request);
         }
+        is_met_again
     }
 
     #[cold]
@@ -81,18 +83,20 @@ impl Heads {
         self.bulk = None;
     }
 
-    /// The bulk argument of this request is received as all else is, and so it will be in further ones; structs that it begins with are brought in phase then.
+    /// The bulk argument of this request is received as all else is, and so it will be in further ones, where all of their arguments want to lie at multiples
+    /// of `alignment`; structs that it begins with are brought in phase then.
     #[cold]
-    pub(super) fn note_plain_bulk(&mut self, request: &Request, structs: Option<ElementType>) {
+    pub(super) fn note_plain_bulk(
+        &mut self,
+        request: &Request,
+        alignment: usize,
+        structs: Option<ElementType>,
+    ) {
         let Some(head) = KnownHead::of(request) else { return };
         if !self.known.as_ref().is_some_and(|known| known.head.is_same(&head)) {
             return;
         }
-        let head = match structs {
-            Some(structs) => head.with_structs(structs),
-            None => head,
-        };
-        (self.known, self.bulk) = (None, Some(Arc::new(Known::new(head))));
+        (self.known, self.bulk) = (None, Some(Arc::new(Known::new(head.with_bulk(alignment, structs)))));
     }
 
     #[inline]

@@ -14,12 +14,15 @@ use zorb_giop::code_sets::ServerCodeSets;
 use zorb_giop::{Begun, Inbound, Message, ProtocolError, Request};
 
 use super::{Connection, Reading};
-use crate::landing::{Coming, HEADS_WORTH, Landing, Place, look, receive_run};
+use crate::landing::{BULK, Coming, HEADS_WORTH, Landing, Place, look, receive_run};
 use crate::rt::arriving::{Arriving, Found};
 use crate::server::dispatch::Engine;
 use crate::server::known::Heads;
 use crate::transport::Received;
 use crate::transport::lent::receive_lent;
+
+/// CDR's.
+const LARGEST_ALIGNMENT: usize = 8;
 
 /// What a connection knows of its bulk arguments.
 #[derive(Default)]
@@ -74,7 +77,7 @@ impl Landing for Asking<'_> {
         let is_own =
             self.engine.settings.storage.is_none() && !(self.may_be_lent && element.may_be_out_of_phase());
         if is_for_orb && is_own && !begun.is_in_fragments() {
-            self.note_plain_bulk(request, &run, element);
+            self.note_plain_bulk(request, &run, element, begun.octets_of_body());
         }
         Ok(self.arrival.place.is_some().then_some(run))
     }
@@ -86,11 +89,15 @@ impl Landing for Asking<'_> {
 
 impl Asking<'_> {
     /// If further requests like this one need not be asked for: what is viewed where any message is received, or brought in phase there, goes nowhere else.
-    fn note_plain_bulk(&mut self, request: &Request, run: &Run, element: ElementType) {
+    fn note_plain_bulk(&mut self, request: &Request, run: &Run, element: ElementType, body: usize) {
         let begins_body = run.head() == size_of::<u32>();
+        let is_all = begins_body && run.before() + run.octets() == body;
+        let alignment = if is_all { element.alignment() } else { LARGEST_ALIGNMENT };
         match element.may_be_out_of_phase() {
-            false => self.heads.note_plain_bulk(request, None),
-            true if begins_body && run.at() > 0 => self.heads.note_plain_bulk(request, Some(element)),
+            false => self.heads.note_plain_bulk(request, alignment, None),
+            true if begins_body && run.at() > 0 => {
+                self.heads.note_plain_bulk(request, alignment, Some(element));
+            }
             true => {}
         }
     }
@@ -209,6 +216,16 @@ impl Connection {
 }
 
 impl Arrival {
+    /// Requests like this one come again and again. If they have bulk and nobody waits for an answer, the servant is asked for the next one, since
+    /// whole messages show nobody whether they could be received together.
+    #[cold]
+    pub(super) fn look_into_those_like(&mut self, request: &Request, inbound: &mut Inbound) {
+        if request.body.len() >= BULK && !request.response.expects_reply() {
+            self.expects_bulk = true;
+            inbound.expect_apart();
+        }
+    }
+
     /// The elements that have come: fewer than were announced if the message has ended before.
     fn finish(&mut self, received: usize, inbound: &mut Inbound) -> Piece {
         match (self.place.take(), self.run.take()) {

@@ -144,8 +144,9 @@ impl Connection {
                 Ok(Some(Message::Request(request))) => {
                     let Some(orb) = self.engine.orb() else { return self.close_without_orb() };
                     // What has a number in its head's place has a short one.
-                    if reading.is_told && !reading.is_special && request.number.is_none() {
-                        reading.heads.met(&request);
+                    let may_be_known = reading.is_told && !reading.is_special && request.number.is_none();
+                    if may_be_known && reading.heads.met(&request) {
+                        reading.arrival.look_into_those_like(&request, &mut reading.inbound);
                     }
                     let request = ServerRequest::new(self.clone(), request, orb);
                     if let Some(request) = self.admit(reading, request) {
