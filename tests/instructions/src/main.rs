@@ -86,7 +86,7 @@ fn octets() -> Sequence<u8> {
 }
 
 fn large() -> Sequence<u8> {
-    vec![0x5A; 64 << 10].into()
+    vec![0x5A; 20 << 10].into()
 }
 
 fn structs() -> Sequence<BinStruct> {

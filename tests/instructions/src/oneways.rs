@@ -20,9 +20,9 @@ use crate::whole::idl::Loads;
 /// Oneways that leave together. 50: the default is 64, which the thousand that are counted are no multiple of.
 const BATCH: u32 = 50;
 
-/// Large ones that leave before they are served: what a socket holds of them, and so few that the client, which under valgrind takes its
-/// time, does not ask whether its connection stands in between.
-const FEW: u32 = 8;
+/// Large ones that leave before they are served: so few that the client, which under valgrind takes its time, does not ask whether its
+/// connection stands in between.
+const FEW: u32 = 4;
 
 /// Octets in oneways of a client that gathers them.
 pub(crate) fn gathered(payload: Sequence<u8>) -> Case {
