@@ -145,7 +145,8 @@ impl Inbound {
 
     /// Memory for the next octets; never empty. Call [`next`](Self::next) until it gives `None` first.
     ///
-    /// The message that a read begins with lies at a multiple of 8, so CDR alignment is memory alignment. A message
+    /// The message that a read begins with lies at a multiple of 8, so CDR alignment is memory alignment; in a flood of
+    /// bulk, of which several are read at once, at one of what that wants ([`KnownHead::with_bulk`]). A message
     /// larger than the buffer is read straight into memory of its own, no further than its end; that memory grows with
     /// what has really arrived (see [`Limits::first_grant`]). If every handle on earlier messages was dropped, the same
     /// memory serves again.

@@ -28,7 +28,7 @@ pub(crate) const HEADS_WORTH: usize = 512;
 pub(crate) const MOST_BEFORE: usize = 16 << 10;
 
 /// CDR's largest alignment.
-const ALIGNMENT: usize = 8;
+pub(crate) const ALIGNMENT: usize = 8;
 
 /// Where a message's bulk goes.
 pub(crate) trait Landing {

@@ -14,15 +14,12 @@ use zorb_giop::code_sets::ServerCodeSets;
 use zorb_giop::{Begun, Inbound, Message, ProtocolError, Request};
 
 use super::{Connection, Reading};
-use crate::landing::{BULK, Coming, HEADS_WORTH, Landing, Place, look, receive_run};
+use crate::landing::{ALIGNMENT, BULK, Coming, HEADS_WORTH, Landing, Place, look, receive_run};
 use crate::rt::arriving::{Arriving, Found};
 use crate::server::dispatch::Engine;
 use crate::server::known::Heads;
 use crate::transport::Received;
 use crate::transport::lent::receive_lent;
-
-/// CDR's.
-const LARGEST_ALIGNMENT: usize = 8;
 
 /// What a connection knows of its bulk arguments.
 #[derive(Default)]
@@ -92,7 +89,7 @@ impl Asking<'_> {
     fn note_plain_bulk(&mut self, request: &Request, run: &Run, element: ElementType, body: usize) {
         let begins_body = run.head() == size_of::<u32>();
         let is_all = begins_body && run.before() + run.octets() == body;
-        let alignment = if is_all { element.alignment() } else { LARGEST_ALIGNMENT };
+        let alignment = if is_all { element.alignment() } else { ALIGNMENT };
         match element.may_be_out_of_phase() {
             false => self.heads.note_plain_bulk(request, alignment, None),
             true if begins_body && run.at() > 0 => {
