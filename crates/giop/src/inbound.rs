@@ -31,6 +31,7 @@ mod heads;
 mod pieces;
 mod reassembly;
 mod repeated;
+mod steps;
 mod storage;
 mod usual;
 

@@ -14,9 +14,7 @@
 //! a message larger than the buffer, a buffer of the message's size takes over, granted piece by piece as
 //! octets really arrive ([`Limits::first_grant`](crate::Limits::first_grant)).
 //!
-//! A peer that always has more to give than the buffer holds, as who floods with oneways, is read by larger steps: the fewer reads
-//! a message takes, the better. They end where a message does that is as long as the last one, so that little has to move. Large messages are read so
-//! where they are known to be wanted here, and nowhere else.
+//! A flood is read by larger steps (`steps.rs`).
 
 use alloc::sync::Arc;
 use alloc::vec;
@@ -25,6 +23,7 @@ use zorb_cdr::copies::copied;
 use zorb_cdr::{Body, Memory, Octets};
 
 use super::Storage;
+use super::steps::{Steps, Wanted};
 
 /// CDR's largest alignment.
 const ALIGNMENT: usize = 8;
@@ -35,24 +34,7 @@ const LINE: usize = 64;
 
 /// Reads in a row without a message larger than the ordinary buffer, after which a larger one is given back: long enough
 /// that a mix of small and large calls keeps it, short enough that it is soon gone.
-const SMALL_READS_BEFORE_SHRINKING: u32 = 64;
-
-/// Reads in a row that left no room, after which more is read at once: two may be one large message.
-const FULL_READS_BEFORE_FLOOD: u32 = 3;
-
-/// The same after a message that is too large to be one of a flood: what the next such one brings is not to lie in a step of small ones,
-/// where it would have to be copied from, and so many small ones are not a pause between two of it.
-const FULL_READS_AFTER_BULK: u32 = 16;
-
-/// How much more: as much as a few dozen small messages have, and no more than what a second-level cache holds beside other things.
-const FLOOD: usize = 8;
-
-/// How many messages a larger step has to bring.
-const MESSAGES_IN_A_STEP: usize = 4;
-
-/// The same of bulk, of which a step has as many octets as may be [granted first](crate::Limits::first_grant), and an ordinary buffer's beside them for
-/// heads: four messages of 64 KiB, by the default. Three: two bring nothing.
-const BULK_IN_A_STEP: usize = 3;
+pub(super) const SMALL_READS_BEFORE_SHRINKING: u32 = 64;
 
 /// Octets of a message's head that are copied if the rest of it comes later. More are seldom, and hold the memory.
 const SMALL_HEAD: usize = 1024;
@@ -83,14 +65,8 @@ pub struct ReceiveBuffer {
     large: usize,
     /// Reads into such a buffer since a message needed it.
     small_reads: u32,
-    /// Reads in a row that left no room.
-    full_reads: u32,
-    /// Octets of each message of a flood that is read by larger steps, as far as they are known; 0: there is none.
-    stride: usize,
-    /// How many of them are a flood.
-    before_flood: u32,
-    /// What the values of a [flood of bulk](Self::take_bulk) want to lie at multiples of; 0: the last large message was none of such.
-    bulk_alignment: usize,
+    /// Of a flood.
+    steps: Steps,
     /// What memory larger than the ordinary is taken from.
     storage: Option<Arc<dyn Storage>>,
 }
@@ -98,6 +74,7 @@ pub struct ReceiveBuffer {
 impl ReceiveBuffer {
     /// Allocates nothing until the first [`space`](Self::space).
     pub(crate) fn new(ordinary: usize, first_grant: usize) -> Self {
+        let (ordinary, first_grant) = (ordinary.max(64), first_grant.max(64));
         Self {
             memory: Memory::new(),
             limit: 0,
@@ -105,22 +82,20 @@ impl ReceiveBuffer {
             base: 0,
             start: 0,
             end: 0,
-            ordinary: ordinary.max(64),
-            first_grant: first_grant.max(64),
+            ordinary,
+            first_grant,
             expected: 0,
             misses: false,
             large: 0,
             small_reads: 0,
-            full_reads: 0,
-            stride: 0,
-            before_flood: FULL_READS_BEFORE_FLOOD,
-            bulk_alignment: 0,
+            steps: Steps::new(ordinary, first_grant),
             storage: None,
         }
     }
 
     pub(super) fn set_storage(&mut self, storage: Arc<dyn Storage>) {
         self.storage = Some(storage);
+        self.steps.refuse();
     }
 
     pub(super) fn storage(&self) -> Option<&Arc<dyn Storage>> {
@@ -192,36 +167,16 @@ impl ReceiveBuffer {
     pub(super) fn take_bulk(&mut self, n: usize, alignment: usize) {
         self.start += n;
         if n > self.ordinary {
-            self.note_large(n, if n.is_multiple_of(alignment) { alignment } else { 0 });
+            self.note_large(n, alignment);
         }
     }
 
     #[inline]
     fn note_large(&mut self, message: usize, bulk_alignment: usize) {
-        (self.large, self.small_reads, self.bulk_alignment) = (message, 0, bulk_alignment);
+        (self.large, self.small_reads) = (message, 0);
+        self.steps.took_large(message, bulk_alignment);
         // What a smaller one was expected to take, every memory has.
         self.expected = 0;
-    }
-
-    /// If a message of so many octets is too large for a flood, the next one is expected soon.
-    #[inline]
-    fn note_bulk(&mut self, message: usize) {
-        if self.step_for(message).is_none() {
-            (self.before_flood, self.full_reads) = (FULL_READS_AFTER_BULK, 0);
-        }
-    }
-
-    /// Octets that are read at once of a flood of messages as long as this one; `None`: they are too large.
-    #[inline]
-    fn step_for(&self, message: usize) -> Option<usize> {
-        let holds = |step: usize, messages| message.saturating_mul(messages) <= step;
-        let small = self.ordinary.saturating_mul(FLOOD).min(self.first_grant);
-        let bulk = self.ordinary.saturating_add(self.first_grant);
-        match self.bulk_alignment {
-            _ if holds(small, MESSAGES_IN_A_STEP) => Some(small),
-            1.. if holds(bulk, BULK_IN_A_STEP) => Some(bulk),
-            _ => None,
-        }
     }
 
     /// What others may want is not kept for a next large message, which may never come: who has the message has its memory.
@@ -239,7 +194,7 @@ impl ReceiveBuffer {
     pub fn expect(&mut self, message: usize) {
         self.misses = true;
         self.expected = message;
-        self.note_bulk(message);
+        self.steps.note_bulk(message);
     }
 
     /// Whether something of a message may be missing: it was said since nothing was.
@@ -298,7 +253,7 @@ impl ReceiveBuffer {
     #[inline]
     pub(crate) fn received(&mut self, n: usize) {
         self.end = self.until.min(self.end.saturating_add(n));
-        self.full_reads = if self.end == self.until { self.full_reads.saturating_add(1) } else { 0 };
+        self.steps.read(self.end == self.until);
     }
 
     /// Begins anew with ordinary memory, without what is unparsed.
@@ -317,10 +272,11 @@ impl ReceiveBuffer {
     pub(super) fn release(&mut self) {
         let pending = self.end - self.start;
         if pending == 0 {
-            let (expected, misses, before_flood) = (self.expected, self.misses, self.before_flood);
-            let storage = self.storage.take();
             let new = Self::new(self.ordinary, self.first_grant);
-            *self = Self { expected, misses, before_flood, storage, ..new };
+            let old = core::mem::replace(self, new);
+            (self.expected, self.misses, self.storage, self.steps) =
+                (old.expected, old.misses, old.storage, old.steps);
+            self.steps.pause();
         } else if pending.saturating_mul(2) < self.capacity() {
             // Where there is no memory to move to, the message stays where it is.
             let _ = self.replace(pending, |storage, octets| storage.take_apart(octets));
@@ -329,7 +285,7 @@ impl ReceiveBuffer {
 
     /// Octets from `base` to the end of the memory.
     #[inline]
-    fn capacity(&self) -> usize {
+    pub(super) fn capacity(&self) -> usize {
         self.limit - self.base
     }
 
@@ -337,8 +293,7 @@ impl ReceiveBuffer {
     #[inline(never)]
     fn prepare(&mut self, message: usize) -> Result<(), usize> {
         if self.memory.is_shared() {
-            // Who keeps small messages is not to keep much beside them.
-            self.full_reads = 0;
+            self.steps.kept();
             self.begin_anew()?;
         }
         let pending = self.end - self.start;
@@ -347,7 +302,7 @@ impl ReceiveBuffer {
         let must_shrink = is_small || self.small_reads >= SMALL_READS_BEFORE_SHRINKING;
         let follows_large = self.small_reads == 0;
         if follows_large {
-            self.note_bulk(self.large);
+            self.steps.note_bulk(self.large);
         }
         let shrinks = pending == 0 && capacity > self.ordinary && must_shrink;
         self.small_reads = self.small_reads.saturating_add(1);
@@ -362,10 +317,10 @@ impl ReceiveBuffer {
                 self.move_to_front();
             }
         }
-        if self.full_reads >= self.before_flood || self.stride > 0 {
+        if self.steps.are_wanted() || self.steps.are_on() {
             self.step_further(message);
         }
-        if self.stride == 0 {
+        if !self.steps.are_on() {
             self.until = self.end_of_large(message, follows_large);
         }
         Ok(())
@@ -374,8 +329,7 @@ impl ReceiveBuffer {
     /// What a message of so many octets is to lie at multiples of, which goes on where it lies.
     #[inline]
     fn alignment(&self, message: usize) -> usize {
-        let is_of_bulk = self.bulk_alignment > 0 && self.stride > 0 && message > self.ordinary;
-        if is_of_bulk { self.bulk_alignment } else { ALIGNMENT }
+        self.steps.bulk_alignment().filter(|_| message > self.ordinary).unwrap_or(ALIGNMENT)
     }
 
     /// Where the next read ends outside of floods. A large message is read to its end and no further, and so is what follows one, as if it
@@ -390,35 +344,25 @@ impl ReceiveBuffer {
     /// Has the next read take several messages, if they come in a flood and are small.
     #[cold]
     fn step_further(&mut self, message: usize) {
-        let goes_on = self.full_reads >= self.before_flood;
+        let (is_empty, memory) = (self.start == self.end, self.capacity());
         // Where there is memory beyond the ordinary, and it is no flood's, the next may be as large as the last large one.
-        let may_be_large = self.stride == 0 && self.end == self.start && self.capacity() > self.ordinary;
+        let may_be_large = !self.steps.are_on() && is_empty && memory > self.ordinary;
         let message = if may_be_large { message.max(self.large) } else { message };
-        match self.step_for(message).filter(|_| self.storage.is_none()) {
-            None => {
-                if self.stride > 0 && self.end == self.start {
-                    self.replace_with(aligned(self.ordinary));
-                }
-                self.stride = 0;
+        match self.steps.next(message, memory, is_empty) {
+            Wanted::Step(size) => {
+                self.replace_with(aligned(size));
+                self.steps.begin(message);
             }
-            Some(step) if goes_on && (self.stride == 0 || self.capacity() < step) => {
-                if self.capacity() < step || self.capacity() > step && self.start == self.end {
-                    self.replace_with(aligned(step));
-                }
-                (self.stride, self.small_reads) = (message, 0);
-            }
-            Some(_) => {
-                if self.end > self.start {
-                    self.stride = message;
-                }
-                // It goes on as long as steps are filled.
-                if self.full_reads > 0 {
-                    self.small_reads = 0;
-                }
-            }
+            Wanted::Ordinary => self.replace_with(aligned(self.ordinary)),
+            Wanted::Same => {}
         }
-        let whole = (self.limit - self.start).checked_div(self.stride).unwrap_or_default() * self.stride;
-        self.until = if self.start + whole > self.end { self.start + whole } else { self.limit };
+        if self.steps.are_on() {
+            // It goes on as long as steps are filled.
+            if self.steps.was_full() {
+                self.small_reads = 0;
+            }
+            self.until = self.steps.end(self.start, self.end, self.limit);
+        }
     }
 
     /// Leaves the memory to who has handles on it.
@@ -476,6 +420,7 @@ impl ReceiveBuffer {
 
     /// Memory that nobody else sees, with room for what is unparsed behind an aligned start.
     fn replace_with(&mut self, mut memory: Memory) {
+        self.steps.replaced();
         let base = memory.as_ptr().align_offset(LINE).min(LINE);
         let pending = self.unparsed();
         let end = base + pending.len();
@@ -483,7 +428,7 @@ impl ReceiveBuffer {
             octets[base..end].copy_from_slice(pending);
         }
         copied(pending.len());
-        (self.limit, self.until, self.stride, self.memory) = (memory.len(), memory.len(), 0, memory);
+        (self.limit, self.until, self.memory) = (memory.len(), memory.len(), memory);
         (self.base, self.start, self.end) = (base, base, end);
     }
 
@@ -507,12 +452,12 @@ fn aligned(size: usize) -> Memory {
 }
 
 #[cfg(test)]
-mod tests {
+pub(super) mod tests {
     use super::*;
     use alloc::vec::Vec;
 
     /// Takes a message and keeps it.
-    fn take(buffer: &mut ReceiveBuffer, n: usize) -> Octets {
+    pub(in crate::inbound) fn take(buffer: &mut ReceiveBuffer, n: usize) -> Octets {
         let octets = buffer.share(0, n);
         buffer.take(n);
         octets
@@ -524,7 +469,7 @@ mod tests {
         buffer.space()
     }
 
-    fn put(buffer: &mut ReceiveBuffer, octets: &[u8], message: usize) -> *const u8 {
+    pub(in crate::inbound) fn put(buffer: &mut ReceiveBuffer, octets: &[u8], message: usize) -> *const u8 {
         let space = space(buffer, message);
         space[..octets.len()].copy_from_slice(octets);
         let at = space.as_ptr();
@@ -617,152 +562,6 @@ mod tests {
                 }
             }
         }
-    }
-
-    /// A peer that always has more: what each read brings, as far as there is room.
-    fn flood(buffer: &mut ReceiveBuffer, message: usize, reads: usize) -> Vec<usize> {
-        flood_taken(buffer, message, reads, ReceiveBuffer::take)
-    }
-
-    /// The same of bulk that is wanted where it is received, at multiples of `alignment`.
-    fn flood_of_bulk(buffer: &mut ReceiveBuffer, message: usize, alignment: usize) -> Vec<usize> {
-        flood_taken(buffer, message, 40, |buffer, n| buffer.take_bulk(n, alignment))
-    }
-
-    fn flood_taken(
-        buffer: &mut ReceiveBuffer,
-        message: usize,
-        reads: usize,
-        take: impl Fn(&mut ReceiveBuffer, usize),
-    ) -> Vec<usize> {
-        let mut brought = Vec::new();
-        for _ in 0..reads {
-            let pending = buffer.unparsed().len();
-            if pending > 0 {
-                buffer.expect(message);
-            }
-            let n = buffer.space().len();
-            buffer.received(n);
-            while buffer.unparsed().len() >= message {
-                drop(buffer.share(0, message));
-                take(buffer, message);
-            }
-            brought.push(n);
-        }
-        brought
-    }
-
-    #[test]
-    fn a_flood_is_read_by_larger_steps_that_end_with_messages() {
-        let mut buffer = ReceiveBuffer::new(1024, 1 << 20);
-        let brought = flood(&mut buffer, 600, 100);
-        assert!(brought[..3].iter().all(|&n| n <= 1024), "{brought:?}");
-        assert!(brought[5..].iter().all(|&n| n == 8192 / 600 * 600), "{brought:?}");
-        // Other messages: the steps follow them.
-        let brought = flood(&mut buffer, 1000, 100);
-        assert!(brought[2..].iter().all(|&n| n == 8000), "{brought:?}");
-        // Rows that fill one step each, and a part of another.
-        for _ in 0..10 * SMALL_READS_BEFORE_SHRINKING {
-            assert_eq!(flood(&mut buffer, 1000, 1), [8000]);
-            put(&mut buffer, &[1; 1000], 1000);
-            drop(take(&mut buffer, 1000));
-        }
-        // It ebbs.
-        for _ in 0..=SMALL_READS_BEFORE_SHRINKING {
-            put(&mut buffer, b"small", 5);
-            drop(take(&mut buffer, 5));
-        }
-        assert_eq!(buffer.space().len(), 1024);
-    }
-
-    #[test]
-    fn bulk_that_goes_nowhere_else_is_read_several_messages_at_a_time() {
-        // A step is of 17 KiB, and has three messages at the least.
-        let fresh = || ReceiveBuffer::new(1024, 16 << 10);
-        for (message, alignment, step) in [(5_001, 1, 15_003), (4_000, 8, 16_000), (4_004, 4, 16_016)] {
-            let mut buffer = fresh();
-            let brought = flood_of_bulk(&mut buffer, message, alignment);
-            let alone = brought.iter().take_while(|&&n| n <= message).count();
-            assert!((16..24).contains(&alone), "only of a long row: {alone} {brought:?}");
-            assert!(brought[24..].iter().all(|&n| n == step), "{brought:?}");
-        }
-        for (message, alignment) in [(6_000, 1), (5_001, 8), (4_004, 8)] {
-            let brought = flood_of_bulk(&mut fresh(), message, alignment);
-            assert!(brought.iter().all(|&n| n <= message), "too large, or out of place: {brought:?}");
-        }
-        let brought = flood(&mut fresh(), 4_000, 40);
-        assert!(brought.iter().all(|&n| n <= 4_000), "it may be wanted elsewhere: {brought:?}");
-
-        // Another kind of bulk, then one that is wanted elsewhere, and what was so much larger that its memory is.
-        let mut buffer = fresh();
-        assert_eq!(flood_of_bulk(&mut buffer, 4_000, 8)[39], 16_000);
-        assert_eq!(flood_of_bulk(&mut buffer, 3_000, 8)[39], 15_000);
-        assert!(flood(&mut buffer, 4_000, 40)[1..].iter().all(|&n| n <= 4_000));
-        flood(&mut buffer, 100_000, 40);
-        assert!(buffer.capacity() >= 100_000);
-        assert_eq!(flood_of_bulk(&mut buffer, 4_000, 8)[39], 16_000);
-        assert!(buffer.capacity() < 20_000);
-    }
-
-    #[test]
-    fn a_part_of_bulk_stays_where_it_was_read_if_it_lies_well_there() {
-        for (alignment, next, stays) in [(1, 5_000, true), (2, 5_000, false), (1, 500, false)] {
-            let mut buffer = ReceiveBuffer::new(1024, 16 << 10);
-            flood_of_bulk(&mut buffer, 5_000, alignment);
-            put(&mut buffer, &[1; 5_001 + 400], 0);
-            let part = buffer.unparsed()[5_001..].as_ptr();
-            drop(buffer.share(0, 5_001));
-            buffer.take(1);
-            buffer.take_bulk(5_000, alignment);
-            buffer.expect(next);
-            assert!(buffer.space().len() >= next - 400);
-            assert_eq!(buffer.unparsed().as_ptr() == part, stays);
-        }
-    }
-
-    #[test]
-    fn a_flood_behind_many_small_messages_keeps_its_memory() {
-        let mut buffer = ReceiveBuffer::new(1024, 1 << 20);
-        for _ in 0..10 * SMALL_READS_BEFORE_SHRINKING {
-            put(&mut buffer, b"small", 5);
-            drop(take(&mut buffer, 5));
-        }
-        let brought = flood(&mut buffer, 600, 100);
-        assert!(brought[5..].iter().all(|&n| n == 8192 / 600 * 600), "{brought:?}");
-    }
-
-    #[test]
-    fn steps_are_not_larger_for_large_messages_for_what_is_kept_and_where_memory_is_shared() {
-        let mut buffer = ReceiveBuffer::new(1024, 1 << 20);
-        let brought = flood(&mut buffer, 3000, 100);
-        assert!(brought[1..].iter().all(|&n| n <= 3000), "{brought:?}");
-
-        let mut buffer = ReceiveBuffer::new(1024, 1 << 20);
-        let mut kept = Vec::new();
-        for _ in 0..100 {
-            assert!(flood(&mut buffer, 600, 1)[0] <= 1024);
-            buffer.may_miss_something();
-            if let Some(octets) = (!buffer.is_empty()).then(|| buffer.share(0, 1)) {
-                kept.push(octets);
-            }
-        }
-
-        // Where bulk has come, the next may come soon.
-        let mut buffer = ReceiveBuffer::new(1024, 1 << 20);
-        assert!(flood(&mut buffer, 600, 10)[9] > 7000);
-        put(&mut buffer, &[1; 600], 5000);
-        put(&mut buffer, &[1; 4400], 5000);
-        drop(take(&mut buffer, 5000));
-        let brought = flood(&mut buffer, 600, 200);
-        let ordinary = brought.iter().take_while(|&&n| n <= 5000).count();
-        assert!(
-            (16..64).contains(&ordinary),
-            "no more than that one needed, for long: {ordinary} {brought:?}"
-        );
-        assert!(brought[100..].iter().all(|&n| n > 7000), "{brought:?}");
-
-        let mut buffer = ReceiveBuffer::new(1024, 2048);
-        assert!(flood(&mut buffer, 100, 100).iter().all(|&n| n <= 2048));
     }
 
     #[test]

@@ -20,7 +20,7 @@ use crate::transport::Received;
 
 /// Octets of a message that is one of a flood, at most: so many that several of them are received at once. What is larger costs far more to move
 /// than to be woken for.
-const SMALL: usize = 90 << 10;
+const SMALL: usize = 260 << 10;
 
 /// Octets of a stretch, at least: so many that the clock, and one interruption, are a small part of the time they take.
 const STRETCH: usize = 1 << 20;
