@@ -40,6 +40,9 @@ struct OnBulk<F: StreamFamily> {
 /// Octets of what is sent at once that are much.
 pub(super) const MUCH: usize = 64 << 10;
 
+/// Octets that seldom find room at once. They wait for it in the send that takes the first of them: one system call instead of two.
+const MORE_THAN_ROOM: usize = 512 << 10;
+
 impl<F: StreamFamily> StreamChannel<F> {
     pub(super) fn new(stream: Stream<F>, peer: Endpoint) -> Self {
         let (receive_timeout, send_timeout) = (Timeout::default(), Timeout::default());
@@ -207,7 +210,7 @@ impl<F: StreamFamily> Channel for StreamChannel<F> {
     #[inline]
     fn send(&self, parts: &[IoSlice<'_>], deadline: Instant) -> io::Result<usize> {
         self.note_bulk(parts);
-        if self.is_full.load(Ordering::Relaxed) {
+        if self.is_full.load(Ordering::Relaxed) || octets_of(parts) >= MORE_THAN_ROOM {
             return self.send_when_possible(parts, deadline);
         }
         match self.stream.send_now(parts) {
