@@ -265,7 +265,7 @@ impl<'a> Encoder<'a> {
     /// that padding before a gap never passes it. Two kinds of fragment are larger: the first, if `octets` are in it
     /// already, and one with a run that `write_unbroken` keeps together.
     pub fn fragment_every(&mut self, octets: usize) {
-        debug_assert!(self.runs().is_empty(), "fragments are chosen before the body is written");
+        debug_assert!(self.runs.is_none(), "fragments are chosen before the body is written");
         let size = octets.max(64) / 8 * 8;
         let current = Fragment { size, end: size.max(self.head.len()) };
         self.rare.get_or_insert_default().fragments = Some(Fragments { current, breaks: Vec::new() });
@@ -427,7 +427,7 @@ impl<'a> Encoder<'a> {
     fn insert(&mut self, octets: Outside<'a>) {
         self.prepare(1, 1);
         let length = octets.as_slice().len();
-        self.runs.get_or_insert_default().push(Inserted { at: self.head.len(), octets });
+        Runs::add(&mut self.runs, Inserted { at: self.head.len(), octets });
         self.inserted += length;
         self.shift = self.shift.wrapping_add(length);
     }
@@ -522,15 +522,22 @@ impl<'a> Encoder<'a> {
     /// Overwrites the four octets at offset `at` of the message, which were written before and not as part of a borrowed
     /// run: a size that is known only now. Does nothing elsewhere.
     #[inline]
-    pub fn set_u32(&mut self, mut at: usize, value: u32) {
-        for run in self.runs() {
-            if at < run.at {
-                break;
-            }
-            let behind = at.checked_sub(run.octets.as_slice().len()).filter(|at| *at >= run.at);
-            let Some(in_head) = behind else { return };
-            at = in_head;
+    pub fn set_u32(&mut self, at: usize, value: u32) {
+        match &self.runs {
+            None => self.set_in_head(at, value),
+            Some(_) => self.set_among_runs(at, value),
         }
+    }
+
+    #[cold]
+    fn set_among_runs(&mut self, at: usize, value: u32) {
+        if let Some(in_head) = self.runs.as_ref().and_then(|runs| runs.in_head(at)) {
+            self.set_in_head(in_head, value);
+        }
+    }
+
+    #[inline]
+    fn set_in_head(&mut self, at: usize, value: u32) {
         let place = self.head.get_mut(at..).and_then(|rest| rest.first_chunk_mut());
         debug_assert!(place.is_some(), "set_u32 overwrites what was written");
         if let Some(place) = place {
@@ -542,7 +549,7 @@ impl<'a> Encoder<'a> {
     pub fn mark(&self) -> Mark {
         Mark {
             head: self.head.len(),
-            runs: self.runs().len(),
+            runs: self.runs.as_ref().map_or(0, |runs| runs.count()),
             inserted: self.inserted,
             shift: self.shift,
             pending: self.pending,
@@ -554,9 +561,7 @@ impl<'a> Encoder<'a> {
     /// Drops what was written since `mark`: half a body, when an exception takes its place. Marks made since are void.
     pub fn rewind(&mut self, mark: Mark) {
         self.head.truncate(mark.head);
-        if let Some(runs) = &mut self.runs {
-            runs.truncate(mark.runs);
-        }
+        Runs::truncate(&mut self.runs, mark.runs);
         self.inserted = mark.inserted;
         self.shift = mark.shift;
         self.pending = mark.pending;
@@ -574,25 +579,20 @@ impl<'a> Encoder<'a> {
         self.watch = self.next_watch();
     }
 
-    #[inline]
-    fn runs(&self) -> &[Inserted<'a>] {
-        self.runs.as_deref().map_or(&[], Vec::as_slice)
-    }
-
     /// The message, if it is one slice: nearly always.
     #[inline]
     pub fn contiguous(&self) -> Option<&[u8]> {
-        self.runs().is_empty().then_some(&self.head)
+        self.runs.is_none().then_some(&self.head)
     }
 
     /// The message as a gather list, in order and without empty slices; usually one slice.
     pub fn slices(&self) -> Slices<'_> {
-        Slices::new(&self.head, self.runs())
+        Slices::new(&self.head, self.runs.as_deref())
     }
 
     /// The message in one piece, copied together where it is not.
     pub fn to_bytes(self) -> Bytes {
-        if self.runs().is_empty() {
+        if self.runs.is_none() {
             return self.head.into();
         }
         copied(self.len());
@@ -618,7 +618,7 @@ impl<'a> Encoder<'a> {
     pub fn into_static(self) -> Encoder<'static> {
         Encoder {
             head: self.head,
-            runs: self.runs.map(|runs| Box::new(runs.into_iter().map(Inserted::into_static).collect())),
+            runs: self.runs.map(|runs| Box::new(runs.into_static())),
             inserted: self.inserted,
             shift: self.shift,
             watch: self.watch,

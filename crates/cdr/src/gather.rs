@@ -7,11 +7,18 @@
 //! ```
 
 use crate::copies::copied;
+use alloc::boxed::Box;
 use alloc::vec::Vec;
 use bytes::Bytes;
+use core::iter::Chain;
+use core::{option, slice};
 
-/// Runs outside the head, in order.
-pub(crate) type Runs<'a> = Vec<Inserted<'a>>;
+/// Runs outside the head, in order. Most messages that have any have one, which is in the memory that this is in.
+#[derive(Debug)]
+pub(crate) struct Runs<'a> {
+    first: Inserted<'a>,
+    others: Vec<Inserted<'a>>,
+}
 
 /// A run outside the head; never empty.
 #[derive(Debug)]
@@ -28,9 +35,57 @@ pub(crate) enum Outside<'a> {
     Shared(Bytes),
 }
 
-impl Inserted<'_> {
+impl<'a> Runs<'a> {
+    /// Adds a run, behind those that there are.
+    pub(crate) fn add(runs: &mut Option<Box<Runs<'a>>>, run: Inserted<'a>) {
+        match runs {
+            None => *runs = Some(Box::new(Runs { first: run, others: Vec::new() })),
+            Some(runs) => runs.others.push(run),
+        }
+    }
+
+    /// Leaves the first `count`.
+    pub(crate) fn truncate(runs: &mut Option<Box<Runs<'a>>>, count: usize) {
+        match count.checked_sub(1) {
+            None => *runs = None,
+            Some(others) => {
+                if let Some(runs) = runs {
+                    runs.others.truncate(others);
+                }
+            }
+        }
+    }
+
+    pub(crate) fn count(&self) -> usize {
+        1 + self.others.len()
+    }
+
+    /// Where in the head the octet lies that is at this offset of the message; `None`: it lies in a run.
+    pub(crate) fn in_head(&self, mut at: usize) -> Option<usize> {
+        for run in self.iter() {
+            if at < run.at {
+                break;
+            }
+            at = at.checked_sub(run.octets.as_slice().len()).filter(|at| *at >= run.at)?;
+        }
+        Some(at)
+    }
+
+    fn iter(&self) -> Iter<'_> {
+        Some(&self.first).into_iter().chain(&self.others)
+    }
+
     /// The same without a borrow: what was borrowed is copied.
-    pub(crate) fn into_static(self) -> Inserted<'static> {
+    pub(crate) fn into_static(self) -> Runs<'static> {
+        let others = self.others.into_iter().map(Inserted::into_static).collect();
+        Runs { first: self.first.into_static(), others }
+    }
+}
+
+type Iter<'m> = Chain<option::IntoIter<&'m Inserted<'m>>, slice::Iter<'m, Inserted<'m>>>;
+
+impl Inserted<'_> {
+    fn into_static(self) -> Inserted<'static> {
         let octets = match self.octets {
             Outside::Borrowed(octets) => {
                 copied(octets.len());
@@ -59,12 +114,12 @@ pub struct Slices<'m> {
     given: usize,
     /// The run that is next, where what stands before it was given.
     run: Option<&'m [u8]>,
-    runs: core::slice::Iter<'m, Inserted<'m>>,
+    runs: Option<Iter<'m>>,
 }
 
 impl<'m> Slices<'m> {
-    pub(crate) fn new(head: &'m [u8], runs: &'m [Inserted<'m>]) -> Slices<'m> {
-        Slices { head, given: 0, run: None, runs: runs.iter() }
+    pub(crate) fn new(head: &'m [u8], runs: Option<&'m Runs<'m>>) -> Slices<'m> {
+        Slices { head, given: 0, run: None, runs: runs.map(Runs::iter) }
     }
 }
 
@@ -76,7 +131,7 @@ impl<'m> Iterator for Slices<'m> {
         if let Some(run) = self.run.take() {
             return Some(run);
         }
-        let next = self.runs.next();
+        let next = self.runs.as_mut().and_then(Iterator::next);
         let until = next.map_or(self.head.len(), |run| run.at);
         let before = &self.head[self.given..until];
         self.given = until;
@@ -93,7 +148,7 @@ impl<'m> Iterator for Slices<'m> {
 mod tests {
     use super::*;
 
-    fn slices<'s>(head: &'s [u8], runs: &'s [Inserted<'s>]) -> Vec<&'s [u8]> {
+    fn slices<'s>(head: &'s [u8], runs: Option<&'s Runs<'s>>) -> Vec<&'s [u8]> {
         let mut slices = Slices::new(head, runs);
         let all = slices.by_ref().collect();
         assert_eq!((slices.next(), slices.next()), (None, None), "the end stays the end");
@@ -102,12 +157,19 @@ mod tests {
 
     #[test]
     fn runs_stand_where_they_were_inserted_and_no_slice_is_empty() {
-        let runs = [(0, b"a".as_slice()), (2, b"bc"), (2, b"d"), (4, b"e")]
-            .map(|(at, octets)| Inserted { at, octets: Outside::Borrowed(octets) });
-        assert_eq!(slices(b"head", &runs), [b"a".as_slice(), b"he", b"bc", b"d", b"ad", b"e"]);
-        assert_eq!(slices(b"heads", &runs[..2]), [b"a".as_slice(), b"he", b"bc", b"ads"]);
-        assert_eq!(slices(b"head", &[]), [b"head"]);
-        assert_eq!(slices(b"", &runs[..1]), [b"a"]);
-        assert!(slices(b"", &[]).is_empty());
+        let mut runs = None;
+        for (at, octets) in [(0, b"a".as_slice()), (2, b"bc"), (2, b"d"), (4, b"e")] {
+            Runs::add(&mut runs, Inserted { at, octets: Outside::Borrowed(octets) });
+        }
+        assert_eq!(slices(b"head", runs.as_deref()), [b"a".as_slice(), b"he", b"bc", b"d", b"ad", b"e"]);
+        assert_eq!(runs.as_ref().map(|runs| runs.count()), Some(4));
+        Runs::truncate(&mut runs, 2);
+        assert_eq!(slices(b"heads", runs.as_deref()), [b"a".as_slice(), b"he", b"bc", b"ads"]);
+        Runs::truncate(&mut runs, 1);
+        assert_eq!(slices(b"", runs.as_deref()), [b"a"]);
+        Runs::truncate(&mut runs, 0);
+        assert!(runs.is_none());
+        assert_eq!(slices(b"head", None), [b"head"]);
+        assert!(slices(b"", None).is_empty());
     }
 }
