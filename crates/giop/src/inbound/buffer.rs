@@ -9,7 +9,7 @@
 //!    │ messages handed out │ received, unparsed │ where the next octets go │
 //! ```
 //!
-//! `base` is the first address that is a multiple of 64, and the message that a read begins with starts there, so that
+//! `base` is the first address that is a multiple of a cache's line or of a page, and the message that a read begins with starts there, so that
 //! its CDR alignment is the memory's. What is left of an incomplete message moves to the front of the next read; with
 //! a message larger than the buffer, a buffer of the message's size takes over, granted piece by piece as
 //! octets really arrive ([`Limits::first_grant`](crate::Limits::first_grant)).
@@ -28,9 +28,12 @@ use super::steps::{Steps, Wanted};
 /// CDR's largest alignment.
 const ALIGNMENT: usize = 8;
 
-/// What memory begins at a multiple of: the line of a cache, into which systems copy faster from its beginning on. Of a message of 1 MiB
-/// that makes two percent.
+/// What ordinary memory begins at a multiple of: the line of a cache, into which systems copy faster from its beginning on.
 const LINE: usize = 64;
+
+/// What large memory begins at a multiple of: a page, as what systems copy from mostly does. Processors by AMD take up to thirteen times as long for a copy to where the place
+/// in a page is 1 to 15 octets behind that of the source (`rep movsb`).
+const PAGE: usize = 4096;
 
 /// Reads in a row without a message larger than the ordinary buffer, after which a larger one is given back: long enough
 /// that a mix of small and large calls keeps it, short enough that it is soon gone.
@@ -259,7 +262,7 @@ impl ReceiveBuffer {
     /// Begins anew with ordinary memory, without what is unparsed.
     pub(super) fn begin_small(&mut self) {
         self.discard();
-        self.replace_with(aligned(self.ordinary));
+        self.allocate(self.ordinary);
     }
 
     /// Forgets what is unparsed.
@@ -350,10 +353,10 @@ impl ReceiveBuffer {
         let message = if may_be_large { message.max(self.large) } else { message };
         match self.steps.next(message, memory, is_empty) {
             Wanted::Step(size) => {
-                self.replace_with(aligned(size));
+                self.allocate(size);
                 self.steps.begin(message);
             }
-            Wanted::Ordinary => self.replace_with(aligned(self.ordinary)),
+            Wanted::Ordinary => self.allocate(self.ordinary),
             Wanted::Same => {}
         }
         if self.steps.are_on() {
@@ -411,17 +414,25 @@ impl ReceiveBuffer {
             let memory = take(&**storage, size + LINE);
             let memory = memory.filter(|memory| memory.len() >= size + LINE && !memory.is_shared());
             let memory = memory.ok_or(size)?;
-            self.replace_with(memory);
+            self.replace_with(memory, LINE);
             return Ok(());
         }
-        self.replace_with(aligned(size));
+        self.allocate(size);
         Ok(())
     }
 
+    /// New memory for so many octets, and no more, that begins with what is unparsed.
+    fn allocate(&mut self, size: usize) {
+        let alignment = if size > self.ordinary { PAGE } else { LINE };
+        let mut octets = vec![0; size + alignment];
+        octets.truncate(base_of(&octets, alignment) + size);
+        self.replace_with(octets.into(), alignment);
+    }
+
     /// Memory that nobody else sees, with room for what is unparsed behind an aligned start.
-    fn replace_with(&mut self, mut memory: Memory) {
+    fn replace_with(&mut self, mut memory: Memory, alignment: usize) {
         self.steps.replaced();
-        let base = memory.as_ptr().align_offset(LINE).min(LINE);
+        let base = base_of(&memory, alignment);
         let pending = self.unparsed();
         let end = base + pending.len();
         if let Some(octets) = memory.get_mut() {
@@ -443,12 +454,9 @@ impl ReceiveBuffer {
     }
 }
 
-/// Memory for so many octets behind an aligned start, and no more.
-fn aligned(size: usize) -> Memory {
-    let mut octets = vec![0; size + LINE];
-    let base = octets.as_ptr().align_offset(LINE).min(LINE);
-    octets.truncate(base + size);
-    octets.into()
+/// The first place in a memory that is so aligned.
+fn base_of(memory: &[u8], alignment: usize) -> usize {
+    memory.as_ptr().align_offset(alignment).min(alignment)
 }
 
 #[cfg(test)]

@@ -25,15 +25,19 @@ const FLOOD: usize = 8;
 /// How many messages a step has to bring.
 const MESSAGES_IN_A_STEP: usize = 4;
 
-/// The same of bulk, and what a step of it has: so many times what may be [granted first](crate::Limits::first_grant), and an ordinary read's octets
-/// beside it for heads. By the default that is three messages of 256 KiB, or eleven of 64. Two would bring nothing.
+/// The same of bulk: two would bring nothing.
 const BULK_IN_A_STEP: usize = 3;
+
+/// How many times what may be [granted first](crate::Limits::first_grant) a step of bulk has, where that holds enough messages; otherwise once more. An ordinary read's octets
+/// are beside it for heads. By the default that is eight messages of 64 KiB, or three of 256.
+const GRANTS_IN_A_STEP: usize = 2;
 
 /// What has been seen of a flood.
 pub(super) struct Steps {
-    /// What is read at once of small ones, and of bulk.
+    /// What is read at once of small ones, of bulk, and of larger bulk.
     small: usize,
     bulk: usize,
+    larger: usize,
     /// Reads in a row that left no room.
     full_reads: u32,
     /// How many of them are a flood.
@@ -58,9 +62,11 @@ pub(super) enum Wanted {
 impl Steps {
     /// An ordinary read takes so many octets, and so many are granted a large message first.
     pub(super) fn new(ordinary: usize, first_grant: usize) -> Steps {
+        let bulk = |grants| first_grant.saturating_mul(grants).saturating_add(ordinary);
         Steps {
             small: ordinary.saturating_mul(FLOOD).min(first_grant),
-            bulk: first_grant.saturating_mul(BULK_IN_A_STEP).saturating_add(ordinary),
+            bulk: bulk(GRANTS_IN_A_STEP),
+            larger: bulk(GRANTS_IN_A_STEP + 1),
             full_reads: 0,
             before_flood: FULL_READS_BEFORE_FLOOD,
             stride: 0,
@@ -70,7 +76,7 @@ impl Steps {
 
     /// There are to be none: the memory is others' too.
     pub(super) fn refuse(&mut self) {
-        (self.small, self.bulk, self.stride) = (0, 0, 0);
+        (self.small, self.bulk, self.larger, self.stride) = (0, 0, 0, 0);
     }
 
     /// Nothing has come for a while: only how soon a flood begins is remembered.
@@ -117,6 +123,7 @@ impl Steps {
         match self.bulk_alignment {
             _ if holds(self.small, MESSAGES_IN_A_STEP) => Some(self.small),
             1.. if holds(self.bulk, BULK_IN_A_STEP) => Some(self.bulk),
+            1.. if holds(self.larger, BULK_IN_A_STEP) => Some(self.larger),
             _ => None,
         }
     }
@@ -241,9 +248,11 @@ mod tests {
 
     #[test]
     fn bulk_that_goes_nowhere_else_is_read_several_messages_at_a_time() {
-        // A step has three messages at the least, and 16,024 octets at most.
+        // A step has three messages at the least, and 11,024 octets or 16,024.
         let fresh = || ReceiveBuffer::new(1024, 5_000);
-        for (message, alignment, step) in [(5_001, 1, 15_003), (4_000, 8, 16_000), (4_004, 4, 16_016)] {
+        for (message, alignment, step) in
+            [(3_600, 8, 10_800), (5_001, 1, 15_003), (4_000, 8, 16_000), (4_004, 4, 16_016)]
+        {
             let mut buffer = fresh();
             let brought = flood_of_bulk(&mut buffer, message, alignment);
             let alone = brought.iter().take_while(|&&n| n <= message).count();
