@@ -489,7 +489,7 @@ pub(super) mod tests {
     fn memory_is_used_again_once_no_handle_lives() {
         let mut buffer = ReceiveBuffer::new(256, 1024);
         let first = put(&mut buffer, b"hello", 5);
-        assert_eq!(first.align_offset(8), 0);
+        assert_eq!(first.align_offset(LINE), 0);
         let held = take(&mut buffer, 5);
         let second = put(&mut buffer, b"world", 5);
         assert_ne!(first, second, "a held message is not overwritten");
@@ -577,7 +577,9 @@ pub(super) mod tests {
         let mut buffer = ReceiveBuffer::new(64, 4096);
         put(&mut buffer, &[1; 2000], 2000);
         drop(take(&mut buffer, 2000));
-        assert!(space(&mut buffer, 12).len() >= 2000);
+        let large = space(&mut buffer, 12);
+        assert!(large.len() >= 2000);
+        assert_eq!(large.as_ptr().align_offset(PAGE), 0);
         for _ in 0..=SMALL_READS_BEFORE_SHRINKING {
             put(&mut buffer, b"small", 5);
             drop(take(&mut buffer, 5));

@@ -104,8 +104,7 @@ impl Steps {
     /// none.
     #[inline]
     pub(super) fn took_large(&mut self, message: usize, bulk_alignment: usize) {
-        let goes_on = bulk_alignment > 0 && message.is_multiple_of(bulk_alignment);
-        self.bulk_alignment = if goes_on { bulk_alignment } else { 0 };
+        self.bulk_alignment = if message.is_multiple_of(bulk_alignment) { bulk_alignment } else { 0 };
     }
 
     /// If a message of so many octets is too large for a flood, the next one is expected soon.
@@ -171,7 +170,7 @@ impl Steps {
             self.begin(message);
         }
         if !is_empty {
-            self.stride = message;
+            self.begin(message);
         }
         Wanted::Same
     }
