@@ -46,8 +46,10 @@ pub(super) struct Mark(u64);
 pub(super) enum Look {
     /// Nothing has happened since the last look.
     Quiet,
-    /// Upcalls have begun or ended.
-    Active,
+    /// So many rows of upcalls have begun since the last look, and all have ended.
+    Ended(u64),
+    /// An upcall runs that did not at the last look.
+    Running,
     /// The same upcall as at the last look: the turn is the keeper's now.
     Taken,
 }
@@ -118,16 +120,15 @@ impl Turn {
         state & PHASE == UPCALL && self.lose(state)
     }
 
-    /// The keeper's look, once a tick.
+    /// The keeper's look.
     pub(super) fn look(&self) -> Look {
         let state = self.state.load(Ordering::SeqCst);
-        if self.seen.swap(state, Ordering::Relaxed) != state {
-            return Look::Active;
-        }
+        let seen = self.seen.swap(state, Ordering::Relaxed);
         match state & PHASE {
-            UPCALL if self.lose(state) => Look::Taken,
-            UPCALL => Look::Active,
-            _ => Look::Quiet,
+            UPCALL if seen == state && self.lose(state) => Look::Taken,
+            UPCALL => Look::Running,
+            _ if seen == state => Look::Quiet,
+            _ => Look::Ended((state / NEXT).wrapping_sub(seen / NEXT)),
         }
     }
 

@@ -17,20 +17,13 @@ use zorb_ipc::{Events, Interest, Trigger};
 
 use super::super::connection::{Connection, Farewell, begin_round};
 use super::super::turn::{Look, Turn};
+use super::pace::{Found, Pace};
 use super::queue::Task;
 use super::waits::ReactorWait;
 use super::worker::{self, Patience};
 use super::{Engine, FIRST_CONNECTION, IMPATIENT, WAKE};
 use crate::transport::Acceptor;
 use crate::upcall;
-
-/// How often upcalls are looked at while any run. An upcall is found to last after one to two of these: then a connection
-/// costs a wake-up more, which is little beside a millisecond.
-const TICK: Duration = Duration::from_millis(1);
-
-/// Looks that find no upcall before the keeper sleeps again: a connection with a call every few milliseconds does not have
-/// to wake it each time.
-const QUIET_TICKS: u32 = 20;
 
 /// How long accepting pauses when descriptors have run out or the limit of connections is reached.
 const ACCEPT_PAUSE: Duration = Duration::from_millis(100);
@@ -66,9 +59,7 @@ pub(super) struct Keeper {
     acceptors: RefCell<Vec<Arc<dyn Acceptor>>>,
     accept_again: Cell<Option<Instant>>,
     sweep_at: Cell<Instant>,
-    look_at: Cell<Instant>,
-    /// Ticks left before it sleeps; 0: it does not tick.
-    ticks: Cell<u32>,
+    pace: Pace,
     /// Waits of servants whose descriptor is readable.
     woken: RefCell<HashSet<u64>>,
     next_wait: Cell<u64>,
@@ -88,8 +79,7 @@ impl Keeper {
             acceptors: RefCell::default(),
             accept_again: Cell::new(None),
             sweep_at: Cell::new(now),
-            look_at: Cell::new(now),
-            ticks: Cell::new(0),
+            pace: Pace::new(now),
             woken: RefCell::default(),
             next_wait: Cell::new(FIRST_WAIT),
             depth: Cell::new(0),
@@ -145,20 +135,19 @@ impl Keeper {
         self.look_at_clock();
     }
 
-    /// When to wake without being woken. Announces a sleep without ticks to those who start upcalls.
+    /// When to wake without being woken. Announces to those who start upcalls that it will not look.
     fn deadline(&self, until: Option<Instant>) -> Option<Instant> {
-        if self.ticks.get() == 0 && !self.engine.is_reactor() {
+        if self.pace.next().is_none() && !self.engine.is_reactor() {
             self.engine.asleep.store(true, Ordering::SeqCst);
             // Who began before that did not see it: looks once more.
-            if self.look_at_turns() || self.engine.queue.has_waiting() {
+            if self.look_at_turns() != Found::Nothing || self.engine.queue.has_waiting() {
                 self.engine.asleep.store(false, Ordering::SeqCst);
-                self.ticks.set(QUIET_TICKS);
+                self.pace.resume();
             }
         }
-        let tick = (self.ticks.get() > 0).then(|| self.look_at.get());
         let sweep = (!self.engine.connections().is_empty()).then(|| self.sweep_at.get());
         let stop = self.engine.is_stopping().then(|| *self.engine.stop_by.lock()).flatten();
-        [until, tick, sweep, self.accept_again.get(), stop].into_iter().flatten().min()
+        [until, self.pace.next(), sweep, self.accept_again.get(), stop].into_iter().flatten().min()
     }
 
     fn on_event(self: &Rc<Self>, token: u64) {
@@ -167,7 +156,7 @@ impl Keeper {
                 let _ = self.engine.wake.drain();
                 let unsorted = mem::take(&mut *self.engine.unsorted.lock());
                 unsorted.into_iter().for_each(|connection| self.read(connection));
-                self.ticks.set(QUIET_TICKS);
+                self.pace.resume();
                 if self.engine.is_stopping() {
                     self.sweep_at.set(Instant::now());
                 }
@@ -316,12 +305,8 @@ impl Keeper {
 
     fn look_at_clock(self: &Rc<Self>) {
         let now = Instant::now();
-        if self.ticks.get() > 0 && now >= self.look_at.get() {
-            self.look_at.set(now + TICK);
-            match self.look_at_turns() || self.look_at_queue() {
-                true => self.ticks.set(QUIET_TICKS),
-                false => self.ticks.set(self.ticks.get() - 1),
-            }
+        if self.pace.next().is_some_and(|at| now >= at) {
+            self.pace.looked(now, self.look_at_turns().and(self.look_at_queue()));
         }
         if now >= self.sweep_at.get() {
             let interval = self.engine.settings.limits.sweep_interval();
@@ -341,33 +326,32 @@ impl Keeper {
         }
     }
 
-    /// Takes the turn from readers whose upcall lasts. True: there are upcalls.
-    fn look_at_turns(&self) -> bool {
-        let mut active = false;
-        let mut taken = Vec::new();
+    /// Takes the turn from readers whose upcall lasts.
+    fn look_at_turns(&self) -> Found {
+        let (mut found, mut taken) = (Found::Nothing, Vec::new());
         for turn in self.engine.turns.lock().iter() {
-            match turn.look() {
-                Look::Quiet => {}
-                Look::Active => active = true,
-                Look::Taken => taken.push(turn.clone()),
-            }
-        }
-        active |= !taken.is_empty();
-        if active {
-            self.ticks.set(QUIET_TICKS);
+            found = found.and(match turn.look() {
+                Look::Quiet => Found::Nothing,
+                Look::Ended(upcalls) => Found::Ended(upcalls),
+                Look::Running => Found::Running,
+                Look::Taken => {
+                    taken.push(turn.clone());
+                    Found::Running
+                }
+            });
         }
         for turn in &taken {
             self.engine.hand_on(turn);
             turn.connection.park();
         }
-        active
+        found
     }
 
-    /// Refuses what has waited too long for a thread. True: something waits still.
-    fn look_at_queue(&self) -> bool {
+    /// Refuses what has waited too long for a thread.
+    fn look_at_queue(&self) -> Found {
         let (queue, limits) = (&self.engine.queue, &self.engine.settings.limits);
         if !queue.has_waiting() {
-            return false;
+            return Found::Nothing;
         }
         let (limit, why) = match queue.is_stalled() {
             true => (limits.stall_time.min(limits.queue_time), "all wait for replies to calls of their own"),
@@ -376,7 +360,7 @@ impl Keeper {
         for task in queue.overdue(limit) {
             self.engine.refuse(task, why);
         }
-        queue.has_waiting()
+        if queue.has_waiting() { Found::Running } else { Found::Nothing }
     }
 
     fn all_connections(&self) -> Vec<Arc<Connection>> {

@@ -14,6 +14,7 @@
 
 pub(super) mod flood;
 mod keeper;
+mod pace;
 mod queue;
 pub(super) mod train;
 mod waits;

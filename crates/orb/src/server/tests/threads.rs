@@ -46,6 +46,18 @@ fn a_call_does_not_wait_behind_an_upcall_that_lasts() {
 }
 
 #[test]
+fn a_call_does_not_wait_behind_an_upcall_that_lasts_after_many_short_ones() {
+    // So many that the keeper looks less often.
+    let rig = Rig::new(ThreadModel::per_connection());
+    let mut wire = rig.connect();
+    (0..2_000).for_each(|id| drop(wire.call(id, "null", &nothing)));
+    wire.request(2_001, "wait", &nothing);
+    wire.call(2_002, "null", &nothing);
+    rig.stage.open();
+    wire.reply(2_001);
+}
+
+#[test]
 fn an_answer_does_not_wait_for_an_upcall_that_was_received_with_it() {
     for model in models() {
         let rig = Rig::new(model);
