@@ -585,6 +585,15 @@ impl<'a> Encoder<'a> {
         self.runs.is_none().then_some(&self.head)
     }
 
+    /// The message, if one run lies outside its head: what stands before the run, the run, and what stands behind it. Where nothing does, that is
+    /// empty.
+    #[inline]
+    pub fn around_run(&self) -> Option<[&[u8]; 3]> {
+        let run = self.runs.as_ref()?.only()?;
+        let (before, behind) = self.head.split_at(run.at);
+        Some([before, run.octets.as_slice(), behind])
+    }
+
     /// The message as a gather list, in order and without empty slices; usually one slice.
     pub fn slices(&self) -> Slices<'_> {
         Slices::new(&self.head, self.runs.as_deref())

@@ -56,6 +56,11 @@ impl<'a> Runs<'a> {
         }
     }
 
+    /// The run, if there is no other.
+    pub(crate) fn only(&self) -> Option<&Inserted<'a>> {
+        self.others.is_empty().then_some(&self.first)
+    }
+
     pub(crate) fn count(&self) -> usize {
         1 + self.others.len()
     }
@@ -165,7 +170,12 @@ mod tests {
         assert_eq!(runs.as_ref().map(|runs| runs.count()), Some(4));
         Runs::truncate(&mut runs, 2);
         assert_eq!(slices(b"heads", runs.as_deref()), [b"a".as_slice(), b"he", b"bc", b"ads"]);
+        assert!(runs.as_deref().is_some_and(|runs| runs.only().is_none()));
         Runs::truncate(&mut runs, 1);
+        assert_eq!(
+            runs.as_deref().and_then(Runs::only).map(|run| run.octets.as_slice()),
+            Some(b"a".as_slice())
+        );
         assert_eq!(slices(b"", runs.as_deref()), [b"a"]);
         Runs::truncate(&mut runs, 0);
         assert!(runs.is_none());

@@ -102,6 +102,7 @@ fn large_runs_join_the_gather_list() {
     let slices: Vec<&[u8]> = to.slices().collect();
     assert_eq!(slices.len(), 5);
     assert_eq!(slices[1].as_ptr(), large.as_ptr());
+    assert_eq!(to.around_run(), None, "there are two");
     let mut from = vec![];
     slices.iter().for_each(|slice| from.extend_from_slice(slice));
     assert_eq!(from.len(), to.len());
@@ -113,6 +114,24 @@ fn large_runs_join_the_gather_list() {
     assert_eq!(read.read_octet_sequence().unwrap().len(), BORROW_FROM + 1);
     assert_eq!(read.read_u32(), Ok(18));
     assert_eq!(read.read_octet_sequence().unwrap(), small);
+}
+
+#[test]
+fn one_run_divides_the_message_in_three() {
+    let large = vec![1; BORROW_FROM];
+    let mut to = encoder();
+    assert_eq!(to.around_run(), None);
+    to.write_borrowed(&large);
+    assert_eq!(to.around_run(), Some([&[][..], &large, &[]]));
+    to.write_u8(9);
+    assert_eq!(to.around_run(), Some([&[][..], &large, &[9]]));
+    let mut to = encoder();
+    to.write_u8(8);
+    to.write_borrowed(&large);
+    to.set_u32(BORROW_FROM - 8, 19);
+    to.write_u8(9);
+    assert_eq!(to.around_run(), Some([&[8][..], &large, &[9]]), "nothing is set in what is the caller's");
+    assert!(to.slices().eq(to.around_run().unwrap()));
 }
 
 #[test]

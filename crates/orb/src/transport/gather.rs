@@ -42,23 +42,36 @@ pub(crate) fn send_all<'p>(
     }
 }
 
-/// The same for one run of octets, which most messages are.
+/// The same for a message of few parts, which most are: of one, or of three where a large value lies elsewhere. Some may be empty.
 #[inline]
-pub(crate) fn send_run(channel: &dyn Channel, octets: &[u8], deadline: Instant) -> Result<(), Unsent> {
-    match channel.send(&[IoSlice::new(octets)], deadline) {
-        Ok(sent) if sent == octets.len() => Ok(()),
-        Ok(0) => Err(Unsent { sent: 0, error: io::ErrorKind::WriteZero.into() }),
-        Ok(sent) => drain(channel, &mut [IoSlice::new(&octets[sent..])], deadline)
-            .map_err(|unsent| Unsent { sent: sent + unsent.sent, ..unsent }),
-        Err(error) => Err(Unsent { sent: 0, error }),
+pub(crate) fn send_parts<const N: usize>(
+    channel: &dyn Channel,
+    parts: [&[u8]; N],
+    deadline: Instant,
+) -> Result<(), Unsent> {
+    let octets = parts.iter().map(|part| part.len()).sum();
+    let mut parts = parts.map(IoSlice::new);
+    match channel.send(&parts, deadline) {
+        Ok(sent) if sent == octets && sent > 0 => Ok(()),
+        sent => go_on(channel, &mut parts, sent, deadline),
     }
 }
 
-fn drain(channel: &dyn Channel, mut parts: &mut [IoSlice<'_>], deadline: Instant) -> Result<(), Unsent> {
+fn drain(channel: &dyn Channel, parts: &mut [IoSlice<'_>], deadline: Instant) -> Result<(), Unsent> {
+    let first = channel.send(&parts[..parts.len().min(MOST_PARTS)], deadline);
+    go_on(channel, parts, first, deadline)
+}
+
+/// After the first transfer.
+fn go_on(
+    channel: &dyn Channel,
+    mut parts: &mut [IoSlice<'_>],
+    mut transfer: io::Result<usize>,
+    deadline: Instant,
+) -> Result<(), Unsent> {
     let mut sent = 0;
     loop {
-        let batch = parts.len().min(MOST_PARTS);
-        match channel.send(&parts[..batch], deadline) {
+        match transfer {
             Ok(0) => return Err(Unsent { sent, error: io::ErrorKind::WriteZero.into() }),
             Ok(count) => {
                 sent += count;
@@ -72,5 +85,6 @@ fn drain(channel: &dyn Channel, mut parts: &mut [IoSlice<'_>], deadline: Instant
         if Instant::now() >= deadline {
             return Err(Unsent { sent, error: io::ErrorKind::TimedOut.into() });
         }
+        transfer = channel.send(&parts[..parts.len().min(MOST_PARTS)], deadline);
     }
 }
