@@ -585,8 +585,8 @@ impl<'a> Encoder<'a> {
         self.runs.is_none().then_some(&self.head)
     }
 
-    /// The message, if one run lies outside its head: what stands before the run, the run, and what stands behind it. Where nothing does, that is
-    /// empty.
+    /// The message, if exactly one run lies outside its head, to be sent without a list being made: what stands before the run, the run, and what
+    /// stands behind it. Where nothing does, that is empty.
     #[inline]
     pub fn around_run(&self) -> Option<[&[u8]; 3]> {
         let run = self.runs.as_ref()?.only()?;

@@ -14,7 +14,7 @@ use super::failure::{Failure, Step};
 use crate::object::route::Candidate;
 use crate::skeleton::Operation;
 use crate::transport::Channel;
-use crate::transport::gather::{Unsent, send_all, send_parts};
+use crate::transport::gather::{Unsent, send_all, send_few};
 
 /// Writes the arguments; may be asked again for another connection.
 pub(crate) type WriteArguments<'w, 'a> = dyn FnMut(&mut Encoder<'a>) -> Result<(), EncodeError> + 'w;
@@ -329,7 +329,7 @@ pub(crate) fn send(
 ) -> Result<(), Box<Failure>> {
     let sent = match message.contiguous() {
         _ if message.len() > course.fragment_size => send_fragments(channel, message, *course),
-        Some(octets) => send_parts(channel, [octets], course.deadline),
+        Some(octets) => send_few(channel, [octets], course.deadline),
         None => send_gathered(channel, message, course.deadline),
     };
     sent.map_err(|unsent| failure_of(unsent, course.started))
@@ -343,7 +343,7 @@ pub(super) fn send_whole(
     (started, deadline): (Instant, Instant),
 ) -> Result<(), Box<Failure>> {
     let sent = match message.contiguous() {
-        Some(octets) => send_parts(channel, [octets], deadline),
+        Some(octets) => send_few(channel, [octets], deadline),
         None => send_gathered(channel, message, deadline),
     };
     sent.map_err(|unsent| failure_of(unsent, started))
@@ -353,8 +353,8 @@ pub(super) fn send_whole(
 #[inline(never)]
 fn send_gathered(channel: &dyn Channel, message: &Encoder<'_>, deadline: Instant) -> Result<(), Unsent> {
     match message.around_run() {
-        Some([head, run, []]) => send_parts(channel, [head, run], deadline),
-        Some(parts) => send_parts(channel, parts, deadline),
+        Some([head, run, []]) => send_few(channel, [head, run], deadline),
+        Some(parts) => send_few(channel, parts, deadline),
         None => send_all(channel, message.slices(), deadline),
     }
 }

@@ -46,9 +46,9 @@ pub(super) struct Mark(u64);
 pub(super) enum Look {
     /// Nothing has happened since the last look.
     Quiet,
-    /// So many rows of upcalls have begun since the last look, and all have ended.
+    /// So many rows of upcalls have begun since the last look, and none of them has the turn now.
     Ended(u64),
-    /// An upcall runs that did not at the last look.
+    /// An upcall runs, or ran a moment ago, of which nothing says that it lasts.
     Running,
     /// The same upcall as at the last look: the turn is the keeper's now.
     Taken,
@@ -123,12 +123,9 @@ impl Turn {
     /// The keeper's look.
     pub(super) fn look(&self) -> Look {
         let state = self.state.load(Ordering::SeqCst);
-        let seen = self.seen.swap(state, Ordering::Relaxed);
-        match state & PHASE {
-            UPCALL if seen == state && self.lose(state) => Look::Taken,
-            UPCALL => Look::Running,
-            _ if seen == state => Look::Quiet,
-            _ => Look::Ended((state / NEXT).wrapping_sub(seen / NEXT)),
+        match since(self.seen.swap(state, Ordering::Relaxed), state) {
+            Look::Taken if !self.lose(state) => Look::Running,
+            found => found,
         }
     }
 
@@ -141,5 +138,41 @@ impl Turn {
     pub(super) fn renew(&self) {
         let state = self.state.load(Ordering::Relaxed);
         self.state.store((state & !PHASE) | READING, Ordering::Release);
+    }
+}
+
+/// What a look finds that sees this state, where the last one saw another; the turn is [to be taken](Look::Taken) then.
+fn since(seen: u64, state: u64) -> Look {
+    match state & PHASE {
+        UPCALL if state == seen => Look::Taken,
+        UPCALL => Look::Running,
+        _ if state == seen => Look::Quiet,
+        _ => Look::Ended((state / NEXT).wrapping_sub(seen / NEXT)),
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_look_tells_upcalls_that_end_from_one_that_lasts() {
+        let (reading, runs, lost) =
+            (|count| count * NEXT + READING, |count| count * NEXT + UPCALL, |count| count * NEXT + LOST);
+        for (seen, state, found) in [
+            (reading(0), reading(0), Look::Quiet),
+            (reading(0), runs(1), Look::Running),
+            (runs(1), runs(1), Look::Taken),
+            (runs(1), lost(1), Look::Ended(0)),
+            (lost(1), lost(1), Look::Quiet),
+            (lost(1), reading(1), Look::Ended(0)),
+            (runs(1), reading(1), Look::Ended(0)),
+            (runs(1), runs(2), Look::Running),
+            (reading(1), reading(4), Look::Ended(3)),
+            (runs(1), reading(4), Look::Ended(3)),
+            (reading(4), lost(5), Look::Ended(1)),
+        ] {
+            assert_eq!(since(seen, state), found, "{seen} {state}");
+        }
     }
 }

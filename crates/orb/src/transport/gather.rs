@@ -42,9 +42,9 @@ pub(crate) fn send_all<'p>(
     }
 }
 
-/// The same for a message of few parts, which most are: of one, or of three where a large value lies elsewhere. Some may be empty.
+/// The same for a message of few parts, which most are: of one, or of two or three where a large value lies elsewhere. Some may be empty.
 #[inline]
-pub(crate) fn send_parts<const N: usize>(
+pub(crate) fn send_few<const N: usize>(
     channel: &dyn Channel,
     parts: [&[u8]; N],
     deadline: Instant,
@@ -52,7 +52,7 @@ pub(crate) fn send_parts<const N: usize>(
     let octets = parts.iter().map(|part| part.len()).sum();
     let mut parts = parts.map(IoSlice::new);
     match channel.send(&parts, deadline) {
-        Ok(sent) if sent == octets && sent > 0 => Ok(()),
+        Ok(sent) if sent == octets => Ok(()),
         sent => go_on(channel, &mut parts, sent, deadline),
     }
 }
@@ -86,5 +86,77 @@ fn go_on(
             return Err(Unsent { sent, error: io::ErrorKind::TimedOut.into() });
         }
         transfer = channel.send(&parts[..parts.len().min(MOST_PARTS)], deadline);
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use std::time::Duration;
+
+    use super::super::scripted::Scripted;
+    use super::*;
+
+    const PARTS: [&[u8]; 5] = [b"", b"ab", b"", b"cdefg", b""];
+
+    fn soon() -> Instant {
+        Instant::now() + Duration::from_secs(30)
+    }
+
+    #[test]
+    fn all_leaves_in_order_however_little_is_taken_at_once() {
+        for most in 1..=8 {
+            let channel = Scripted::new(|_, octets| Ok(octets.min(most)));
+            send_few(&channel, PARTS, soon()).unwrap();
+            send_few(&channel, [b"h".as_slice()], soon()).unwrap();
+            send_all(&channel, PARTS.into_iter(), soon()).unwrap();
+            assert_eq!(channel.taken(), b"abcdefghabcdefg");
+        }
+        let channel = Scripted::new(|_, octets| Ok(octets));
+        send_few(&channel, [b"".as_slice()], soon()).unwrap();
+        send_all(&channel, std::iter::empty(), soon()).unwrap();
+        assert_eq!(channel.taken(), b"");
+    }
+
+    #[test]
+    fn more_parts_than_one_system_call_takes_leave_by_several() {
+        let octets: Vec<u8> = (0..3 * MOST_PARTS).map(|at| at as u8).collect();
+        for most in [usize::MAX, MOST_PARTS, MOST_PARTS - 1, 7] {
+            let channel = Scripted::new(|_, octets: usize| {
+                assert!(octets <= MOST_PARTS, "one octet each");
+                Ok(octets.min(most))
+            });
+            send_all(&channel, octets.chunks(1), soon()).unwrap();
+            assert_eq!(channel.taken(), octets);
+        }
+    }
+
+    #[test]
+    fn what_ends_a_send_early_is_told_with_what_had_left() {
+        for before in [0, 1, 3, 6] {
+            let left = std::sync::atomic::AtomicUsize::new(before);
+            let some = |octets: usize| {
+                let count = octets.min(1).min(left.load(std::sync::atomic::Ordering::Relaxed));
+                left.fetch_sub(count, std::sync::atomic::Ordering::Relaxed);
+                count
+            };
+            let ends = |unsent: Result<(), Unsent>| {
+                left.store(before, std::sync::atomic::Ordering::Relaxed);
+                let unsent = unsent.unwrap_err();
+                assert_eq!(unsent.sent, before);
+                unsent.error.kind()
+            };
+            let full = Scripted::new(|_, octets| Ok(some(octets)));
+            assert_eq!(ends(send_few(&full, PARTS, soon())), io::ErrorKind::WriteZero);
+            assert_eq!(ends(send_all(&full, PARTS.into_iter(), soon())), io::ErrorKind::WriteZero);
+            let broken = Scripted::new(|_, octets| match some(octets) {
+                0 => Err(io::ErrorKind::BrokenPipe.into()),
+                count => Ok(count),
+            });
+            assert_eq!(ends(send_few(&broken, PARTS, soon())), io::ErrorKind::BrokenPipe);
+            assert_eq!(ends(send_all(&broken, PARTS.into_iter(), soon())), io::ErrorKind::BrokenPipe);
+        }
+        let slow = Scripted::new(|_, octets| Ok(octets.min(3)));
+        let late = send_few(&slow, PARTS, Instant::now()).unwrap_err();
+        assert_eq!((late.sent, late.error.kind()), (3, io::ErrorKind::TimedOut));
     }
 }

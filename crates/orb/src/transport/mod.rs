@@ -21,6 +21,8 @@ mod machine;
 pub mod memory;
 pub mod miop;
 pub(crate) mod reference;
+#[cfg(test)]
+pub(crate) mod scripted;
 pub mod shm;
 mod stream;
 pub mod tcp;

@@ -140,9 +140,10 @@ impl Keeper {
         if self.pace.next().is_none() && !self.engine.is_reactor() {
             self.engine.asleep.store(true, Ordering::SeqCst);
             // Who began before that did not see it: looks once more.
-            if self.look_at_turns() != Found::Nothing || self.engine.queue.has_waiting() {
+            let found = self.look_at_turns().and(self.waiting());
+            if found != Found::Nothing {
                 self.engine.asleep.store(false, Ordering::SeqCst);
-                self.pace.resume();
+                self.pace.looked(Instant::now(), found);
             }
         }
         let sweep = (!self.engine.connections().is_empty()).then(|| self.sweep_at.get());
@@ -306,7 +307,8 @@ impl Keeper {
     fn look_at_clock(self: &Rc<Self>) {
         let now = Instant::now();
         if self.pace.next().is_some_and(|at| now >= at) {
-            self.pace.looked(now, self.look_at_turns().and(self.look_at_queue()));
+            let turns = self.look_at_turns();
+            self.pace.looked(now, turns.and(self.look_at_queue(turns)));
         }
         if now >= self.sweep_at.get() {
             let interval = self.engine.settings.limits.sweep_interval();
@@ -347,20 +349,25 @@ impl Keeper {
         found
     }
 
-    /// Refuses what has waited too long for a thread.
-    fn look_at_queue(&self) -> Found {
+    /// Refuses what has waited too long for a thread. Where upcalls begin and end, their calls to others come back.
+    fn look_at_queue(&self, turns: Found) -> Found {
         let (queue, limits) = (&self.engine.queue, &self.engine.settings.limits);
         if !queue.has_waiting() {
             return Found::Nothing;
         }
-        let (limit, why) = match queue.is_stalled() {
+        let (limit, why) = match queue.is_stalled() && turns == Found::Nothing {
             true => (limits.stall_time.min(limits.queue_time), "all wait for replies to calls of their own"),
-            false => (limits.queue_time, "all are in upcalls that last"),
+            false => (limits.queue_time, "all are in upcalls"),
         };
         for task in queue.overdue(limit) {
             self.engine.refuse(task, why);
         }
-        if queue.has_waiting() { Found::Running } else { Found::Nothing }
+        self.waiting()
+    }
+
+    /// Whether something waits for a thread.
+    fn waiting(&self) -> Found {
+        if self.engine.queue.has_waiting() { Found::Running } else { Found::Nothing }
     }
 
     fn all_connections(&self) -> Vec<Arc<Connection>> {

@@ -2,7 +2,7 @@
 //!
 //! ```text
 //! looks        │ 1 ms │ 1 ms │  2 ms   │     4 ms      │     4 ms      │ 1 ms │ 1 ms │ … 20 of them │ sleeps
-//!              └ all that began have ended: seldomer ───┘               └ one runs, or none has begun
+//!              └ all that began have ended: less often ─┘               └ one runs, or none has begun
 //! ```
 //!
 //! Each look wakes a thread, which on a machine of a single processor stops whoever works: 20 µs and more where a hypervisor
@@ -15,7 +15,8 @@ use std::time::{Duration, Instant};
 /// which is little beside a millisecond.
 const SHORTEST: Duration = Duration::from_millis(1);
 
-/// The same where upcalls are short. One that lasts is found after this and one of the shortest, as it is seen to run then.
+/// The same where upcalls are short. One that lasts is found after this and one of the shortest, as it is seen to run then. With longer ones,
+/// or without looks, floods were no faster (BENCHMARKING.md, *A look each millisecond*).
 const LONGEST: Duration = Duration::from_millis(4);
 
 /// Looks that find no upcall before the keeper sleeps again: a connection with a call every few milliseconds does not have
@@ -33,7 +34,7 @@ pub(super) struct Pace {
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) enum Found {
     Nothing,
-    /// So many upcalls have begun since the last look, or rows of upcalls, and all have ended.
+    /// So many upcalls have begun since the last look, or rows of upcalls, and none of them has its turn now.
     Ended(u64),
     /// An upcall runs, or requests wait.
     Running,
@@ -57,6 +58,7 @@ impl Pace {
 
     /// It has looked.
     pub(super) fn looked(&self, now: Instant, found: Found) {
+        // Often: one each millisecond.
         let interval = match found {
             Found::Ended(upcalls) if u128::from(upcalls) >= self.interval.get().as_millis() => {
                 (self.interval.get() * 2).min(LONGEST)

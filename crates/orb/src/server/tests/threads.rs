@@ -1,6 +1,6 @@
 //! Thread models: nobody waits behind another's upcall, and nobody waits for ever.
 
-use std::sync::atomic::{AtomicUsize, Ordering};
+use std::sync::atomic::{AtomicBool, AtomicUsize, Ordering};
 use std::time::Duration;
 
 use zorb_giop::{ReplyStatus, ResponseFlags};
@@ -48,13 +48,38 @@ fn a_call_does_not_wait_behind_an_upcall_that_lasts() {
 #[test]
 fn a_call_does_not_wait_behind_an_upcall_that_lasts_after_many_short_ones() {
     // So many that the keeper looks less often.
-    let rig = Rig::new(ThreadModel::per_connection());
-    let mut wire = rig.connect();
-    (0..2_000).for_each(|id| drop(wire.call(id, "null", &nothing)));
-    wire.request(2_001, "wait", &nothing);
-    wire.call(2_002, "null", &nothing);
-    rig.stage.open();
-    wire.reply(2_001);
+    for model in [ThreadModel::per_connection(), ThreadModel::pool(2)] {
+        let rig = Rig::new(model);
+        let mut wire = rig.connect();
+        (0..2_000).for_each(|id| drop(wire.call(id, "null", &nothing)));
+        wire.request(2_001, "wait", &nothing);
+        wire.call(2_002, "null", &nothing);
+        rig.stage.open();
+        wire.reply(2_001);
+    }
+}
+
+#[test]
+fn an_upcall_that_lasts_is_found_while_others_come_and_end_elsewhere() {
+    for model in [ThreadModel::per_connection(), ThreadModel::pool(3)] {
+        let rig = Rig::new(model);
+        let (mut wire, mut busy) = (rig.connect(), rig.connect());
+        let is_over = AtomicBool::new(false);
+        std::thread::scope(|scope| {
+            // No more than so many, should this fail.
+            scope.spawn(|| {
+                (0..500_000)
+                    .take_while(|_| !is_over.load(Ordering::Relaxed))
+                    .for_each(|id| drop(busy.call(id, "null", &nothing)));
+            });
+            (0..500).for_each(|id| drop(wire.call(id, "null", &nothing)));
+            wire.request(501, "wait", &nothing);
+            wire.call(502, "null", &nothing);
+            rig.stage.open();
+            wire.reply(501);
+            is_over.store(true, Ordering::Relaxed);
+        });
+    }
 }
 
 #[test]
