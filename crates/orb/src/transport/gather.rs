@@ -91,6 +91,7 @@ fn go_on(
 
 #[cfg(test)]
 mod tests {
+    use std::sync::atomic::{AtomicUsize, Ordering};
     use std::time::Duration;
 
     use super::super::scripted::Scripted;
@@ -133,14 +134,14 @@ mod tests {
     #[test]
     fn what_ends_a_send_early_is_told_with_what_had_left() {
         for before in [0, 1, 3, 6] {
-            let left = std::sync::atomic::AtomicUsize::new(before);
+            let left = AtomicUsize::new(before);
             let some = |octets: usize| {
-                let count = octets.min(1).min(left.load(std::sync::atomic::Ordering::Relaxed));
-                left.fetch_sub(count, std::sync::atomic::Ordering::Relaxed);
+                let count = octets.min(1).min(left.load(Ordering::Relaxed));
+                left.fetch_sub(count, Ordering::Relaxed);
                 count
             };
             let ends = |unsent: Result<(), Unsent>| {
-                left.store(before, std::sync::atomic::Ordering::Relaxed);
+                left.store(before, Ordering::Relaxed);
                 let unsent = unsent.unwrap_err();
                 assert_eq!(unsent.sent, before);
                 unsent.error.kind()

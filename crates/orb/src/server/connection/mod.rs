@@ -489,8 +489,12 @@ impl Connection {
     /// One of which parts lie elsewhere.
     #[inline(never)]
     fn send_gathered(self: &Arc<Self>, message: &Encoder<'_>) {
-        let mut parts: Vec<_> = message.slices().map(IoSlice::new).collect();
-        self.send_parts(&mut parts, message.len());
+        let octets = message.len();
+        match message.around_run() {
+            Some([head, run, []]) => self.send_parts(&mut [head, run].map(IoSlice::new), octets),
+            Some(parts) => self.send_parts(&mut parts.map(IoSlice::new), octets),
+            None => self.send_parts(&mut message.slices().map(IoSlice::new).collect::<Vec<_>>(), octets),
+        }
     }
 
     /// Small messages wait for each other from now on.
