@@ -5,6 +5,7 @@
 
 use crate::copies::copied;
 use crate::valuetype::{Progress, Seen, VALUE_TAG, ValueInfo};
+use crate::view::Shared;
 use crate::{
     Body, ByteOrder, Char, DecodeContext, DecodeError, DecodeErrorKind, Format, KeptMemory, KnownTypes,
     LongDouble, Octets, Piece, Segment, TypeCode,
@@ -701,11 +702,11 @@ impl<'a> Decoder<'a> {
 
     /// Octets that [`here`](Self::here) gave, shared with what holds them, if that can be shared. A receive buffer is
     /// shared from [`VIEW_FROM`](crate::VIEW_FROM) octets on.
-    pub(crate) fn share(&self, octets: &'a [u8]) -> Option<Bytes> {
+    pub(crate) fn share(&self, octets: &'a [u8]) -> Option<Shared> {
         match self.owner {
             Owner::None => None,
-            Owner::Bytes(owner) | Owner::Elements(owner) => Some(owner.slice_ref(octets)),
-            Owner::Octets(owner) => owner.view(octets, self.kept_memory()),
+            Owner::Bytes(owner) | Owner::Elements(owner) => Some(Shared::Lent(owner.slice_ref(octets))),
+            Owner::Octets(owner) => owner.view(octets, self.kept_memory()).map(Shared::Received),
         }
     }
 
@@ -770,7 +771,7 @@ impl<'a> Decoder<'a> {
     pub fn read_bytes(&mut self, count: usize) -> Result<Bytes, DecodeError> {
         Ok(match self.read_octets(count)? {
             Cow::Borrowed(octets) => match self.share(octets) {
-                Some(shared) => shared,
+                Some(shared) => shared.into(),
                 None => {
                     self.unless_refused(octets.len(), "octets")?;
                     copied(octets.len());

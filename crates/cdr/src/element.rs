@@ -15,6 +15,7 @@
 
 use crate::copies::copied;
 use crate::padding::{may_leave, note_received};
+use crate::view::Shared;
 use crate::{ByteOrder, Char, Decode, DecodeError, Decoder, Encode, EncodeError, Encoder, LongDouble};
 use alloc::sync::Arc;
 use alloc::vec::Vec;
@@ -341,7 +342,7 @@ impl Decoder<'_> {
 
     /// A view of the next `count` elements, if they are here as they are in memory; otherwise nothing is read but the
     /// padding before them.
-    pub(crate) fn view_elements<T: Element>(&mut self, count: usize) -> Option<Bytes> {
+    pub(crate) fn view_elements<T: Element>(&mut self, count: usize) -> Option<Shared> {
         let length = count.checked_mul(size_of::<T>())?;
         if length < crate::VIEW_FROM {
             return None;

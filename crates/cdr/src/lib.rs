@@ -73,6 +73,7 @@ mod tuple;
 mod type_code;
 mod value;
 mod valuetype;
+mod view;
 mod walk;
 
 pub use any::{Any, AnyError};

@@ -11,6 +11,7 @@
 
 use crate::copies::copied;
 use crate::kept::KeptMemory;
+use crate::view::View;
 use alloc::sync::Arc;
 use alloc::vec::Vec;
 use bytes::Bytes;
@@ -51,30 +52,6 @@ impl Drop for Kept {
     fn drop(&mut self) {
         if self.home.is_some() {
             self.go_home();
-        }
-    }
-}
-
-impl Kept {
-    /// Counts a view more, and the memory with the first of them; false: it may not be kept.
-    fn begin_view(&self, kept: &KeptMemory) -> bool {
-        let another = |views: usize| views.checked_add(1).filter(|_| views > 0);
-        if self.views.fetch_update(Ordering::Relaxed, Ordering::Relaxed, another).is_ok() {
-            return true;
-        }
-        if !kept.claim(self.octets.len()) {
-            return false;
-        }
-        // Another message that lies here may have been the first meanwhile: then the memory is counted already.
-        if self.views.fetch_add(1, Ordering::Relaxed) > 0 {
-            kept.release(self.octets.len());
-        }
-        true
-    }
-
-    fn end_view(&self, kept: &KeptMemory) {
-        if self.views.fetch_sub(1, Ordering::Relaxed) == 1 {
-            kept.release(self.octets.len());
         }
     }
 }
@@ -200,23 +177,46 @@ impl Octets {
     /// The same octets as [`Bytes`], for who keeps them longer than a message: from [`VIEW_FROM`](crate::VIEW_FROM)
     /// octets on they keep the memory, fewer are copied.
     pub fn to_bytes(&self) -> Bytes {
-        self.view(self, None).unwrap_or_else(|| {
+        self.view(self, None).map(Bytes::from).unwrap_or_else(|| {
             copied(self.len());
             Bytes::copy_from_slice(self)
         })
     }
 
-    /// `part`, which lies in these octets, as [`Bytes`] that keep the memory, which `kept` counts; `None` where a copy is cheaper, or no more may be kept.
-    pub(crate) fn view(&self, part: &[u8], kept: Option<&Arc<KeptMemory>>) -> Option<Bytes> {
+    /// `part`, which lies in these octets, with what keeps the memory, which `kept` counts; `None` where a copy is cheaper, or no more may be kept.
+    pub(crate) fn view(&self, part: &[u8], kept: Option<&Arc<KeptMemory>>) -> Option<View> {
         if part.len() < crate::VIEW_FROM {
             return None;
         }
         let from = part.as_ptr().addr().checked_sub(self.as_ptr().addr())?;
-        let octets = self.slice(from..from + part.len());
-        let (Some(kept), Some(memory)) = (kept, &self.memory.0) else {
-            return Some(Bytes::from_owner(octets));
-        };
-        memory.begin_view(kept).then(|| Bytes::from_owner(View { octets, kept: kept.clone() }))
+        View::begin(self.slice(from..from + part.len()), kept)
+    }
+
+    /// Counts a view more of their memory, and the memory with the first of them; false: it may not be kept.
+    pub(crate) fn begin_view(&self, kept: &KeptMemory) -> bool {
+        let Some(memory) = &self.memory.0 else { return true };
+        let another = |views: usize| views.checked_add(1).filter(|_| views > 0);
+        if memory.views.fetch_update(Ordering::Relaxed, Ordering::Relaxed, another).is_ok() {
+            return true;
+        }
+        if !kept.claim(memory.octets.len()) {
+            return false;
+        }
+        // Another message that lies here may have been the first meanwhile: then the memory is counted already.
+        if memory.views.fetch_add(1, Ordering::Relaxed) > 0 {
+            kept.release(memory.octets.len());
+        }
+        true
+    }
+
+    /// One of those is gone.
+    #[inline]
+    pub(crate) fn end_view(&self, kept: &KeptMemory) {
+        if let Some(memory) = &self.memory.0
+            && memory.views.fetch_sub(1, Ordering::Relaxed) == 1
+        {
+            kept.release(memory.octets.len());
+        }
     }
 
     /// Whether a view is refused, since as much is kept as may be.
@@ -224,26 +224,6 @@ impl Octets {
         self.memory.0.as_ref().is_some_and(|memory| {
             memory.views.load(Ordering::Relaxed) == 0 && kept.refuses(memory.octets.len())
         })
-    }
-}
-
-/// Octets whose memory is counted as long as they are there.
-struct View {
-    octets: Octets,
-    kept: Arc<KeptMemory>,
-}
-
-impl AsRef<[u8]> for View {
-    fn as_ref(&self) -> &[u8] {
-        &self.octets
-    }
-}
-
-impl Drop for View {
-    fn drop(&mut self) {
-        if let Some(memory) = &self.octets.memory.0 {
-            memory.end_view(&self.kept);
-        }
     }
 }
 
@@ -380,7 +360,7 @@ mod tests {
         drop(second);
         assert_eq!(kept.held(), 0, "who has a handle on memory, as a connection has, keeps no value");
         let again = other.view(&other, Some(&kept)).unwrap();
-        assert_eq!((kept.held(), again.len()), (3 * VIEW_FROM, VIEW_FROM));
+        assert_eq!((kept.held(), again.as_ref().len()), (3 * VIEW_FROM, VIEW_FROM));
     }
 
     #[test]
@@ -389,6 +369,6 @@ mod tests {
         let octets = Octets::from(vec![7; 2 * VIEW_FROM]);
         assert!(octets.view(&octets[1..VIEW_FROM], Some(&kept)).is_none());
         let view = octets.view(&octets, None).unwrap();
-        assert_eq!((kept.held(), view.len()), (0, 2 * VIEW_FROM));
+        assert_eq!((kept.held(), view.as_ref().len()), (0, 2 * VIEW_FROM));
     }
 }

@@ -9,6 +9,7 @@
 
 use crate::element::{InMemory, is_shared};
 use crate::padding::note_unless_clean;
+use crate::view::Shared;
 use crate::{Bounded, Decode, DecodeError, Decoder, Element, Encode, EncodeError, Encoder};
 use alloc::sync::Arc;
 use alloc::vec::{self, Vec};
@@ -50,13 +51,13 @@ enum Storage<T> {
     /// the `Vec` and its count are two.
     Copied(Bytes, PhantomData<T>),
     /// `T::view` is `Some` of these octets: checked when the view was made, and counted buffers do not move.
-    View(Bytes, PhantomData<T>),
+    View(Shared, PhantomData<T>),
 }
 
 impl<T: Element> Sequence<T> {
     /// A sequence without elements. Allocates nothing.
     pub const fn new() -> Self {
-        Self(Storage::View(Bytes::new(), PhantomData))
+        Self::lent(Bytes::new())
     }
 
     /// The elements as a `Vec`: the one it was made from, if this is the last handle on it, else a copy.
@@ -76,7 +77,7 @@ impl<T: Element> Sequence<T> {
     /// The elements that these octets are, which keep what keeps them: `None` where they are none, as of types of which not any bits are a value.
     pub fn view_of(octets: Bytes) -> Option<Self> {
         note_unless_clean(T::view(&octets)?);
-        Some(Self(Storage::View(octets, PhantomData)))
+        Some(Self::lent(octets))
     }
 
     /// The elements that `owner` holds, which is dropped when the last handle on them is: a slab, a mapped file, a frame of a ring. Copies
@@ -115,15 +116,21 @@ impl<T: Element> Sequence<T> {
         let Some(elements) = T::octets(owner.as_ref()).and_then(T::view) else { return Err(owner) };
         note_unless_clean::<T>(elements);
         let octets = Bytes::from_owner(Owned(owner, PhantomData));
-        Ok(Self(Storage::View(octets, PhantomData)))
+        Ok(Self::lent(octets))
     }
 
     /// The elements as octets, laid out as in memory, sharing what holds them.
     fn into_octets(self) -> Bytes {
         match self.0 {
             Storage::Owned(elements) => Bytes::from_owner(InMemory(elements)),
-            Storage::Copied(octets, _) | Storage::View(octets, _) => octets,
+            Storage::Copied(octets, _) => octets,
+            Storage::View(octets, _) => octets.into(),
         }
+    }
+
+    /// Elements that are in memory of whatever kind.
+    const fn lent(octets: Bytes) -> Self {
+        Self(Storage::View(Shared::Lent(octets), PhantomData))
     }
 }
 
@@ -154,7 +161,8 @@ impl<T: Element> Deref for Sequence<T> {
     fn deref(&self) -> &[T] {
         match &self.0 {
             Storage::Owned(elements) => elements,
-            Storage::Copied(octets, _) | Storage::View(octets, _) => T::view(octets).unwrap_or_default(),
+            Storage::Copied(octets, _) => T::view(octets).unwrap_or_default(),
+            Storage::View(octets, _) => T::view(octets).unwrap_or_default(),
         }
     }
 }
@@ -241,7 +249,7 @@ impl<T: Element, const N: usize> From<[T; N]> for Sequence<T> {
 impl From<Bytes> for Sequence<u8> {
     /// Copies nothing.
     fn from(octets: Bytes) -> Self {
-        Self(Storage::View(octets, PhantomData))
+        Self::lent(octets)
     }
 }
 
