@@ -9,7 +9,7 @@
 //! What it leaves to others: the contents of message headers, and sending. Text is in `text.rs`.
 
 use crate::copies::copied;
-use crate::gather::{Inserted, Outside, Runs, Slices};
+use crate::gather::{Inserted, Lone, Outside, Runs, Slices};
 use crate::valuetype::Written;
 use crate::valuetype::write::Kept;
 use crate::{ByteOrder, Char, CodeSets, EncodeError, EncodeErrorKind, Format, LongDouble};
@@ -37,9 +37,11 @@ const WIDEST: usize = 23;
 #[derive(Debug)]
 pub struct Encoder<'a> {
     head: Vec<u8>,
-    /// What stands between parts of the head. Most messages have none, and are to pay nothing for it.
+    /// What stands between parts of the head, if that is one borrowed run alone.
+    lone: Lone<'a>,
+    /// Otherwise. Most messages have none, and are to pay nothing for it.
     runs: Option<Box<Runs<'a>>>,
-    /// Octets in all runs.
+    /// Octets in all runs. 0: there are none.
     inserted: usize,
     /// What to add to an offset in `head` to get its distance from the alignment origin, wrapping.
     shift: usize,
@@ -106,7 +108,17 @@ impl<'a> Encoder<'a> {
 
     #[inline(always)]
     fn holding(head: Vec<u8>, format: Format) -> Self {
-        Self { head, runs: None, inserted: 0, shift: 0, watch: usize::MAX, pending: 0, rare: None, format }
+        Self {
+            head,
+            lone: Lone::NONE,
+            runs: None,
+            inserted: 0,
+            shift: 0,
+            watch: usize::MAX,
+            pending: 0,
+            rare: None,
+            format,
+        }
     }
 
     /// A message that begins with the first `length` octets of a buffer, as a message before it left them: one whose octets up to
@@ -265,7 +277,7 @@ impl<'a> Encoder<'a> {
     /// that padding before a gap never passes it. Two kinds of fragment are larger: the first, if `octets` are in it
     /// already, and one with a run that `write_unbroken` keeps together.
     pub fn fragment_every(&mut self, octets: usize) {
-        debug_assert!(self.runs.is_none(), "fragments are chosen before the body is written");
+        debug_assert!(self.inserted == 0, "fragments are chosen before the body is written");
         let size = octets.max(64) / 8 * 8;
         let current = Fragment { size, end: size.max(self.head.len()) };
         self.rare.get_or_insert_default().fragments = Some(Fragments { current, breaks: Vec::new() });
@@ -410,7 +422,7 @@ impl<'a> Encoder<'a> {
         if octets.len() < BORROW_FROM || self.is_fragmenting() {
             self.write_octets(octets);
         } else {
-            self.insert(Outside::Borrowed(octets));
+            self.borrow(octets);
         }
     }
 
@@ -424,12 +436,30 @@ impl<'a> Encoder<'a> {
         }
     }
 
+    fn borrow(&mut self, octets: &'a [u8]) {
+        if self.inserted > 0 {
+            return self.insert(Outside::Borrowed(octets));
+        }
+        self.prepare(1, 1);
+        self.lone = Lone { at: self.head.len(), octets };
+        self.go_past(octets.len());
+    }
+
+    #[inline(never)]
     fn insert(&mut self, octets: Outside<'a>) {
         self.prepare(1, 1);
         let length = octets.as_slice().len();
+        if let Some(run) = self.lone.take() {
+            Runs::add(&mut self.runs, run);
+        }
         Runs::add(&mut self.runs, Inserted { at: self.head.len(), octets });
-        self.inserted += length;
-        self.shift = self.shift.wrapping_add(length);
+        self.go_past(length);
+    }
+
+    /// What stands in a run is in the message, and not in the head.
+    fn go_past(&mut self, run: usize) {
+        self.inserted += run;
+        self.shift = self.shift.wrapping_add(run);
     }
 
     /// Writes the length of a sequence: an `unsigned long`.
@@ -523,15 +553,19 @@ impl<'a> Encoder<'a> {
     /// run: a size that is known only now. Does nothing elsewhere.
     #[inline]
     pub fn set_u32(&mut self, at: usize, value: u32) {
-        match &self.runs {
-            None => self.set_in_head(at, value),
-            Some(_) => self.set_among_runs(at, value),
+        match self.inserted {
+            0 => self.set_in_head(at, value),
+            _ => self.set_among_runs(at, value),
         }
     }
 
     #[cold]
     fn set_among_runs(&mut self, at: usize, value: u32) {
-        if let Some(in_head) = self.runs.as_ref().and_then(|runs| runs.in_head(at)) {
+        let in_head = match &self.runs {
+            None => self.lone.in_head(at),
+            Some(runs) => runs.in_head(at),
+        };
+        if let Some(in_head) = in_head {
             self.set_in_head(in_head, value);
         }
     }
@@ -549,7 +583,7 @@ impl<'a> Encoder<'a> {
     pub fn mark(&self) -> Mark {
         Mark {
             head: self.head.len(),
-            runs: self.runs.as_ref().map_or(0, |runs| runs.count()),
+            runs: self.runs.as_ref().map_or(usize::from(self.inserted > 0), |runs| runs.count()),
             inserted: self.inserted,
             shift: self.shift,
             pending: self.pending,
@@ -561,6 +595,9 @@ impl<'a> Encoder<'a> {
     /// Drops what was written since `mark`: half a body, when an exception takes its place. Marks made since are void.
     pub fn rewind(&mut self, mark: Mark) {
         self.head.truncate(mark.head);
+        if mark.runs == 0 {
+            self.lone = Lone::NONE;
+        }
         Runs::truncate(&mut self.runs, mark.runs);
         self.inserted = mark.inserted;
         self.shift = mark.shift;
@@ -582,26 +619,30 @@ impl<'a> Encoder<'a> {
     /// The message, if it is one slice: nearly always.
     #[inline]
     pub fn contiguous(&self) -> Option<&[u8]> {
-        self.runs.is_none().then_some(&self.head)
+        (self.inserted == 0).then_some(&self.head)
     }
 
     /// The message, if exactly one run lies outside its head, to be sent without a list being made: what stands before the run, the run, and what
     /// stands behind it. Where nothing does, that is empty.
     #[inline]
     pub fn around_run(&self) -> Option<[&[u8]; 3]> {
-        let run = self.runs.as_ref()?.only()?;
-        let (before, behind) = self.head.split_at(run.at);
-        Some([before, run.octets.as_slice(), behind])
+        let (at, octets) = match &self.runs {
+            None if self.inserted == 0 => return None,
+            None => (self.lone.at, self.lone.octets),
+            Some(runs) => runs.only().map(|run| (run.at, run.octets.as_slice()))?,
+        };
+        let (before, behind) = self.head.split_at(at);
+        Some([before, octets, behind])
     }
 
     /// The message as a gather list, in order and without empty slices; usually one slice.
     pub fn slices(&self) -> Slices<'_> {
-        Slices::new(&self.head, self.runs.as_deref())
+        Slices::new(&self.head, self.lone, self.runs.as_deref())
     }
 
     /// The message in one piece, copied together where it is not.
     pub fn to_bytes(self) -> Bytes {
-        if self.runs.is_none() {
+        if self.inserted == 0 {
             return self.head.into();
         }
         copied(self.len());
@@ -624,9 +665,13 @@ impl<'a> Encoder<'a> {
     }
 
     /// The same message without a borrow: borrowed runs are copied.
-    pub fn into_static(self) -> Encoder<'static> {
+    pub fn into_static(mut self) -> Encoder<'static> {
+        if let Some(run) = self.lone.take() {
+            Runs::add(&mut self.runs, run);
+        }
         Encoder {
             head: self.head,
+            lone: Lone::NONE,
             runs: self.runs.map(|runs| Box::new(runs.into_static())),
             inserted: self.inserted,
             shift: self.shift,

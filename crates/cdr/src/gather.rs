@@ -13,6 +13,15 @@ use bytes::Bytes;
 use core::iter::Chain;
 use core::{option, slice};
 
+/// A borrowed run outside the head, where that is the only run: listed in no memory, and nothing to free.
+#[derive(Clone, Copy, Debug)]
+pub(crate) struct Lone<'a> {
+    /// As of [`Inserted`].
+    pub(crate) at: usize,
+    /// Empty: there is none.
+    pub(crate) octets: &'a [u8],
+}
+
 /// Runs outside the head, in order. Most messages that have any have one, which is in the memory that this is in.
 #[derive(Debug)]
 pub(crate) struct Runs<'a> {
@@ -33,6 +42,32 @@ pub(crate) struct Inserted<'a> {
 pub(crate) enum Outside<'a> {
     Borrowed(&'a [u8]),
     Shared(Bytes),
+}
+
+impl<'a> Lone<'a> {
+    pub(crate) const NONE: Self = Self { at: 0, octets: &[] };
+
+    /// Leaves none: it is to be one of others.
+    pub(crate) fn take(&mut self) -> Option<Inserted<'a>> {
+        let Self { at, octets } = core::mem::replace(self, Self::NONE);
+        (!octets.is_empty()).then_some(Inserted { at, octets: Outside::Borrowed(octets) })
+    }
+
+    /// As of [`Runs`].
+    pub(crate) fn in_head(&self, at: usize) -> Option<usize> {
+        in_head(at, [(self.at, self.octets)])
+    }
+}
+
+/// Where in the head the octet lies that is at this offset of the message; `None`: it lies in a run.
+fn in_head<'r>(mut at: usize, runs: impl IntoIterator<Item = (usize, &'r [u8])>) -> Option<usize> {
+    for (before, octets) in runs {
+        if at < before {
+            break;
+        }
+        at = at.checked_sub(octets.len()).filter(|at| *at >= before)?;
+    }
+    Some(at)
 }
 
 impl<'a> Runs<'a> {
@@ -66,14 +101,8 @@ impl<'a> Runs<'a> {
     }
 
     /// Where in the head the octet lies that is at this offset of the message; `None`: it lies in a run.
-    pub(crate) fn in_head(&self, mut at: usize) -> Option<usize> {
-        for run in self.iter() {
-            if at < run.at {
-                break;
-            }
-            at = at.checked_sub(run.octets.as_slice().len()).filter(|at| *at >= run.at)?;
-        }
-        Some(at)
+    pub(crate) fn in_head(&self, at: usize) -> Option<usize> {
+        in_head(at, self.iter().map(|run| (run.at, run.octets.as_slice())))
     }
 
     fn iter(&self) -> Iter<'_> {
@@ -117,14 +146,16 @@ pub struct Slices<'m> {
     head: &'m [u8],
     /// Octets of the head that were given.
     given: usize,
+    lone: Option<Lone<'m>>,
     /// The run that is next, where what stands before it was given.
     run: Option<&'m [u8]>,
     runs: Option<Iter<'m>>,
 }
 
 impl<'m> Slices<'m> {
-    pub(crate) fn new(head: &'m [u8], runs: Option<&'m Runs<'m>>) -> Slices<'m> {
-        Slices { head, given: 0, run: None, runs: runs.map(Runs::iter) }
+    pub(crate) fn new(head: &'m [u8], lone: Lone<'m>, runs: Option<&'m Runs<'m>>) -> Slices<'m> {
+        let lone = (!lone.octets.is_empty()).then_some(lone);
+        Slices { head, given: 0, lone, run: None, runs: runs.map(Runs::iter) }
     }
 }
 
@@ -136,11 +167,14 @@ impl<'m> Iterator for Slices<'m> {
         if let Some(run) = self.run.take() {
             return Some(run);
         }
-        let next = self.runs.as_mut().and_then(Iterator::next);
-        let until = next.map_or(self.head.len(), |run| run.at);
+        let next = match self.lone.take() {
+            Some(Lone { at, octets }) => Some((at, octets)),
+            None => self.runs.as_mut().and_then(Iterator::next).map(|run| (run.at, run.octets.as_slice())),
+        };
+        let until = next.map_or(self.head.len(), |(at, _)| at);
         let before = &self.head[self.given..until];
         self.given = until;
-        let run = next.map(|run| run.octets.as_slice());
+        let run = next.map(|(_, octets)| octets);
         if before.is_empty() {
             return run;
         }
@@ -154,7 +188,7 @@ mod tests {
     use super::*;
 
     fn slices<'s>(head: &'s [u8], runs: Option<&'s Runs<'s>>) -> Vec<&'s [u8]> {
-        let mut slices = Slices::new(head, runs);
+        let mut slices = Slices::new(head, Lone::NONE, runs);
         let all = slices.by_ref().collect();
         assert_eq!((slices.next(), slices.next()), (None, None), "the end stays the end");
         all
