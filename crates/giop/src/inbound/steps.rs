@@ -105,6 +105,9 @@ impl Steps {
     #[inline]
     pub(super) fn took_large(&mut self, message: usize, bulk_alignment: usize) {
         self.bulk_alignment = if message.is_multiple_of(bulk_alignment) { bulk_alignment } else { 0 };
+        if self.are_on() {
+            self.stride = message;
+        }
     }
 
     /// If a message of so many octets is too large for a flood, the next one is expected soon.
@@ -131,6 +134,12 @@ impl Steps {
     #[inline]
     pub(super) fn are_on(&self) -> bool {
         self.stride > 0
+    }
+
+    /// How long each message of the flood is, if steps have begun.
+    #[inline]
+    pub(super) fn stride(&self) -> Option<usize> {
+        self.are_on().then_some(self.stride)
     }
 
     /// Whether reads are full, so that it goes on as it is or with larger steps.
@@ -264,6 +273,11 @@ mod tests {
         }
         let brought = flood(&mut fresh(), 4_000, 40);
         assert!(brought.iter().all(|&n| n <= 4_000), "it may be wanted elsewhere: {brought:?}");
+
+        // Larger bulk, whose messages end where the steps of smaller ones did.
+        let mut buffer = fresh();
+        assert_eq!(flood_of_bulk(&mut buffer, 2_500, 1)[39], 10_000);
+        assert_eq!(flood_of_bulk(&mut buffer, 5_000, 1)[39], 15_000);
 
         // Another kind of bulk, then one that is wanted elsewhere, and what was so much larger that its memory is.
         let mut buffer = fresh();
