@@ -3,43 +3,24 @@
 //! What it leaves to others: messages and their fragments, which arrive here as a list of segments. Text is in `text.rs`,
 //! runs of elements in `sequence.rs`.
 
+mod nesting;
+mod octets;
+mod standing;
+
 use crate::copies::copied;
-use crate::valuetype::{Progress, Seen, VALUE_TAG, ValueInfo};
-use crate::view::Shared;
+use crate::valuetype::{Seen, ValueInfo};
 use crate::{
-    Body, ByteOrder, Char, DecodeContext, DecodeError, DecodeErrorKind, Format, KeptMemory, KnownTypes,
-    LongDouble, Octets, Piece, Segment, TypeCode,
+    Body, ByteOrder, Char, DecodeContext, DecodeError, DecodeErrorKind, Format, KnownTypes, LongDouble,
+    Octets, Piece, Segment, TypeCode,
 };
-use alloc::borrow::Cow;
 use alloc::boxed::Box;
 use alloc::collections::BTreeMap;
-use alloc::sync::Arc;
-use alloc::vec::Vec;
 use bytes::Bytes;
 use core::any::Any;
 use core::fmt;
 
-/// What a decoder refuses to read.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-#[non_exhaustive]
-pub struct Limits {
-    /// How deep sequences, encapsulations and other recursive values may nest. The default is 256: a level of generated
-    /// code takes up to a few KiB of stack, and a thread has 2 MiB.
-    pub nesting: u32,
-}
-
-impl Limits {
-    /// Limits with this depth of nesting.
-    pub const fn nesting(nesting: u32) -> Self {
-        Self { nesting }
-    }
-}
-
-impl Default for Limits {
-    fn default() -> Self {
-        Self::nesting(256)
-    }
-}
+pub use nesting::Limits;
+use standing::Stand;
 
 /// Reads values from a list of segments, each with its own alignment phase.
 ///
@@ -89,25 +70,6 @@ struct Rare<'a> {
 /// The longest repository id by which a valuetype is looked up: some times anybody's. Each value may mean one again that came before, so that its
 /// length is paid many times.
 const LONGEST_ID: usize = 1024;
-
-impl Rare<'_> {
-    #[cold]
-    fn unless_refused(&self) -> Result<(), DecodeError> {
-        self.refused.clone().map_or(Ok(()), Err)
-    }
-}
-
-/// Where a decoder stands, in chunks of values or out of them.
-#[derive(Clone, Copy)]
-pub(crate) struct Stand<'a> {
-    place: Place<'a>,
-    chunk: Option<usize>,
-    whole: &'a [u8],
-    progress: Progress,
-}
-
-/// Where a decoder stands, to return to.
-type Place<'a> = (&'a [u8], usize, usize, Owner<'a>, &'a [Segment<Piece>], usize, usize);
 
 /// What holds the octets that a decoder reads, for views that share it.
 #[derive(Clone, Copy)]
@@ -277,164 +239,6 @@ impl<'a> Decoder<'a> {
     #[inline]
     pub(crate) fn is_aligned(&self, to: usize) -> bool {
         self.at.wrapping_add(self.phase) & (to - 1) == 0
-    }
-
-    fn next_segment(&mut self) -> bool {
-        match self.chunk_end() {
-            None => self.next_whole_segment(),
-            Some(end) => self.next_in_chunk(end),
-        }
-    }
-
-    /// Where the chunk ends that is read now, if any.
-    pub(crate) fn chunk_end(&self) -> Option<usize> {
-        self.rare.as_ref()?.chunk
-    }
-
-    /// Shows no octet from `end` on, until [`unlimit`](Self::unlimit): reading goes on in the next chunk.
-    pub(crate) fn limit(&mut self, end: usize) {
-        let here = end.saturating_sub(self.done).clamp(self.at, self.octets.len());
-        let rare = self.rare.get_or_insert_default();
-        (rare.chunk, rare.whole) = (Some(end), self.octets);
-        self.left_later += self.octets.len() - here;
-        self.octets = &self.octets[..here];
-    }
-
-    /// Ends the limit.
-    pub(crate) fn unlimit(&mut self) {
-        if let Some(rare) = &mut self.rare
-            && rare.chunk.take().is_some()
-        {
-            self.left_later -= rare.whole.len() - self.octets.len();
-            self.octets = rare.whole;
-        }
-    }
-
-    #[cold]
-    fn next_in_chunk(&mut self, end: usize) -> bool {
-        if self.done + self.octets.len() < end {
-            self.at = self.octets.len();
-            self.unlimit();
-            let moved = self.next_whole_segment();
-            self.limit(end);
-            return moved;
-        }
-        let (place, whole) = (self.place(), self.rare.as_ref().map_or(self.octets, |rare| rare.whole));
-        self.at = self.octets.len();
-        self.unlimit();
-        if self.open_chunk() {
-            return true;
-        }
-        self.return_to(place);
-        let rare = self.rare.get_or_insert_default();
-        (rare.chunk, rare.whole) = (Some(end), whole);
-        false
-    }
-
-    /// Goes into the chunk of a value that begins here, if one does and its octets are there; nothing is read otherwise.
-    pub(crate) fn open_chunk(&mut self) -> bool {
-        let place = self.place();
-        if !self.values().is_closed()
-            && let Ok(length @ 1..VALUE_TAG) = self.read_u32()
-            && length as usize <= self.remaining()
-        {
-            self.limit(self.position() + length as usize);
-            return true;
-        }
-        self.return_to(place);
-        false
-    }
-
-    fn place(&self) -> Place<'a> {
-        (self.octets, self.at, self.phase, self.owner, self.later, self.left_later, self.done)
-    }
-
-    fn return_to(&mut self, place: Place<'a>) {
-        (self.octets, self.at, self.phase, self.owner, self.later, self.left_later, self.done) = place;
-    }
-
-    /// Where it stands, to return to by [`stand_again`](Self::stand_again).
-    pub(crate) fn stand(&mut self) -> Stand<'a> {
-        let place = self.place();
-        let rare = self.rare.get_or_insert_default();
-        Stand { place, chunk: rare.chunk, whole: rare.whole, progress: rare.values.progress() }
-    }
-
-    pub(crate) fn stand_again(&mut self, stand: Stand<'a>) {
-        self.return_to(stand.place);
-        let rare = self.rare.get_or_insert_default();
-        (rare.chunk, rare.whole) = (stand.chunk, stand.whole);
-        rare.values.resume(stand.progress);
-    }
-
-    /// Whether it stands in the segment in which it stood there.
-    pub(crate) fn is_in_segment_of(&self, stand: &Stand<'a>) -> bool {
-        let (.., done) = stand.place;
-        self.done == done
-    }
-
-    /// Remembers a value whose tag was just read.
-    pub(crate) fn remember(&mut self, at: usize, stand: Stand<'a>) {
-        self.rare.get_or_insert_default().passed.insert(at, stand);
-    }
-
-    /// Goes behind the tag of a value that was remembered.
-    pub(crate) fn stand_behind(&mut self, at: usize) -> bool {
-        match self.rare.as_ref().and_then(|rare| rare.passed.get(&at)).copied() {
-            Some(stand) => {
-                self.stand_again(stand);
-                true
-            }
-            None => false,
-        }
-    }
-
-    /// Remembers that a value that begins at `at` ends here.
-    pub(crate) fn remember_end(&mut self, at: usize) {
-        let stand = self.stand();
-        self.rare.get_or_insert_default().ends.insert(at, stand);
-    }
-
-    /// Goes to the end of a value that was remembered.
-    pub(crate) fn stand_past(&mut self, at: usize) -> bool {
-        match self.rare.as_ref().and_then(|rare| rare.ends.get(&at)).copied() {
-            Some(stand) => {
-                self.stand_again(stand);
-                true
-            }
-            None => false,
-        }
-    }
-
-    /// Whether values of valuetypes may have been read.
-    pub(crate) fn has_values(&self) -> bool {
-        self.rare.is_some()
-    }
-
-    /// What is known of the values of valuetypes read so far.
-    pub(crate) fn values(&mut self) -> &mut Seen {
-        &mut self.rare.get_or_insert_default().values
-    }
-
-    /// How deep the decoder stands, and may.
-    pub(crate) fn depth(&self) -> (u32, u32) {
-        (self.depth, self.limits.nesting)
-    }
-
-    fn next_whole_segment(&mut self) -> bool {
-        let Some((next, later)) = self.later.split_first() else { return false };
-        self.done += self.octets.len();
-        self.octets = &next.octets;
-        self.owner = match &next.octets {
-            Piece::Octets(octets) => Owner::Octets(octets),
-            Piece::Lent(octets) => Owner::Bytes(octets),
-            Piece::Elements(octets) => Owner::Elements(octets),
-        };
-        self.at = 0;
-        self.phase = next.phase & 7;
-        self.later = later;
-        self.left_later -= next.octets.len();
-        true
     }
 
     #[inline]
@@ -649,215 +453,6 @@ impl<'a> Decoder<'a> {
             return Err(self.error(DecodeErrorKind::BoundExceeded { length, bound }, what));
         }
         Ok(())
-    }
-
-    /// A decoder for what is left of this segment alone, as this one would read it.
-    pub(crate) fn of_segment(&mut self) -> Decoder<'a> {
-        if self.left_here() == 0 {
-            self.next_segment();
-        }
-        let phase = self.at.wrapping_add(self.phase) & 7;
-        Decoder {
-            phase,
-            limits: self.limits,
-            depth: self.depth,
-            context: self.context,
-            ..Self::build(&self.octets[self.at..], Owner::None, self.order, self.format)
-        }
-    }
-
-    /// Reads with alignment counted from `phase` octets before the first.
-    pub(crate) fn with_phase(mut self, phase: usize) -> Self {
-        self.phase = phase & 7;
-        self
-    }
-
-    /// How far the next octet is from the alignment origin, modulo 8.
-    pub(crate) fn phase(&self) -> usize {
-        self.at.wrapping_add(self.phase) & 7
-    }
-
-    /// Whether nothing comes after this segment.
-    pub(crate) fn is_last_segment(&self) -> bool {
-        self.left_later == 0
-    }
-
-    /// The next `count` octets if they lie in this segment.
-    #[inline]
-    pub(crate) fn here(&self, count: usize) -> Option<&'a [u8]> {
-        self.octets.get(self.at..)?.get(..count)
-    }
-
-    /// Octets left in this segment.
-    #[inline]
-    pub(crate) fn left_here(&self) -> usize {
-        self.octets.len() - self.at
-    }
-
-    /// Goes past octets that [`here`](Self::here) gave.
-    #[inline]
-    pub(crate) fn advance(&mut self, count: usize) {
-        self.at = (self.at + count).min(self.octets.len());
-    }
-
-    /// Octets that [`here`](Self::here) gave, shared with what holds them, if that can be shared. A receive buffer is
-    /// shared from [`VIEW_FROM`](crate::VIEW_FROM) octets on.
-    pub(crate) fn share(&self, octets: &'a [u8]) -> Option<Shared> {
-        match self.owner {
-            Owner::None => None,
-            Owner::Bytes(owner) | Owner::Elements(owner) => Some(Shared::Lent(owner.slice_ref(octets))),
-            Owner::Octets(owner) => owner.view(octets, self.kept_memory()).map(Shared::Received),
-        }
-    }
-
-    /// Remembers why elements that could have been shared were not.
-    #[cold]
-    pub(crate) fn was_not_shared(&mut self, octets: usize) {
-        if let Err(refused) = self.unless_refused(octets, "sequence") {
-            self.rare.get_or_insert_default().refused = Some(refused);
-        }
-    }
-
-    /// Why elements were not shared, if that is to be an error.
-    ///
-    /// # Errors
-    /// [`DecodeErrorKind::KeptMemory`].
-    #[inline(always)]
-    pub(crate) fn unless_elements_are_refused(&self) -> Result<(), DecodeError> {
-        match &self.rare {
-            Some(rare) => rare.unless_refused(),
-            None => Ok(()),
-        }
-    }
-
-    fn kept_memory(&self) -> Option<&'a Arc<KeptMemory>> {
-        self.context?.kept_memory()
-    }
-
-    /// That a value of `what`, of so many octets that it would be shared, was not, since as much is kept as may be and more is refused.
-    ///
-    /// # Errors
-    /// [`DecodeErrorKind::KeptMemory`].
-    #[cold]
-    pub(crate) fn unless_refused(&self, octets: usize, what: &'static str) -> Result<(), DecodeError> {
-        match (self.owner, self.kept_memory()) {
-            (Owner::Octets(owner), Some(kept)) if octets >= crate::VIEW_FROM && owner.is_refused_by(kept) => {
-                Err(self.error(DecodeErrorKind::KeptMemory { most: kept.most() }, what))
-            }
-            _ => Ok(()),
-        }
-    }
-
-    /// Reads `count` octets: borrowed where they lie in one segment, else copied.
-    ///
-    /// # Errors
-    /// [`DecodeErrorKind::Truncated`], before anything is allocated.
-    pub fn read_octets(&mut self, count: usize) -> Result<Cow<'a, [u8]>, DecodeError> {
-        if self.left_here() == 0 {
-            self.next_segment();
-        }
-        if let Some(octets) = self.here(count) {
-            self.at += count;
-            return Ok(Cow::Borrowed(octets));
-        }
-        self.gather(count).map(Cow::Owned)
-    }
-
-    /// Reads `count` octets as bytes of their own: shared with what holds them where that is possible and worth it, else
-    /// copied.
-    ///
-    /// # Errors
-    /// [`DecodeErrorKind::Truncated`], before anything is allocated.
-    pub fn read_bytes(&mut self, count: usize) -> Result<Bytes, DecodeError> {
-        Ok(match self.read_octets(count)? {
-            Cow::Borrowed(octets) => match self.share(octets) {
-                Some(shared) => shared.into(),
-                None => {
-                    self.unless_refused(octets.len(), "octets")?;
-                    copied(octets.len());
-                    Bytes::copy_from_slice(octets)
-                }
-            },
-            Cow::Owned(octets) => octets.into(),
-        })
-    }
-
-    #[cold]
-    fn gather(&mut self, count: usize) -> Result<Vec<u8>, DecodeError> {
-        if count > self.remaining() {
-            return Err(self.error(DecodeErrorKind::Truncated, "octets"));
-        }
-        let mut octets = alloc::vec![0; count];
-        self.copy_to(&mut octets)?;
-        Ok(octets)
-    }
-
-    /// Reads a `sequence<octet>` as bytes of their own, as [`read_bytes`](Self::read_bytes) does.
-    ///
-    /// # Errors
-    /// [`DecodeErrorKind::LengthBeyondEnd`].
-    pub fn read_octet_sequence(&mut self) -> Result<Bytes, DecodeError> {
-        let count = self.read_count(1)?;
-        self.read_bytes(count)
-    }
-
-    /// Reads an encapsulation (§9.3.3) and gives a decoder for its contents; this one is then past it.
-    ///
-    /// # Errors
-    /// [`DecodeErrorKind::LengthBeyondEnd`], [`DecodeErrorKind::BadByteOrder`], [`DecodeErrorKind::TooDeep`].
-    pub fn encapsulation(&mut self) -> Result<Decoder<'_>, DecodeError> {
-        let count = self.read_count(1)?;
-        let depth = self.deeper()?;
-        let (limits, context) = (self.limits, self.context);
-        let (octets, owner): (&[u8], _) = match self.read_octets(count)? {
-            Cow::Borrowed(octets) => (octets, self.owner),
-            Cow::Owned(octets) => {
-                let rare = self.rare.get_or_insert_default();
-                rare.assembled = octets.into();
-                (&rare.assembled, Owner::Octets(&rare.assembled))
-            }
-        };
-        let mut inner = Decoder {
-            limits,
-            depth,
-            context,
-            ..Decoder::build(octets, owner, ByteOrder::NATIVE, Format::ENCAPSULATION)
-        };
-        inner.read_byte_order()?;
-        Ok(inner)
-    }
-
-    fn read_byte_order(&mut self) -> Result<(), DecodeError> {
-        self.order = match self.read_primitive(1, "encapsulation")? {
-            [0] => ByteOrder::Big,
-            [1] => ByteOrder::Little,
-            [other] => {
-                return Err(DecodeError::new(DecodeErrorKind::BadByteOrder(other), "encapsulation", 0));
-            }
-        };
-        Ok(())
-    }
-
-    fn deeper(&self) -> Result<u32, DecodeError> {
-        if self.depth >= self.limits.nesting {
-            return Err(self.error(DecodeErrorKind::TooDeep { limit: self.limits.nesting }, "value"));
-        }
-        Ok(self.depth + 1)
-    }
-
-    /// Reads what lies one level deeper: everything that can contain itself goes through here.
-    ///
-    /// # Errors
-    /// [`DecodeErrorKind::TooDeep`] at the limit, and those of `read`.
-    #[inline]
-    pub fn nested<R>(
-        &mut self,
-        read: impl FnOnce(&mut Self) -> Result<R, DecodeError>,
-    ) -> Result<R, DecodeError> {
-        self.depth = self.deeper()?;
-        let result = read(self);
-        self.depth -= 1;
-        result
     }
 }
 

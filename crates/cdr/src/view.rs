@@ -85,3 +85,27 @@ impl From<Shared> for Bytes {
         }
     }
 }
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::{AtBound, VIEW_FROM};
+    use alloc::vec;
+
+    #[test]
+    fn each_clone_of_a_view_keeps_its_memory_counted() {
+        let kept = Arc::new(KeptMemory::new(2 * VIEW_FROM, AtBound::Refuse));
+        let memory = Octets::from(vec![7; 2 * VIEW_FROM]);
+        let octets = memory.slice(VIEW_FROM..2 * VIEW_FROM);
+        let first = View::begin(octets, Some(&kept)).unwrap();
+        let second = first.clone();
+        let bytes = Bytes::from(Shared::Received(second));
+        drop(first);
+        assert_eq!(kept.held(), 2 * VIEW_FROM);
+        assert_eq!(bytes.as_ptr(), memory[VIEW_FROM..].as_ptr(), "nothing was copied");
+        let other = Octets::from(vec![7; VIEW_FROM]);
+        assert!(View::begin(other, Some(&kept)).is_none(), "no more may be kept");
+        drop(bytes);
+        assert_eq!(kept.held(), 0);
+    }
+}

@@ -350,7 +350,8 @@ impl ReceiveBuffer {
         let (is_empty, memory) = (self.start == self.end, self.capacity());
         // Where there is memory beyond the ordinary the next may be as large as the last one of the flood, or the last large one.
         let may_be_large = is_empty && memory > self.ordinary;
-        let message = if may_be_large { message.max(self.steps.stride().unwrap_or(self.large)) } else { message };
+        let message =
+            if may_be_large { message.max(self.steps.stride().unwrap_or(self.large)) } else { message };
         match self.steps.next(message, memory, is_empty) {
             Wanted::Step(size) => {
                 self.allocate(size);
