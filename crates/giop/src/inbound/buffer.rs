@@ -101,6 +101,11 @@ impl ReceiveBuffer {
         self.steps.refuse();
     }
 
+    /// Little can be on its way to here at any time.
+    pub(super) fn expect_little(&mut self) {
+        self.steps.expect_little();
+    }
+
     pub(super) fn storage(&self) -> Option<&Arc<dyn Storage>> {
         self.storage.as_ref()
     }

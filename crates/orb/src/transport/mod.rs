@@ -219,6 +219,10 @@ pub trait Channel: Send + Sync {
         let _ = most;
         Ok(None)
     }
+    /// Whether little is usually on its way to here, half a MiB at most: longer receives then bring no more.
+    fn queues_little(&self) -> bool {
+        false
+    }
     /// Sends what it can of `parts` in order, blocking until at least one octet went or the deadline passed
     /// (`ErrorKind::TimedOut`). Returns the count.
     fn send(&self, parts: &[IoSlice<'_>], deadline: Instant) -> io::Result<usize>;

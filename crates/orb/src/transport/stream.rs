@@ -22,6 +22,8 @@ pub(super) struct StreamChannel<F: StreamFamily> {
     bulk: Option<OnBulk<F>>,
     /// What the socket is told if it is to stay.
     stays: Option<ToldToStay<F>>,
+    /// As of [`Channel::queues_little`].
+    queues_little: bool,
     /// The last send that did not wait left some of what it was given: there is no room.
     is_full: AtomicBool,
 }
@@ -47,7 +49,23 @@ impl<F: StreamFamily> StreamChannel<F> {
     pub(super) fn new(stream: Stream<F>, peer: Endpoint) -> Self {
         let (receive_timeout, send_timeout) = (Timeout::default(), Timeout::default());
         let (spinner, bulk, stays, is_full) = (OnceLock::new(), None, None, AtomicBool::new(false));
-        StreamChannel { stream, peer, receive_timeout, send_timeout, spinner, bulk, stays, is_full }
+        let queues_little = false;
+        StreamChannel {
+            stream,
+            peer,
+            receive_timeout,
+            send_timeout,
+            spinner,
+            bulk,
+            stays,
+            queues_little,
+            is_full,
+        }
+    }
+
+    /// The same; little can be [on its way](Channel::queues_little).
+    pub(super) fn that_queues_little(self) -> Self {
+        StreamChannel { queues_little: true, ..self }
     }
 
     /// The same; the socket is told something if it is to [stay](Channel::stay).
@@ -205,6 +223,10 @@ impl<F: StreamFamily> Channel for StreamChannel<F> {
 
     fn receive_slices_now(&self, into: &mut [IoSliceMut<'_>]) -> io::Result<Received> {
         scattered(self.stream.receive_slices_now(into))
+    }
+
+    fn queues_little(&self) -> bool {
+        self.queues_little
     }
 
     #[inline]

@@ -109,7 +109,7 @@ impl Transport for Unix {
         let address = self.machine.address(to)?;
         let stream = UnixConnector::new().queue_sizes(self.queue_sizes()).connect(address, deadline)?;
         self.machine.users.check(stream.peer_credentials()?, &format!("the server at {to}"))?;
-        Ok(Arc::new(StreamChannel::new(stream, to.clone())))
+        Ok(channel(stream, to.clone()))
     }
 
     fn ways(&self, profile: &TaggedProfile, reference: &Ior) -> Option<Ways> {
@@ -166,8 +166,13 @@ impl Arriving for UnixAcceptor {
     }
 
     fn channel(stream: UnixStream, peer: Endpoint) -> Arc<dyn Channel> {
-        Arc::new(StreamChannel::new(stream, peer))
+        channel(stream, peer)
     }
+}
+
+/// Of what is sent the system holds [`SEND`] octets, unless a sender has chosen more.
+fn channel(stream: UnixStream, peer: Endpoint) -> Arc<dyn Channel> {
+    Arc::new(StreamChannel::new(stream, peer).that_queues_little())
 }
 
 #[cfg(test)]

@@ -156,6 +156,7 @@ impl Connection {
             None => inbound,
         };
         inbound.offer_bulk(!one_way);
+        let inbound = inbound.expecting(channel.queues_little());
         Self::made(engine, token, channel, inbound, one_way, false)
     }
 
