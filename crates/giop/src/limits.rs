@@ -28,7 +28,7 @@ pub struct Limits {
     pub receive_buffer: usize,
     /// Octets granted at once to a message that says it is large; once it has filled them it is moved to
     /// memory for all of it, 256 times as large at the most. 256 KiB: a peer that announces much and sends nothing holds
-    /// no more than that, and a 64 KiB payload is never moved. A flood of bulk is read by steps of twice or three times as many octets, and those of a
+    /// no more than that, and a 64 KiB payload is never moved. A flood of bulk is read by steps of one to three times as many octets, and those of a
     /// receive buffer beside them.
     pub first_grant: usize,
 }
