@@ -9,7 +9,7 @@
 
 use crate::element::{InMemory, is_shared};
 use crate::padding::note_unless_clean;
-use crate::view::Shared;
+use crate::view::{Shared, View};
 use crate::{Bounded, Decode, DecodeError, Decoder, Element, Encode, EncodeError, Encoder};
 use alloc::sync::Arc;
 use alloc::vec::{self, Vec};
@@ -50,8 +50,10 @@ enum Storage<T> {
     /// Elements of one octet each, which were copied out of their message into memory of their own: one piece of memory, where
     /// the `Vec` and its count are two.
     Copied(Bytes, PhantomData<T>),
-    /// `T::view` is `Some` of these octets: checked when the view was made, and counted buffers do not move.
-    View(Shared, PhantomData<T>),
+    /// In memory of any kind. `T::view` is `Some` of these octets: checked when the view was made, and counted buffers do not move.
+    Lent(Bytes, PhantomData<T>),
+    /// The same in a message that was received.
+    Received(View, PhantomData<T>),
 }
 
 impl<T: Element> Sequence<T> {
@@ -65,13 +67,17 @@ impl<T: Element> Sequence<T> {
         match self.0 {
             Storage::Owned(elements) => Arc::try_unwrap(elements).unwrap_or_else(|shared| shared.to_vec()),
             Storage::Copied(octets, _) => into_octets_of(octets),
-            Storage::View(..) => self.to_vec(),
+            Storage::Lent(..) | Storage::Received(..) => self.to_vec(),
         }
     }
 
     /// Whether this is a view of the message that it came in, and keeps it alive.
     pub fn is_view(&self) -> bool {
-        matches!(&self.0, Storage::View(octets, _) if !octets.is_empty())
+        match &self.0 {
+            Storage::Owned(_) | Storage::Copied(..) => false,
+            Storage::Lent(octets, _) => !octets.is_empty(),
+            Storage::Received(..) => true,
+        }
     }
 
     /// The elements that these octets are, which keep what keeps them: `None` where they are none, as of types of which not any bits are a value.
@@ -123,14 +129,14 @@ impl<T: Element> Sequence<T> {
     fn into_octets(self) -> Bytes {
         match self.0 {
             Storage::Owned(elements) => Bytes::from_owner(InMemory(elements)),
-            Storage::Copied(octets, _) => octets,
-            Storage::View(octets, _) => octets.into(),
+            Storage::Copied(octets, _) | Storage::Lent(octets, _) => octets,
+            Storage::Received(view, _) => view.into(),
         }
     }
 
     /// Elements that are in memory of whatever kind.
     const fn lent(octets: Bytes) -> Self {
-        Self(Storage::View(Shared::Lent(octets), PhantomData))
+        Self(Storage::Lent(octets, PhantomData))
     }
 }
 
@@ -161,8 +167,8 @@ impl<T: Element> Deref for Sequence<T> {
     fn deref(&self) -> &[T] {
         match &self.0 {
             Storage::Owned(elements) => elements,
-            Storage::Copied(octets, _) => T::view(octets).unwrap_or_default(),
-            Storage::View(octets, _) => T::view(octets).unwrap_or_default(),
+            Storage::Copied(octets, _) | Storage::Lent(octets, _) => T::view(octets).unwrap_or_default(),
+            Storage::Received(view, _) => T::view(view.as_ref()).unwrap_or_default(),
         }
     }
 }
@@ -204,7 +210,10 @@ impl<T: Element> Bounded for Sequence<T> {
             return Ok(Self(Storage::Copied(octets, PhantomData)));
         }
         if let Some(view) = from.view_elements::<T>(count) {
-            return Ok(Self(Storage::View(view, PhantomData)));
+            return Ok(Self(match view {
+                Shared::Received(view) => Storage::Received(view, PhantomData),
+                Shared::Lent(octets) => Storage::Lent(octets, PhantomData),
+            }));
         }
         from.unless_elements_are_refused()?;
         from.read_elements(count).map(Self::from)
@@ -222,7 +231,8 @@ impl<T: Element> Clone for Sequence<T> {
         Self(match &self.0 {
             Storage::Owned(elements) => Storage::Owned(Arc::clone(elements)),
             Storage::Copied(octets, _) => Storage::Copied(octets.clone(), PhantomData),
-            Storage::View(octets, _) => Storage::View(octets.clone(), PhantomData),
+            Storage::Lent(octets, _) => Storage::Lent(octets.clone(), PhantomData),
+            Storage::Received(view, _) => Storage::Received(view.clone(), PhantomData),
         })
     }
 }
