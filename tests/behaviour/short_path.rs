@@ -4,30 +4,36 @@ use std::sync::Arc;
 
 use allocation_counter::measure;
 use zorb::messaging::{Giop, GiopLite, Messaging};
+use zorb::poa::Poa;
 use zorb::server::ThreadModel;
 use zorb::transport::memory::Memory;
-use zorb::{Interface, Orb, OrbBuilder};
+use zorb::{Call, Interface, IntoServant, Orb, OrbBuilder, Sequence, SystemException};
 use zorb_tests::servant::Servant;
-use zorb_tests::testing::Probe;
+use zorb_tests::testing::{Gallery, GalleryServant, Probe};
 
 /// Calls before which memory is still asked for: connections, buffers and what is kept of heads find their sizes.
 const WARM_UP: usize = 200;
 const CALLS: usize = 1000;
 
-/// A server that runs in its client's thread, in which so all is counted, and objects of it.
-fn driven(builder: impl Fn() -> OrbBuilder) -> (Orb, [Probe; 2]) {
+/// A server that runs in its client's thread, in which so all is counted, its adapter, and the client.
+fn driven(builder: impl Fn() -> OrbBuilder) -> (Poa, Orb) {
     let memory = Arc::new(Memory::new());
     let server =
         builder().transport(memory.clone()).listen("memory:here").server_threads(ThreadModel::Caller).build();
     let client = builder().transport(memory).build();
     let poa = server.root_poa().expect("a new ORB");
     poa.manager().activate().expect("a new adapter");
-    let probes = [(); 2].map(|()| {
-        let probe = poa.activate::<Probe>(Arc::new(Servant::new(1))).expect("a new object");
-        let text = probe.as_object().to_string();
-        Probe::from_object(client.string_to_object(&text).expect("our own text").expect("not nil"))
-    });
-    (server, probes)
+    (poa, client)
+}
+
+/// A new object, as the client sees it.
+fn object<I: Interface>((poa, client): &(Poa, Orb), servant: impl IntoServant<I>) -> I {
+    let text = poa.activate(servant).expect("a new object").as_object().to_string();
+    I::from_object(client.string_to_object(&text).expect("our own text").expect("not nil"))
+}
+
+fn probes(pair: &(Poa, Orb)) -> [Probe; 2] {
+    [(); 2].map(|()| object(pair, Arc::new(Servant::new(1))))
 }
 
 /// How often memory is asked for in so many calls.
@@ -40,7 +46,8 @@ fn allocations(mut call: impl FnMut(usize)) -> u64 {
 fn calls_that_repeat_allocate_nothing() {
     let by_lite = || Orb::builder().messagings([Arc::new(GiopLite) as Arc<dyn Messaging>, Arc::new(Giop)]);
     for builder in [Orb::builder as fn() -> OrbBuilder, by_lite] {
-        let (_server, [probe, _]) = driven(builder);
+        let pair = driven(builder);
+        let [probe, _] = probes(&pair);
         let made = allocations(|_| probe.nothing().expect("answered"));
         assert_eq!(made, 0, "a null call");
         let made = allocations(|number| {
@@ -51,9 +58,41 @@ fn calls_that_repeat_allocate_nothing() {
     }
 }
 
+/// Looks at images, and keeps none.
+struct Passage;
+
+impl GalleryServant for Passage {
+    fn hang(&self, _: &Call, _: &str, image: Sequence<f64>, _: &str) -> Result<(), SystemException> {
+        assert!(image.is_view() && image.clone().iter().enumerate().all(|(at, value)| *value == at as f64));
+        Ok(())
+    }
+
+    fn look(&self, _: &Call, _: &str) -> Result<Sequence<f64>, SystemException> {
+        unreachable!("nobody asks")
+    }
+
+    fn paint(&self, _: &Call, _: u32) -> Result<Sequence<f64>, SystemException> {
+        unreachable!("nobody asks")
+    }
+
+    fn take_down(&self, _: &Call, _: &str) -> Result<(), SystemException> {
+        unreachable!("nobody asks")
+    }
+}
+
+#[test]
+fn a_large_argument_allocates_nothing_either() {
+    let pair = driven(Orb::builder);
+    let gallery: Gallery = object(&pair, Arc::new(Passage));
+    let image: Vec<f64> = (0..4_000).map(f64::from).collect();
+    let made = allocations(|_| gallery.hang("", &image, "").expect("answered"));
+    assert_eq!(made, 0, "it is sent from where it lies, and viewed where it was received");
+}
+
 #[test]
 fn calls_that_take_turns_ask_for_memory_once_in_a_while() {
-    let (_server, probes) = driven(Orb::builder);
+    let pair = driven(Orb::builder);
+    let probes = probes(&pair);
     let null = |probe: &Probe| probe.nothing().expect("answered");
     let divide = |probe: &Probe| assert_eq!(probe.divide(9, 4), Ok((2, 1)));
     let made = allocations(|number| match number % 2 {
