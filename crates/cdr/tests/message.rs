@@ -1,6 +1,7 @@
 //! The encoder as the holder of a message, and the decoder over its pieces: gather lists, marks, encapsulations, GIOP 1.1
 //! fragments, limits.
 
+use bytes::Bytes;
 use zorb_cdr::{
     BORROW_FROM, Body, ByteOrder, Decode, DecodeContext, DecodeErrorKind, Decoder, Encode, EncodeError,
     EncodeErrorKind, Encoder, FRAGMENT_HEADER, Format, Limits, LongDouble, Octets, Segment, Sequence,
@@ -147,6 +148,30 @@ fn rewinding_drops_runs_too() {
     assert_eq!(to.len(), 1);
     to.write_u16(0x0101);
     assert_eq!(to.slices().collect::<Vec<_>>(), [&[9, 0, 1, 1]]);
+}
+
+#[test]
+fn a_run_that_is_joined_by_another_stays_when_that_is_dropped() {
+    let (borrowed, shared) = (vec![1; BORROW_FROM], Bytes::from(vec![2; BORROW_FROM + 1]));
+    let mut to = encoder();
+    to.write_u8(9);
+    to.write_borrowed(&borrowed);
+    to.write_u8(8);
+    let mark = to.mark();
+    to.write_shared(shared.clone());
+    to.write_borrowed(&borrowed);
+    to.write_u8(7);
+    to.set_u32(1, 19);
+    let both = [&[9][..], &borrowed, &[8], &shared, &borrowed, &[7]];
+    assert_eq!(to.slices().collect::<Vec<_>>(), both);
+    to.rewind(mark);
+    let one = [&[9][..], &borrowed, &[8]];
+    assert_eq!((to.len(), to.around_run()), (2 + BORROW_FROM, Some(one)));
+    to.write_u8(6);
+    to.set_u32(1 + BORROW_FROM - 4, 19);
+    let whole = to.into_static();
+    assert!(whole.slices().eq([&[9][..], &vec![1; BORROW_FROM], &[8, 6]]));
+    assert_eq!(whole.to_bytes(), [&[9][..], &vec![1; BORROW_FROM], &[8, 6]].concat());
 }
 
 #[test]
