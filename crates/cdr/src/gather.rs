@@ -22,7 +22,7 @@ pub(crate) struct Lone<'a> {
     pub(crate) octets: &'a [u8],
 }
 
-/// Runs outside the head, in order. Most messages that have any have one, which is in the memory that this is in.
+/// Runs outside the head, in order, where they are no [`Lone`] one: one that is shared, or several. The first is in the memory that this is in.
 #[derive(Debug)]
 pub(crate) struct Runs<'a> {
     first: Inserted<'a>,

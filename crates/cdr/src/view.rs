@@ -57,7 +57,6 @@ impl From<View> for Bytes {
 }
 
 /// Octets of a message, with what holds them.
-#[derive(Clone)]
 pub(crate) enum Shared {
     /// In a connection's memory.
     Received(View),

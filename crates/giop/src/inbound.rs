@@ -138,14 +138,10 @@ impl Inbound {
         self
     }
 
-    /// The same; if `is_little`, little is usually on its way to here, half a MiB at most. Of a flood of large messages then no more is read at once than
-    /// as many [first grants](Limits::first_grant) as hold three of them.
-    #[must_use]
-    pub fn expecting(mut self, is_little: bool) -> Self {
-        if is_little {
-            self.buffer.expect_little();
-        }
-        self
+    /// Of what is on its way to here the system holds little, half a MiB at most. Of a flood of large messages then no more is read at once than as many
+    /// [first grants](Limits::first_grant) as hold three of them.
+    pub fn expect_little(&mut self) {
+        self.buffer.expect_little();
     }
 
     /// The protocol that the peer speaks, as soon as it is known.

@@ -118,13 +118,8 @@ impl<'a> Decoder<'a> {
 
     /// Goes behind the tag of a value that was remembered.
     pub(crate) fn stand_behind(&mut self, at: usize) -> bool {
-        match self.rare.as_ref().and_then(|rare| rare.passed.get(&at)).copied() {
-            Some(stand) => {
-                self.stand_again(stand);
-                true
-            }
-            None => false,
-        }
+        let remembered = self.rare.as_ref().and_then(|rare| rare.passed.get(&at)).copied();
+        remembered.map(|stand| self.stand_again(stand)).is_some()
     }
 
     /// Remembers that a value that begins at `at` ends here.
@@ -135,13 +130,8 @@ impl<'a> Decoder<'a> {
 
     /// Goes to the end of a value that was remembered.
     pub(crate) fn stand_past(&mut self, at: usize) -> bool {
-        match self.rare.as_ref().and_then(|rare| rare.ends.get(&at)).copied() {
-            Some(stand) => {
-                self.stand_again(stand);
-                true
-            }
-            None => false,
-        }
+        let remembered = self.rare.as_ref().and_then(|rare| rare.ends.get(&at)).copied();
+        remembered.map(|stand| self.stand_again(stand)).is_some()
     }
 
     /// Whether values of valuetypes may have been read.

@@ -101,7 +101,7 @@ impl ReceiveBuffer {
         self.steps.refuse();
     }
 
-    /// Little can be on its way to here at any time.
+    /// Of what is on its way to here the system holds little.
     pub(super) fn expect_little(&mut self) {
         self.steps.expect_little();
     }

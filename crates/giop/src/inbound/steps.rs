@@ -38,8 +38,8 @@ const GRANTS_IN_A_STEP: usize = 3;
 /// less often sleeps less often.
 const SHORTEST: usize = 2;
 
-/// The same where little can be on its way: by the default four messages of 64 KiB. A longer step brings as much, and its memory is more than stays in a
-/// second-level cache beside the system's own.
+/// The same where the system holds little of what is on its way: by the default four messages of 64 KiB. A longer step is filled too, since the sender goes on
+/// meanwhile, but the two take turns no less often, and its memory is more than stays in a second-level cache beside the system's own.
 const SHORTEST_OF_LITTLE: usize = 1;
 
 /// What has been seen of a flood.
@@ -90,7 +90,7 @@ impl Steps {
         (self.small, self.bulk, self.stride) = (0, Default::default(), 0);
     }
 
-    /// Little can be on its way.
+    /// Of what is on its way the system holds little.
     pub(super) fn expect_little(&mut self) {
         self.shortest = SHORTEST_OF_LITTLE;
     }
@@ -117,7 +117,7 @@ impl Steps {
     }
 
     /// A large message was taken. One of a flood of bulk wants its values at multiples of the alignment: not, then, behind one of another length. 0: it is
-    /// none.
+    /// none. Steps that have begun are of messages as long as this one from here on.
     #[inline]
     pub(super) fn took_large(&mut self, message: usize, bulk_alignment: usize) {
         self.bulk_alignment = if message.is_multiple_of(bulk_alignment) { bulk_alignment } else { 0 };
@@ -289,7 +289,7 @@ mod tests {
         let brought = flood(&mut fresh(), 4_000, 40);
         assert!(brought.iter().all(|&n| n <= 4_000), "it may be wanted elsewhere: {brought:?}");
 
-        // Where little can be on its way, no more than holds three.
+        // Where the system holds little of what is on its way, no more than holds three.
         for (message, step) in
             [(1_400, 5_600), (2_008, 6_024), (2_016, 10_080), (3_600, 10_800), (4_000, 16_000)]
         {

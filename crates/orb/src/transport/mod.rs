@@ -219,7 +219,8 @@ pub trait Channel: Send + Sync {
         let _ = most;
         Ok(None)
     }
-    /// Whether little is usually on its way to here, half a MiB at most: longer receives then bring no more.
+    /// Whether the system usually holds little of what is on its way to here, half a MiB at most: the two ends then take turns as often, however much is
+    /// received at once.
     fn queues_little(&self) -> bool {
         false
     }

@@ -63,7 +63,7 @@ impl<F: StreamFamily> StreamChannel<F> {
         }
     }
 
-    /// The same; little can be [on its way](Channel::queues_little).
+    /// The same; the system holds little of what is [on its way](Channel::queues_little).
     pub(super) fn that_queues_little(self) -> Self {
         StreamChannel { queues_little: true, ..self }
     }

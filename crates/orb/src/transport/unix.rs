@@ -220,6 +220,7 @@ mod tests {
         client.send(&[IoSlice::new(b"ab"), IoSlice::new(b"c")], soon()).unwrap();
         let mut into = [0; 8];
         assert_eq!(server.receive(&mut into, soon()).unwrap(), Received::Octets(3));
+        assert!(client.queues_little() && server.queues_little());
         let who = format!("unix:process {} of user {}", std::process::id(), Credentials::own().user);
         assert_eq!(server.peer().to_string(), who);
         drop(acceptor);

@@ -156,7 +156,9 @@ impl Connection {
             None => inbound,
         };
         inbound.offer_bulk(!one_way);
-        let inbound = inbound.expecting(channel.queues_little());
+        if channel.queues_little() {
+            inbound.expect_little();
+        }
         Self::made(engine, token, channel, inbound, one_way, false)
     }
 
