@@ -178,7 +178,7 @@ impl Shared {
         while let Err(refused) = self.hand_over(&mut messages) {
             let Refused::Full(_) = refused else { return Err(self.refusal(refused, course.started)) };
             // Until the queue is empty.
-            if let Err(Turn::Refused(refused)) = self.outbox.in_turn(course.deadline, || Ok::<(), ()>(())) {
+            if let Err(Turn::Refused(refused)) = self.outbox.in_turn(course.deadline, |_| Ok::<(), ()>(())) {
                 return Err(self.refusal(refused, course.started));
             }
         }
@@ -241,7 +241,7 @@ impl Shared {
             let handed_over = self.hand_over(&mut messages);
             drop(messages);
             self.flush(reactor);
-            let turn = self.outbox.in_turn(deadline, || Ok::<(), ()>(()));
+            let turn = self.outbox.in_turn(deadline, |_| Ok::<(), ()>(()));
             match (handed_over, turn) {
                 (Ok(()), Ok(_)) => return true,
                 (Err(Refused::Full(_)), Ok(_)) => {}

@@ -14,7 +14,7 @@ use super::failure::{Failure, Step};
 use crate::object::route::Candidate;
 use crate::skeleton::Operation;
 use crate::transport::Channel;
-use crate::transport::gather::{Unsent, send_all, send_few};
+use crate::transport::gather::{By, Unsent, send_all, send_few};
 
 /// Writes the arguments; may be asked again for another connection.
 pub(crate) type WriteArguments<'w, 'a> = dyn FnMut(&mut Encoder<'a>) -> Result<(), EncodeError> + 'w;
@@ -329,33 +329,34 @@ pub(crate) fn send(
 ) -> Result<(), Box<Failure>> {
     let sent = match message.contiguous() {
         _ if message.len() > course.fragment_size => send_fragments(channel, message, *course),
-        Some(octets) => send_few(channel, [octets], course.deadline),
-        None => send_gathered(channel, message, course.deadline),
+        Some(octets) => send_few(channel, [octets], course.deadline.into()),
+        None => send_gathered(channel, message, course.deadline.into()),
     };
     sent.map_err(|unsent| failure_of(unsent, course.started))
 }
 
-/// The same of one that is not cut, by the second of these times; the first is when it was made.
+/// The same of one that is not cut; it was made when it `started`.
 #[inline(always)]
 pub(super) fn send_whole(
     channel: &dyn Channel,
     message: &Encoder<'_>,
-    (started, deadline): (Instant, Instant),
+    started: Instant,
+    by: By,
 ) -> Result<(), Box<Failure>> {
     let sent = match message.contiguous() {
-        Some(octets) => send_few(channel, [octets], deadline),
-        None => send_gathered(channel, message, deadline),
+        Some(octets) => send_few(channel, [octets], by),
+        None => send_gathered(channel, message, by),
     };
     sent.map_err(|unsent| failure_of(unsent, started))
 }
 
 /// One of which parts lie elsewhere.
 #[inline(never)]
-fn send_gathered(channel: &dyn Channel, message: &Encoder<'_>, deadline: Instant) -> Result<(), Unsent> {
+fn send_gathered(channel: &dyn Channel, message: &Encoder<'_>, by: By) -> Result<(), Unsent> {
     match message.around_run() {
-        Some([head, run, []]) => send_few(channel, [head, run], deadline),
-        Some(parts) => send_few(channel, parts, deadline),
-        None => send_all(channel, message.slices(), deadline),
+        Some([head, run, []]) => send_few(channel, [head, run], by),
+        Some(parts) => send_few(channel, parts, by),
+        None => send_all(channel, message.slices(), by.deadline),
     }
 }
 

@@ -120,26 +120,28 @@ impl Outbox {
         self.turn.notify_all();
     }
 
-    /// Waits for this thread's turn, then lets `write` send the message; whether others wait for a flush then.
+    /// Waits for this thread's turn, then lets `write`, which is told whether that took time, send the message; whether others wait
+    /// for a flush then.
     pub(crate) fn in_turn<E>(
         &self,
         deadline: Instant,
-        write: impl FnOnce() -> Result<(), E>,
+        write: impl FnOnce(bool) -> Result<(), E>,
     ) -> Result<bool, Turn<E>> {
-        let mut state = self.lock();
+        let (mut state, mut waited) = (self.lock(), false);
         while (state.busy || !state.queue.is_empty()) && !state.ended {
             let Some(left) = deadline.checked_duration_since(Instant::now()).filter(|left| !left.is_zero())
             else {
                 return Err(Turn::Refused(Refused::Late));
             };
             self.turn.wait_for(&mut state, left);
+            waited = true;
         }
         if state.ended {
             return Err(Turn::Refused(Refused::Ended));
         }
         state.busy = true;
         drop(state);
-        let written = write();
+        let written = write(waited);
         let mut state = self.lock();
         state.busy = false;
         let has_waiting = !state.queue.is_empty();
@@ -467,14 +469,14 @@ mod tests {
         outbox.open();
         outbox.take(queued(&[1; 10], None)).unwrap();
         assert_eq!(outbox.flush(&channel).unwrap(), Flushed::Blocked);
-        let turn = outbox.in_turn(soon(), || Ok::<(), Failure>(()));
+        let turn = outbox.in_turn(soon(), |_| Ok::<(), Failure>(()));
         assert!(
             matches!(turn, Err(Turn::Refused(Refused::Late))),
             "a blocking sender may not pass it: {turn:?}"
         );
         open.store(true, Ordering::Relaxed);
         assert_eq!(outbox.flush(&channel).unwrap(), Flushed::Everything);
-        outbox.in_turn(soon(), || Ok::<(), Failure>(())).unwrap();
+        outbox.in_turn(soon(), |_| Ok::<(), Failure>(())).unwrap();
     }
 
     #[test]
@@ -492,7 +494,7 @@ mod tests {
         assert_eq!(outbox.flush_by(&channel, soon()).unwrap(), Flushed::Everything);
         assert_eq!(channel.taken(), [[1; 10].as_slice(), &[2; 4], &[3; 4]].concat());
         assert!(outbox.spare().capacity() >= 10, "its memory has come back");
-        outbox.in_turn(soon(), || Ok::<(), Failure>(())).unwrap();
+        outbox.in_turn(soon(), |_| Ok::<(), Failure>(())).unwrap();
         assert!(outbox.end().is_empty());
     }
 
@@ -571,7 +573,7 @@ mod tests {
         let left = outbox.end();
         assert_eq!(left.iter().map(|queued| (queued.id, queued.sent)).collect::<Vec<_>>(), [(Some(7), 0)]);
         assert!(matches!(outbox.take(queued(&[8; 1], None)), Err((Refused::Ended, _))));
-        let turn = outbox.in_turn(soon(), || Ok::<(), Failure>(()));
+        let turn = outbox.in_turn(soon(), |_| Ok::<(), Failure>(()));
         assert!(matches!(turn, Err(Turn::Refused(Refused::Ended))), "{turn:?}");
     }
 }

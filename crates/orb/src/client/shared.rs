@@ -296,7 +296,7 @@ impl Shared {
         let buffer = common.as_deref_mut().unwrap_or(&mut own);
         let sent = buffer.compose(form, course, outgoing, |message| match too_large(message, largest) {
             Some(failure) => Err(failed(failure)),
-            None => self.outbox.in_turn(course.deadline, || {
+            None => self.outbox.in_turn(course.deadline, |_| {
                 let channel = self.channel.get().expect("the outbox is open, so the channel is there");
                 send(&**channel, message, course)
             }),
@@ -632,7 +632,7 @@ impl Shared {
         if let Some(channel) = self.channel.get() {
             let octets = self.messaging.message_error(error.answer_version());
             let now = Instant::now();
-            let _ = self.outbox.in_turn(now, || channel.send_now(&[io::IoSlice::new(&octets)]).map(drop));
+            let _ = self.outbox.in_turn(now, |_| channel.send_now(&[io::IoSlice::new(&octets)]).map(drop));
         }
         End::Protocol(error)
     }

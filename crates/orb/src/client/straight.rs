@@ -24,6 +24,7 @@ use super::shared::Shared;
 use super::unsettled::{self, Recipient};
 use crate::object::route::Candidate;
 use crate::skeleton::Operation;
+use crate::transport::gather::By;
 
 /// What a thread has sent last.
 struct Last {
@@ -96,7 +97,11 @@ impl Shared {
         let sent = buffer.compose_again(this, form, self.messaging.writer(), arguments, |message| {
             let is_whole = message.len() <= this.fragment_size;
             is_whole.then(|| {
-                self.outbox.in_turn(deadline, || send_whole(&**channel, message, (started, deadline)))
+                self.outbox.in_turn(deadline, |waited| {
+                    let left =
+                        if waited { deadline.saturating_duration_since(Instant::now()) } else { timeout };
+                    send_whole(&**channel, message, started, By { deadline, left: Some(left) })
+                })
             })
         });
         drop(buffer);

@@ -1,7 +1,7 @@
 //! Sending a whole message: the gather list in as few system calls as the transport allows.
 
 use std::io::{self, IoSlice};
-use std::time::Instant;
+use std::time::{Duration, Instant};
 
 use super::Channel;
 
@@ -18,6 +18,20 @@ pub(crate) struct Unsent {
     pub(crate) sent: usize,
     /// What ended it.
     pub(crate) error: io::Error,
+}
+
+/// By when a message is to have left.
+#[derive(Clone, Copy)]
+pub(crate) struct By {
+    pub(crate) deadline: Instant,
+    /// How long that is from now, if it has been looked at just now.
+    pub(crate) left: Option<Duration>,
+}
+
+impl From<Instant> for By {
+    fn from(deadline: Instant) -> By {
+        By { deadline, left: None }
+    }
 }
 
 /// Sends all of `parts` by the deadline, which is looked at again after every partial transfer.
@@ -47,13 +61,17 @@ pub(crate) fn send_all<'p>(
 pub(crate) fn send_few<const N: usize>(
     channel: &dyn Channel,
     parts: [&[u8]; N],
-    deadline: Instant,
+    by: By,
 ) -> Result<(), Unsent> {
     let octets = parts.iter().map(|part| part.len()).sum();
     let mut parts = parts.map(IoSlice::new);
-    match channel.send(&parts, deadline) {
+    let sent = match by.left {
+        Some(left) => channel.send_within(&parts, left, by.deadline),
+        None => channel.send(&parts, by.deadline),
+    };
+    match sent {
         Ok(sent) if sent == octets => Ok(()),
-        sent => go_on(channel, &mut parts, sent, deadline),
+        sent => go_on(channel, &mut parts, sent, by.deadline),
     }
 }
 
@@ -107,13 +125,13 @@ mod tests {
     fn all_leaves_in_order_however_little_is_taken_at_once() {
         for most in 1..=8 {
             let channel = Scripted::new(|_, octets| Ok(octets.min(most)));
-            send_few(&channel, PARTS, soon()).unwrap();
-            send_few(&channel, [b"h".as_slice()], soon()).unwrap();
+            send_few(&channel, PARTS, soon().into()).unwrap();
+            send_few(&channel, [b"h".as_slice()], soon().into()).unwrap();
             send_all(&channel, PARTS.into_iter(), soon()).unwrap();
             assert_eq!(channel.taken(), b"abcdefghabcdefg");
         }
         let channel = Scripted::new(|_, octets| Ok(octets));
-        send_few(&channel, [b"".as_slice()], soon()).unwrap();
+        send_few(&channel, [b"".as_slice()], soon().into()).unwrap();
         send_all(&channel, std::iter::empty(), soon()).unwrap();
         assert_eq!(channel.taken(), b"");
     }
@@ -147,17 +165,17 @@ mod tests {
                 unsent.error.kind()
             };
             let full = Scripted::new(|_, octets| Ok(some(octets)));
-            assert_eq!(ends(send_few(&full, PARTS, soon())), io::ErrorKind::WriteZero);
+            assert_eq!(ends(send_few(&full, PARTS, soon().into())), io::ErrorKind::WriteZero);
             assert_eq!(ends(send_all(&full, PARTS.into_iter(), soon())), io::ErrorKind::WriteZero);
             let broken = Scripted::new(|_, octets| match some(octets) {
                 0 => Err(io::ErrorKind::BrokenPipe.into()),
                 count => Ok(count),
             });
-            assert_eq!(ends(send_few(&broken, PARTS, soon())), io::ErrorKind::BrokenPipe);
+            assert_eq!(ends(send_few(&broken, PARTS, soon().into())), io::ErrorKind::BrokenPipe);
             assert_eq!(ends(send_all(&broken, PARTS.into_iter(), soon())), io::ErrorKind::BrokenPipe);
         }
         let slow = Scripted::new(|_, octets| Ok(octets.min(3)));
-        let late = send_few(&slow, PARTS, Instant::now()).unwrap_err();
+        let late = send_few(&slow, PARTS, Instant::now().into()).unwrap_err();
         assert_eq!((late.sent, late.error.kind()), (3, io::ErrorKind::TimedOut));
     }
 }

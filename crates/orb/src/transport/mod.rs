@@ -227,6 +227,11 @@ pub trait Channel: Send + Sync {
     /// Sends what it can of `parts` in order, blocking until at least one octet went or the deadline passed
     /// (`ErrorKind::TimedOut`). Returns the count.
     fn send(&self, parts: &[IoSlice<'_>], deadline: Instant) -> io::Result<usize>;
+    /// The same by who knows how long that is from now, so that a clock need not be read: what a flood does between two messages.
+    fn send_within(&self, parts: &[IoSlice<'_>], left: Duration, deadline: Instant) -> io::Result<usize> {
+        let _ = left;
+        self.send(parts, deadline)
+    }
     /// The same without blocking: `Ok(0)` when the transport takes nothing now.
     fn send_now(&self, parts: &[IoSlice<'_>]) -> io::Result<usize>;
     /// How receives look before they sleep, if they do: said once by the ORB whose channel it becomes, on a thread that may run

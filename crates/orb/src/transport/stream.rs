@@ -248,6 +248,18 @@ impl<F: StreamFamily> Channel for StreamChannel<F> {
         }
     }
 
+    /// One system call for each message, however full the queue is: what does not find room waits for it there.
+    #[inline]
+    fn send_within(&self, parts: &[IoSlice<'_>], left: Duration, deadline: Instant) -> io::Result<usize> {
+        self.note_bulk(parts);
+        self.send_timeout.limit(left, |timeout| self.stream.set_send_timeout(timeout))?;
+        match self.stream.send(parts) {
+            Ok(sent) => Ok(sent.count()),
+            Err(error) if error.is_timeout() => self.send_when_possible(parts, deadline),
+            Err(error) => Err(error.into()),
+        }
+    }
+
     fn send_now(&self, parts: &[IoSlice<'_>]) -> io::Result<usize> {
         self.note_bulk(parts);
         match self.stream.send_now(parts) {
