@@ -178,7 +178,8 @@ pub(crate) struct MessageBuffer {
 }
 
 /// A head as it was written, and all that it says but its id.
-struct Head {
+#[derive(Clone, Copy)]
+pub(crate) struct Head {
     /// Octets of it.
     length: usize,
     id_at: usize,
@@ -274,32 +275,44 @@ impl MessageBuffer {
     /// The head of this oneway, if that was written last and the next one's is the same but for the id.
     #[inline(always)]
     pub(crate) fn oneway_head(&self, of: &Repeated) -> Option<&[u8]> {
-        let head = self.head.as_ref()?;
-        let serves = head.whose == of.whose
-            && ptr::eq(head.operation, of.operation)
-            && head.response == ResponseFlags::NONE
-            && head.by_number == of.by_number;
-        self.octets.get(..head.length).filter(|_| serves)
+        self.octets.get(..self.head_of(of)?.length)
     }
 
-    /// Writes a oneway behind that head and has it used, as by [`compose`](Self::compose). `None`: the head is not there.
+    /// The same, to be [written behind](Self::compose_again).
     #[inline(always)]
-    pub(crate) fn compose_again<'a, R>(
+    pub(crate) fn head_of(&self, of: &Repeated) -> Option<Head> {
+        self.head.filter(|head| {
+            head.whose == of.whose
+                && ptr::eq(head.operation, of.operation)
+                && head.response == ResponseFlags::NONE
+                && head.by_number == of.by_number
+                && head.length <= self.octets.len()
+        })
+    }
+
+    /// Writes a oneway behind that head, which is there: a message that is to be [taken back](Self::take_back). `None`: something is wrong with
+    /// the arguments.
+    #[inline(always)]
+    pub(crate) fn compose_again<'a>(
         &mut self,
-        this: &Repeated,
+        head: Head,
         (id, format): (u32, Format),
         messaging: Writer<'_>,
         arguments: &mut WriteArguments<'_, 'a>,
-        then: impl FnOnce(&Encoder<'a>) -> R,
-    ) -> Option<Result<R, EncodeError>> {
-        self.oneway_head(this)?;
-        let head = self.head.as_ref()?;
+    ) -> Option<Encoder<'a>> {
         let mut message = Encoder::continuing(mem::take(&mut self.octets), head.length, format);
         messaging.repeat_request(&mut message, head.id_at, id);
-        let written = arguments(&mut message).and_then(|()| messaging.finish(&mut message));
-        let used = written.map(|()| then(&message));
+        if arguments(&mut message).and_then(|()| messaging.finish(&mut message)).is_ok() {
+            return Some(message);
+        }
+        self.take_back(message);
+        None
+    }
+
+    /// Its memory serves again.
+    #[inline(always)]
+    pub(crate) fn take_back(&mut self, message: Encoder<'_>) {
         self.octets = message.into_buffer();
-        Some(used)
     }
 
     /// Gives the memory back.

@@ -188,10 +188,16 @@ impl Client {
     }
 
     /// The reactor, started when first needed.
+    #[inline]
     pub(crate) fn reactor(&self) -> std::io::Result<&Reactor> {
-        if let Some(reactor) = self.reactor.get() {
-            return Ok(reactor);
+        match self.reactor.get() {
+            Some(reactor) => Ok(reactor),
+            None => self.start_reactor(),
         }
+    }
+
+    #[cold]
+    fn start_reactor(&self) -> std::io::Result<&Reactor> {
         let _one_at_a_time = self.pools.lock();
         if self.ended.load(Ordering::Acquire) {
             return Err(std::io::Error::new(std::io::ErrorKind::NotConnected, "this ORB was shut down"));

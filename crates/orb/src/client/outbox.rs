@@ -122,32 +122,41 @@ impl Outbox {
 
     /// Waits for this thread's turn, then lets `write`, which is told whether that took time, send the message; whether others wait
     /// for a flush then.
+    #[inline(always)]
     pub(crate) fn in_turn<E>(
         &self,
         deadline: Instant,
         write: impl FnOnce(bool) -> Result<(), E>,
     ) -> Result<bool, Turn<E>> {
-        let (mut state, mut waited) = (self.lock(), false);
-        while (state.busy || !state.queue.is_empty()) && !state.ended {
-            let Some(left) = deadline.checked_duration_since(Instant::now()).filter(|left| !left.is_zero())
-            else {
-                return Err(Turn::Refused(Refused::Late));
-            };
-            self.turn.wait_for(&mut state, left);
-            waited = true;
-        }
-        if state.ended {
-            return Err(Turn::Refused(Refused::Ended));
+        let mut state = self.lock();
+        let waits = !state.is_free();
+        if waits {
+            self.wait_until_free(&mut state, deadline).map_err(Turn::Refused)?;
         }
         state.busy = true;
         drop(state);
-        let written = write(waited);
+        let written = write(waits);
         let mut state = self.lock();
         state.busy = false;
         let has_waiting = !state.queue.is_empty();
         drop(state);
         self.turn.notify_one();
         written.map(|()| has_waiting).map_err(Turn::Failed)
+    }
+
+    #[cold]
+    fn wait_until_free(&self, state: &mut MutexGuard<'_, State>, deadline: Instant) -> Result<(), Refused> {
+        while !state.ended {
+            if state.is_free() {
+                return Ok(());
+            }
+            let left = deadline.saturating_duration_since(Instant::now());
+            if left.is_zero() {
+                return Err(Refused::Late);
+            }
+            self.turn.wait_for(state, left);
+        }
+        Err(Refused::Ended)
     }
 
     /// Takes a message to be sent without blocking: now if it is its turn, by a later [`Outbox::flush`] otherwise. Refused, it comes back.
@@ -337,6 +346,12 @@ impl Outbox {
 }
 
 impl State {
+    /// Whether who comes may send.
+    #[inline]
+    fn is_free(&self) -> bool {
+        !self.busy && self.queue.is_empty() && !self.ended
+    }
+
     /// Takes the message at `at` out, unless a part of it has left or others need it.
     fn withdraw(&mut self, at: usize) -> bool {
         let may_go = self.queue.get(at).is_some_and(|message| message.sent == 0 && !message.announces);

@@ -439,6 +439,7 @@ impl Shared {
     }
 
     /// The id and the format of a message like the last one to a candidate of this format, if the connection stands and was in use of late.
+    #[inline(always)]
     pub(super) fn next_like(&self, format: Format, now: Instant) -> Option<(u32, Format)> {
         let mut calls = self.calls();
         if calls.end.is_some() || now > calls.last_used + TRUSTED_IDLE {

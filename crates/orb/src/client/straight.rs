@@ -59,7 +59,7 @@ pub(crate) fn straight(
     timeout: Duration,
     arguments: &mut WriteArguments<'_, '_>,
     reactor: &Reactor,
-) -> Option<Result<(), Failure>> {
+) -> Option<Result<(), Box<Failure>>> {
     let send = |last: &RefCell<Option<Last>>| {
         let last = last.try_borrow().ok()?;
         let last = last.as_ref()?;
@@ -85,28 +85,26 @@ impl Shared {
         timeout: Duration,
         arguments: &mut WriteArguments<'_, '_>,
         reactor: &Reactor,
-    ) -> Option<Result<(), Failure>> {
+    ) -> Option<Result<(), Box<Failure>>> {
         if self.gathered.has_any() {
             return None;
         }
         let channel = self.channel()?;
         let mut buffer = self.buffer.try_lock()?;
-        buffer.oneway_head(this)?;
+        let head = buffer.head_of(this)?;
         let started = Instant::now();
         let (form, deadline) = (self.next_like(format, started)?, started + timeout);
-        let sent = buffer.compose_again(this, form, self.messaging.writer(), arguments, |message| {
-            let is_whole = message.len() <= this.fragment_size;
-            is_whole.then(|| {
-                self.outbox.in_turn(deadline, |waited| {
-                    let left =
-                        if waited { deadline.saturating_duration_since(Instant::now()) } else { timeout };
-                    send_whole(&**channel, message, started, By { deadline, left: Some(left) })
-                })
+        // The long way says what is wrong with the arguments, and cuts what is too long.
+        let message = buffer.compose_again(head, form, self.messaging.writer(), arguments)?;
+        let sent = (message.len() <= this.fragment_size).then(|| {
+            self.outbox.in_turn(deadline, |waited| {
+                let left = if waited { deadline.saturating_duration_since(Instant::now()) } else { timeout };
+                send_whole(&**channel, &message, started, By { deadline, left: Some(left) })
             })
         });
+        buffer.take_back(message);
         drop(buffer);
-        // The long way says what is wrong with the arguments, and cuts what is too long.
-        match sent?.ok()?? {
+        match sent? {
             Ok(false) => Some(Ok(())),
             Ok(true) => {
                 self.flush(reactor);
@@ -122,7 +120,7 @@ impl Shared {
         unsent: Turn<Box<Failure>>,
         started: Instant,
         reactor: &Reactor,
-    ) -> Failure {
-        self.not_sent(unsent, started, reactor).of_another()
+    ) -> Box<Failure> {
+        Box::new(self.not_sent(unsent, started, reactor).of_another())
     }
 }

@@ -70,18 +70,29 @@ fn has(recipient: Recipient, is_meant: &dyn Fn(&Arc<Shared>) -> bool) -> bool {
 }
 
 /// This thread has sent to the `recipient` on `connection`, and has not seen what came of it.
+#[inline]
 pub(crate) fn sent(connection: &Arc<Shared>, recipient: Recipient) {
     let sent = SENT.get() + 1;
     SENT.set(sent);
-    change(|entries| {
-        let same = |entry: &&mut Entry| {
-            entry.connection.as_ptr() == Arc::as_ptr(connection)
-                && entry.recipient.is_none_or(|other| other == recipient)
-        };
-        if let Some(entry) = entries.iter_mut().find(same) {
+    let same = |entry: &&mut Entry| {
+        entry.connection.as_ptr() == Arc::as_ptr(connection)
+            && entry.recipient.is_none_or(|other| other == recipient)
+    };
+    let again = |entries: &RefCell<Vec<Entry>>| match entries.borrow_mut().iter_mut().find(same) {
+        Some(entry) => {
             entry.sent = sent;
-            return;
+            true
         }
+        None => false,
+    };
+    if !ENTRIES.try_with(again).unwrap_or(true) {
+        sent_first(connection, recipient, sent);
+    }
+}
+
+#[cold]
+fn sent_first(connection: &Arc<Shared>, recipient: Recipient, sent: u64) {
+    change(|entries| {
         entries.push(Entry { connection: Arc::downgrade(connection), recipient: Some(recipient), sent });
         if entries.len() > MOST {
             entries.retain(|entry| entry.live().is_some());

@@ -93,7 +93,7 @@ fn sent_again<'a>(
         (Repeated { whose, by_number, operation, fragment_size }, to.format)
     })?;
     let sent = straight(&this, format, timeout, arguments, reactor)?;
-    Some(sent.or_else(|failure| travel_on(target, operation, arguments, failure)))
+    Some(sent.or_else(|failure| travel_on(target, operation, arguments, *failure)))
 }
 
 /// Whether nobody sees its calls, and its ORB lives.
