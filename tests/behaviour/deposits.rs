@@ -19,6 +19,7 @@ over!(
     arguments_go_into_memory_that_the_servant_offers,
     structs_that_tile_are_received_in_phase,
     structs_for_whom_no_servant_has_memory_are_brought_in_phase,
+    structs_that_are_less_than_bulk_are_brought_in_phase_where_they_come_again,
     oneways_and_derived_interfaces_have_a_place_too,
     what_does_not_fit_is_received_as_ever,
     a_result_beyond_the_slice_names_both_lengths,
@@ -108,6 +109,8 @@ fn structs_that_tile_are_received_in_phase(place: Place) {
     for room in [&with, &without] {
         let (_server, _client, there) = meet(place.server(), place.client(), room);
         let frames = room.free();
+        // Some that come whole, again and again: what is larger is asked for all the same.
+        (0..4).for_each(|_| there.put_bins("", &bins(400)).unwrap());
         // Texts of all lengths modulo 8 before them: in phase, and out of it.
         for title in ["", "1", "12", "123", "1234", "12345", "123456", "1234567"] {
             for count in [100, 700, 44_000] {
@@ -194,6 +197,43 @@ fn weighs(place: Place, server: OrbBuilder, unearned: usize) {
     }
     let views = weighed.views.load(Ordering::SeqCst);
     assert!(!is_viewed || views + unearned >= 300, "{views} views of 300");
+}
+
+fn structs_that_are_less_than_bulk_are_brought_in_phase_where_they_come_again(place: Place) {
+    let (server, client) = (place.server().build(), place.client().build());
+    let (poa, weighed) = (server.root_poa().unwrap(), Arc::new(Weighed::default()));
+    let scale = poa.activate::<Scale>(weighed.clone()).unwrap();
+    poa.manager().activate().unwrap();
+    let text = server.object_to_string(Some(scale.as_object()));
+    let there = Scale::from_object(client.string_to_object(&text).unwrap().unwrap());
+    let is_viewed = !place.is_lite() && !place.is_shared_memory();
+    let has_views = |least: usize, what: &str| {
+        let views = weighed.views.swap(0, Ordering::SeqCst);
+        assert!(!is_viewed || views >= least, "{views} views of {least} {what}");
+    };
+    // Alone, and faster than they are looked at; the first two are not known yet.
+    let mut dropped = 0;
+    for (count, each, is_alone) in [(500, 30, true), (600, 300, false), (200, 30, true)] {
+        for _ in 0..each {
+            there.drop(&bins(count)).unwrap();
+            dropped += 1;
+            let latest = Instant::now() + PATIENCE;
+            while is_alone && there.dropped().unwrap() < dropped {
+                assert!(Instant::now() < latest, "it does not arrive as it was sent");
+            }
+        }
+        let latest = Instant::now() + PATIENCE;
+        while there.dropped().unwrap() < dropped {
+            assert!(Instant::now() < latest, "they do not arrive as they were sent");
+        }
+        // Calls with another head come between those that are alone: they are not known for long.
+        let least = if is_alone { 0 } else { each - 8 };
+        has_views(least, "oneways");
+    }
+    for (count, least) in [(500, 36), (100, 0), (44_000, 39), (600, 39)] {
+        (0..40).for_each(|_| drop(there.weigh(&bins(count), "").unwrap()));
+        has_views(least, "calls");
+    }
 }
 
 fn oneways_and_derived_interfaces_have_a_place_too(place: Place) {

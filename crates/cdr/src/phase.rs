@@ -12,10 +12,15 @@
 //!
 //! So the body stays one piece, and its sequence becomes a view. Errors behind it name a place that is as far off as the body was moved. Why the first element has a layout of its own: `element.rs`.
 
-use crate::{ByteOrder, Decoder, ElementType, Format, Run};
+use crate::copies::copied;
+use crate::{ByteOrder, Decoder, ElementType, Format};
+use alloc::vec::Vec;
 
 /// Octets of the length of a sequence.
 const LENGTH: usize = 4;
+
+/// Octets of a first element that is read without memory of its own. 64: most structs that are sent by the thousand have fewer.
+const SMALL: usize = 64;
 
 impl ElementType {
     /// Brings the sequence of such elements in phase that the body at `body`, a multiple of 8, begins with, in this machine's byte order: where
@@ -26,17 +31,36 @@ impl ElementType {
     pub fn bring_in_phase(&self, message: &mut [u8], body: usize) -> Option<usize> {
         let mut from = Decoder::from_slice(message.get(body..)?, ByteOrder::NATIVE, Format::default());
         let count = usize::try_from(from.read_u32().ok()?).ok()?;
-        let run = Run::begin(*self, count, &mut from).ok()?;
-        let (first, rest) = (run.at(), body + run.before());
-        let has_come = message.get(rest..)?.len() >= run.octets();
-        if first == 0 || !rest.is_multiple_of(self.alignment()) || !has_come {
+        if count == 0 || !self.begins_out_of_phase(&mut from).ok()? {
             return None;
         }
-        let elements = rest.checked_sub(first)?;
+        let (mut small, mut large) = ([0; SMALL], Vec::new());
+        let first = match small.get_mut(..self.size) {
+            Some(first) => first,
+            None => {
+                large.resize(self.size, 0);
+                &mut large[..]
+            }
+        };
+        (self.load)(&mut from, first).ok()?;
+        let others = match count - 1 {
+            0 => 0,
+            others => {
+                from.align(self.first).ok()?;
+                others.checked_mul(self.size)? - self.tail
+            }
+        };
+        let rest = body + from.position();
+        let has_come = message.get(rest..)?.len() >= others;
+        if !rest.is_multiple_of(self.alignment()) || !has_come {
+            return None;
+        }
+        let elements = rest.checked_sub(first.len())?;
         let begin = elements.checked_sub(LENGTH)?;
         // Before the first element, which may take its place.
         message.copy_within(body..body + LENGTH, begin);
-        run.begin_in(&mut message[elements..rest]);
+        message[elements..rest].copy_from_slice(first);
+        copied(first.len());
         Some(begin)
     }
 

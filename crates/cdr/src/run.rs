@@ -22,11 +22,11 @@ use alloc::vec::Vec;
 /// What is to be known of the elements of a sequence, to receive them without their type.
 #[derive(Clone, Copy, Debug)]
 pub struct ElementType {
-    size: usize,
+    pub(crate) size: usize,
     align: usize,
-    first: usize,
-    tail: usize,
-    load: fn(&mut Decoder<'_>, &mut [u8]) -> Result<(), DecodeError>,
+    pub(crate) first: usize,
+    pub(crate) tail: usize,
+    pub(crate) load: fn(&mut Decoder<'_>, &mut [u8]) -> Result<(), DecodeError>,
     fits: fn(&[u8]) -> bool,
     settle: fn(&mut [u8], ByteOrder) -> bool,
 }
@@ -65,6 +65,13 @@ impl ElementType {
     /// Whether these octets of memory can be such elements: they are aligned.
     pub fn fits(&self, octets: &[u8]) -> bool {
         (self.fits)(octets)
+    }
+
+    /// Goes to where the first of some elements begins: whether it has another layout there than in memory.
+    #[inline]
+    pub(crate) fn begins_out_of_phase(&self, from: &mut Decoder<'_>) -> Result<bool, DecodeError> {
+        from.align(self.first)?;
+        Ok(!from.is_aligned(self.align))
     }
 
     /// Whether it is one scalar, which no fragment divides.
@@ -129,8 +136,7 @@ impl Run {
         let head = from.position();
         let mut first = Vec::new();
         if count > 0 {
-            from.align(element.first)?;
-            if !from.is_aligned(element.align) {
+            if element.begins_out_of_phase(from)? {
                 first = vec![0; element.size];
                 (element.load)(from, &mut first)?;
             }
@@ -155,6 +161,11 @@ impl Run {
     /// Whether the elements stand in the message as they do in memory.
     pub fn is_in_phase(&self) -> bool {
         self.first.is_empty() && self.element.tail == 0
+    }
+
+    /// Whether it is what [`ElementType::bring_in_phase`] is for: the body begins with it, and its first element looks otherwise than in memory.
+    pub fn may_be_brought_in_phase(&self) -> bool {
+        self.head == size_of::<u32>() && self.at() > 0
     }
 
     /// Octets of the body up to the sequence's length, and with it.

@@ -170,6 +170,23 @@ fn a_small_one_is_not_declined() {
 }
 
 #[test]
+fn a_large_one_is_not_declined_by_the_head_of_such_as_come_whole() {
+    let of_whole = KnownHead::of(&read(&request(9, "put", bins(1)))).unwrap();
+    let of_whole = of_whole.with_structs(ElementType::of::<Bin>().unwrap());
+    let mut inbound = Inbound::new(Limits::default());
+    inbound.offer_bulk(true);
+    for count in [300, 200] {
+        put(&mut inbound, &request(3, "put", bins(count)));
+        let (id, received) = take(&mut inbound, &of_whole);
+        assert!((id, &*received) == (3, &bins(count)[..]) && received.is_view());
+    }
+    put(&mut inbound, &request(4, "put", bins(5000))[..10_000]);
+    assert!(inbound.next_large_like(&of_whole).is_none() && inbound.next().unwrap().is_none());
+    assert!(!inbound.decline_like(&of_whole));
+    assert!(matches!(inbound.begins_to_come(), BeginsToCome::Message(_)), "somebody is asked for it");
+}
+
+#[test]
 fn whatever_octet_is_changed_the_structs_are_those_that_are_read_otherwise() {
     let (head, message) = (known(), request(4, "put", bins(200)));
     let decoded = |body| Sequence::<Bin>::decode(&mut Decoder::over(&body, Format::default()));

@@ -116,11 +116,12 @@ impl Inbound {
         self.usual.max_message = self.limits.max_message.min(self.limits.receive_buffer);
     }
 
-    /// [Declines](Self::decline) the large message that begins to come, if it has this head and comes in one piece; without reading more of it. Whether it did.
+    /// [Declines](Self::decline) the large message that begins to come, if it has this head, which is [of bulk](KnownHead::with_bulk), and comes in one piece;
+    /// without reading more of it. Whether it did.
     pub fn decline_like(&mut self, head: &KnownHead) -> bool {
         let octets = self.buffer.unparsed();
         let is_due = matches!(self.reading, Reading::Giop(_)) && self.offering.is_due();
-        if !is_due || repeated::begins(octets, head).is_none() {
+        if !is_due || !head.is_of_bulk() || repeated::begins(octets, head).is_none() {
             return false;
         }
         let header = octets.first_chunk().and_then(|first| Header::parse(first).ok());

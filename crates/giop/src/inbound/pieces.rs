@@ -300,8 +300,9 @@ mod tests {
         let (message, at) = request(1);
         receive(&mut whole, &message);
         let Ok(Some(Message::Request(first))) = whole.next() else { panic!("it is a whole one") };
-        let known = KnownHead::of(&first).unwrap();
-        let other = KnownHead::of(&crate::Request { operation: b"hide"[..].into(), ..first }).unwrap();
+        let head = |request: &crate::Request| KnownHead::of(request).unwrap().with_bulk(1, None);
+        let known = head(&first);
+        let other = head(&crate::Request { operation: b"hide"[..].into(), ..first });
         let mut inbound = Inbound::new(Limits::default());
         inbound.offer_bulk(true);
         for id in 2..5 {

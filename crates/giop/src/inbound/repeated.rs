@@ -78,6 +78,18 @@ impl KnownHead {
         Self { structs, bulk_alignment: Some(alignment), ..self }
     }
 
+    /// The same, of requests that come whole and whose arguments begin with structs of this type, which are to be in phase. Of larger ones nothing
+    /// is known.
+    #[must_use]
+    pub fn with_structs(self, structs: ElementType) -> Self {
+        Self { structs: Some(structs), ..self }
+    }
+
+    /// Whether its requests, however large, are received as all else is.
+    pub(super) fn is_of_bulk(&self) -> bool {
+        self.bulk_alignment.is_some()
+    }
+
     /// Whether requests with the other head have this one.
     #[must_use]
     pub fn is_same(&self, other: &KnownHead) -> bool {

@@ -3,7 +3,7 @@
 use std::cell::Cell;
 use std::panic::{AssertUnwindSafe, catch_unwind};
 
-use zorb_cdr::{Decode, DecodeError, Decoder, Element, ElementType, Format, Run};
+use zorb_cdr::{Decode, DecodeError, Decoder, Element, ElementType, Format, Run, VIEW_FROM};
 use zorb_giop::Request;
 
 use super::wire::DecodeAs;
@@ -16,6 +16,8 @@ pub struct Arriving<'r> {
     request: &'r Request,
     format: Format,
     orb: &'r Orb,
+    /// All of it has come.
+    is_whole: bool,
     found: Found,
 }
 
@@ -27,11 +29,18 @@ pub(crate) enum Found {
     Unclear(DecodeError),
     /// A bulk argument, and memory for it, if any was offered. `is_for_orb`: none ever will be.
     Bulk { run: Run, element: ElementType, memory: Option<Deposit>, is_for_orb: bool },
+    /// No bulk, but the arguments begin with structs of which only a copy is in phase.
+    Structs(ElementType),
 }
 
 impl<'r> Arriving<'r> {
     pub(crate) fn new(request: &'r Request, format: Format, orb: &'r Orb) -> Self {
-        Arriving { request, format, orb, found: Found::Nothing }
+        Arriving { request, format, orb, is_whole: false, found: Found::Nothing }
+    }
+
+    /// A request that has come whole, so that its servant is not asked for memory.
+    pub(crate) fn whole(request: &'r Request, format: Format, orb: &'r Orb) -> Self {
+        Arriving { is_whole: true, ..Self::new(request, format, orb) }
     }
 
     pub(crate) fn found(self) -> Found {
@@ -46,7 +55,12 @@ impl<'r> Arriving<'r> {
     /// Looks whether one of these arguments is the operation's first bulk one, and has `memory` asked for it if so.
     pub fn find(&mut self, arguments: &[BulkArgument], memory: impl FnOnce(&Bulk<'_>) -> Option<Deposit>) {
         let operation = self.operation();
-        let bulk = arguments.iter().filter(|argument| argument.operation == operation);
+        let mut bulk = arguments.iter().filter(|argument| argument.operation == operation);
+        if self.is_whole {
+            let structs = bulk.next().and_then(|argument| self.structs(argument));
+            self.found = structs.map_or(Found::Nothing, Found::Structs);
+            return;
+        }
         for argument in bulk {
             let Some(element) = (argument.element)() else { continue };
             match self.look(argument, element) {
@@ -62,12 +76,27 @@ impl<'r> Arriving<'r> {
 
     /// The run of an argument, if that is bulk. More elements than its bound allows are refused as ever.
     fn look(&self, argument: &BulkArgument, element: ElementType) -> Result<Option<Run>, DecodeError> {
-        let mut from = Decoder::over(&self.request.body, self.format).with_context(self.orb);
-        let count = count_of(&mut from, argument.before)?;
+        let (count, mut from) = self.count(argument)?;
         if count.saturating_mul(element.size()) < BULK || count > argument.bound as usize {
             return Ok(None);
         }
         Run::begin(element, count, &mut from).map(Some)
+    }
+
+    /// The elements of an argument, if the body begins with it, it is less than bulk and more than is copied in any case, and it is out of phase.
+    fn structs(&self, argument: &BulkArgument) -> Option<ElementType> {
+        let element = (argument.element)().filter(ElementType::may_be_out_of_phase)?;
+        let (count, mut from) = self.count(argument).ok()?;
+        let is_meant = (VIEW_FROM..BULK).contains(&count.saturating_mul(element.size()));
+        let run = is_meant.then(|| Run::begin(element, count, &mut from)).and_then(Result::ok)?;
+        run.may_be_brought_in_phase().then_some(element)
+    }
+
+    /// How many elements an argument has, and where they begin.
+    fn count(&self, argument: &BulkArgument) -> Result<(usize, Decoder<'_>), DecodeError> {
+        let mut from = Decoder::over(&self.request.body, self.format).with_context(self.orb);
+        let count = count_of(&mut from, argument.before)?;
+        Ok((count, from))
     }
 
     fn ask(

@@ -38,7 +38,8 @@ pub(super) struct Known {
 /// The head that a connection's requests repeat, if they do.
 pub(super) struct Heads {
     known: Option<Arc<Known>>,
-    /// In its place, one whose requests have bulk that is received as all else is: looked for apart, since they may be large.
+    /// In its place, one whose requests have bulk that is received as all else is, or structs that are brought in phase: looked for apart, since that takes
+    /// longer.
     bulk: Option<Arc<Known>>,
     /// What the last head that was read is told by.
     last: u64,
@@ -92,11 +93,21 @@ impl Heads {
         alignment: usize,
         structs: Option<ElementType>,
     ) {
+        self.look_apart(request, |head| head.with_bulk(alignment, structs));
+    }
+
+    /// The arguments of this request, which has come whole, begin with structs that are brought in phase in further ones.
+    #[cold]
+    pub(super) fn note_structs(&mut self, request: &Request, structs: ElementType) {
+        self.look_apart(request, |head| head.with_structs(structs));
+    }
+
+    /// From now on its head is looked for apart, if it is the one that is remembered.
+    fn look_apart(&mut self, request: &Request, with: impl FnOnce(KnownHead) -> KnownHead) {
         let Some(head) = KnownHead::of(request) else { return };
-        if !self.known.as_ref().is_some_and(|known| known.head.is_same(&head)) {
-            return;
+        if self.known.iter().chain(&self.bulk).any(|known| known.head.is_same(&head)) {
+            (self.known, self.bulk) = (None, Some(Arc::new(Known::new(with(head)))));
         }
-        (self.known, self.bulk) = (None, Some(Arc::new(Known::new(head.with_bulk(alignment, structs)))));
     }
 
     #[inline]

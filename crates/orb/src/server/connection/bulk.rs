@@ -9,12 +9,13 @@ use std::mem;
 use std::time::{Duration, Instant};
 
 use bytes::Bytes;
-use zorb_cdr::{DecodeError, ElementType, Format, Piece, Run};
+use zorb_cdr::{DecodeError, ElementType, Format, Piece, Run, VIEW_FROM};
 use zorb_giop::code_sets::ServerCodeSets;
 use zorb_giop::{Begun, Inbound, Message, ProtocolError, Request};
 
 use super::{Connection, Reading};
 use crate::landing::{ALIGNMENT, BULK, Coming, HEADS_WORTH, Landing, Place, look, receive_run};
+use crate::orb::Orb;
 use crate::rt::arriving::{Arriving, Found};
 use crate::server::dispatch::Engine;
 use crate::server::known::Heads;
@@ -56,7 +57,7 @@ impl Landing for Asking<'_> {
         let mut arriving = Arriving::new(request, format, &orb);
         self.engine.ask(&orb, &key, &mut arriving);
         let (run, element, memory, is_for_orb) = match arriving.found() {
-            Found::Nothing => return Ok(None),
+            Found::Nothing | Found::Structs(_) => return Ok(None),
             Found::Unclear(error) => return Err(error),
             Found::Bulk { run, element, memory, is_for_orb } => (run, element, memory, is_for_orb),
         };
@@ -92,10 +93,30 @@ impl Asking<'_> {
         let alignment = if is_all { element.alignment() } else { ALIGNMENT };
         match element.may_be_out_of_phase() {
             false => self.heads.note_plain_bulk(request, alignment, None),
-            true if begins_body && run.at() > 0 => {
+            true if run.may_be_brought_in_phase() => {
                 self.heads.note_plain_bulk(request, alignment, Some(element));
             }
             true => {}
+        }
+    }
+}
+
+impl Connection {
+    /// Requests like this one come again and again, and whole. Structs that they begin with and that would have to be copied out are brought in phase from
+    /// now on.
+    #[cold]
+    pub(super) fn look_for_structs(&self, request: &Request, orb: &Orb, reading: &mut Reading) {
+        let Some(key) = request.target.object_key() else { return };
+        // What others may see is not written to.
+        if request.body.len() < VIEW_FROM || self.engine.settings.storage.is_some() || self.channel().lends()
+        {
+            return;
+        }
+        let format = Format { version: request.version, code_sets: reading.code_sets.in_force() };
+        let mut arriving = Arriving::whole(request, format, orb);
+        self.engine.ask(orb, &key, &mut arriving);
+        if let Found::Structs(element) = arriving.found() {
+            reading.heads.note_structs(request, element);
         }
     }
 }

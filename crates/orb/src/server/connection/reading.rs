@@ -147,6 +147,7 @@ impl Connection {
                     let may_be_known = reading.is_told && !reading.is_special && request.number.is_none();
                     if may_be_known && reading.heads.met(&request) {
                         reading.arrival.look_into_those_like(&request, &mut reading.inbound);
+                        self.look_for_structs(&request, &orb, reading);
                     }
                     let request = ServerRequest::new(self.clone(), request, orb);
                     if let Some(request) = self.admit(reading, request) {
