@@ -7,6 +7,7 @@ use zorb_cdr::{Body, Encoder, Format, Version};
 use zorb_giop::code_sets::ServerCodeSets;
 use zorb_giop::{Inbound, LocateRequest, LocateStatus, Message, MessageType, Protocol, ProtocolError};
 
+use super::super::dispatch::train::Left;
 use super::super::known::Known;
 use super::super::turn::{Mark, Turn};
 use super::{Connection, Farewell, GIOP, Next, Reading, ServerRequest, UNKNOWN};
@@ -75,14 +76,14 @@ impl Connection {
     }
 
     /// Puts what was received behind `request`, a oneway that has ended, in its place, if it is another one with its head; false, and
-    /// `left` says whether anything else was received.
+    /// `left` says what else was received.
     #[inline]
     pub(in crate::server) fn go_on(
         &self,
         turn: &Turn,
         mark: Mark,
         request: &mut ServerRequest,
-        left: &mut bool,
+        left: &mut Left,
     ) -> bool {
         // Who else reads has the turn, and may wait for octets.
         let Some(mut reading) = self.reading.try_lock() else { return false };
@@ -94,14 +95,23 @@ impl Connection {
             request.may_be_of_train().is_some_and(|known| !known.is_stale() && !self.must_pause(&reading));
         let next = |known: &Known, body: &mut Body| reading.inbound.next_like_into(known.head(), body);
         let Some(octets) = goes_on.then(|| request.go_on(next)).flatten() else {
-            *left = reading.inbound.has_buffered();
-            self.note_buffered(&mut reading, *left);
+            *left = self.left(&mut reading);
+            self.note_buffered(&mut reading, *left == Left::Messages);
             return false;
         };
         let (_, _, id) = request.particulars();
         reading.saturated |= !self.flight.exchange(before, octets, &self.engine.settings.limits);
         self.cancelled.begins(id);
         true
+    }
+
+    #[inline]
+    fn left(&self, reading: &mut Reading) -> Left {
+        match self.has_taken_all(reading) {
+            true => Left::Nothing,
+            false if reading.inbound.has_buffered() => Left::Messages,
+            false => Left::Unclear,
+        }
     }
 
     #[cold]

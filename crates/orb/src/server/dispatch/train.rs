@@ -42,10 +42,21 @@ pub(in crate::server) fn ended(call: Box<Call>) {
     ENDED.set(Some(call));
 }
 
-/// Runs `first` and those behind it. Whether complete messages are left of what was received, as far as is known.
+/// What is left of what was received, as far as is known.
+#[derive(Clone, Copy, PartialEq, Eq)]
+pub(in crate::server) enum Left {
+    /// Nothing: all were whole messages, and were taken.
+    Nothing,
+    /// No message that is whole, or nobody has looked.
+    Unclear,
+    /// Whole messages.
+    Messages,
+}
+
+/// Runs `first` and those behind it.
 #[inline(never)]
-pub(super) fn run(engine: &Engine, turn: &Turn, mark: Mark, first: ServerRequest) -> bool {
-    let (identity, mut left) = (first.identity(), false);
+pub(super) fn run(engine: &Engine, turn: &Turn, mark: Mark, first: ServerRequest) -> Left {
+    let (identity, mut left) = (first.identity(), Left::Unclear);
     // This one may run within an upcall of another, whose request may have ended already.
     let outer = (RUNNING.replace(identity), RUNS.replace(identity), ENDED.take());
     engine.handler.serve_train(first, &mut || next_of(turn, mark, &mut left));
@@ -60,7 +71,7 @@ pub(super) fn run(engine: &Engine, turn: &Turn, mark: Mark, first: ServerRequest
 }
 
 /// The next request of a train, in the place of the one that has ended.
-fn next_of(turn: &Turn, mark: Mark, left: &mut bool) -> Option<ServerRequest> {
+fn next_of(turn: &Turn, mark: Mark, left: &mut Left) -> Option<ServerRequest> {
     passed(Point::Done);
     let mut request = ServerRequest::in_its_place(ENDED.take()?);
     if turn.connection.go_on(turn, mark, &mut request, left) {

@@ -13,8 +13,9 @@ use super::super::connection::{Connection, Farewell, Next, Reading};
 use super::super::request::ServerRequest;
 use super::super::turn::{Mark, Turn};
 use super::queue::Task;
+use super::train::{self, Left};
 use super::waits::ThreadWait;
-use super::{Engine, no_thread, train};
+use super::{Engine, no_thread};
 use crate::probes::{Point, passed};
 use crate::transport::Received;
 use crate::upcall::{self, Waiter};
@@ -192,15 +193,17 @@ fn take_turn(engine: &Arc<Engine>, turn: &Turn, patience: Patience) {
         drop(reading);
         let mark = turn.begin();
         engine.watch_upcall();
-        if behind == Behind::Train {
-            burst.run_train(engine, turn, mark, request);
-        } else {
-            engine.run(request);
-            passed(Point::Done);
-            if !is_alone {
-                burst.run(engine, turn);
+        let left = match behind {
+            Behind::Train => burst.run_train(engine, turn, mark, request),
+            _ => {
+                engine.run(request);
+                passed(Point::Done);
+                if !is_alone {
+                    burst.run(engine, turn);
+                }
+                Left::Unclear
             }
-        }
+        };
         if engine.queue.has_waiting() {
             run_waiting(engine);
         }
@@ -216,7 +219,7 @@ fn take_turn(engine: &Arc<Engine>, turn: &Turn, patience: Patience) {
         match behind {
             Behind::Nothing if rests && !engine.is_stopping() => return connection.park(),
             Behind::Nothing => exhausted = true,
-            Behind::More | Behind::Train => exhausted = false,
+            Behind::More | Behind::Train => exhausted = left == Left::Nothing,
             Behind::Closed => return,
         }
     }
@@ -270,12 +273,13 @@ impl Burst {
 
     /// Runs a request and those like it behind it. If that lasts, and others wait, the next bursts are given to other threads at once.
     #[inline(never)]
-    fn run_train(&mut self, engine: &Engine, turn: &Turn, mark: Mark, first: ServerRequest) {
+    fn run_train(&mut self, engine: &Engine, turn: &Turn, mark: Mark, first: ServerRequest) -> Left {
         let begun = Instant::now();
         let left = train::run(engine, turn, mark, first);
-        if left && begun.elapsed() >= LONGEST_BURST {
+        if left == Left::Messages && begun.elapsed() >= LONGEST_BURST {
             self.others = PASSED_OVER;
         }
+        left
     }
 
     /// Takes the requests that were received behind the first.
