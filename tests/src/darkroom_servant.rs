@@ -34,6 +34,8 @@ pub struct Room {
     pub asked: AtomicUsize,
     /// How many arguments lay in memory that it had offered.
     pub in_place: AtomicUsize,
+    /// How many that it files lay in their message.
+    pub views: AtomicUsize,
 }
 
 fn locked<T>(of: &Mutex<T>) -> MutexGuard<'_, T> {
@@ -183,6 +185,15 @@ impl ArchiveServant for Room {
     fn put_into(&self, context: &Call, drawer: &str, data: Sequence<u8>) -> Result<(), SystemException> {
         let put = StoreServant::put(self, context, drawer, data, drawer);
         put.map_err(|_| SystemException::Internal("it cannot be put"))
+    }
+
+    fn file_bins(&self, _: &Call, values: Sequence<BinStruct>) -> Result<(), SystemException> {
+        self.note(&values);
+        self.views.fetch_add(values.is_view().into(), Ordering::SeqCst);
+        if *values == *bins(values.len()) {
+            return Ok(());
+        }
+        Err(SystemException::BadParam("others came".to_owned()))
     }
 
     fn paint(&self, _: &Call, count: u32) -> Result<Sequence<f64>, SystemException> {

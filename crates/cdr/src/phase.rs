@@ -98,6 +98,16 @@ mod tests {
     }
     tiling_struct!(plain Longer { a: i32, b: i32, d: f64 } padding {});
 
+    /// It has more octets than are read without memory.
+    #[derive(Clone, Copy, PartialEq, Default, bytemuck::Zeroable, bytemuck::Pod)]
+    #[repr(C)]
+    struct Large {
+        s: i16,
+        _padding_0: Padding<6>,
+        d: [f64; 9],
+    }
+    tiling_struct!(plain Large { s: i16, d: [f64; 9] } padding { _padding_0 });
+
     /// In front of the body: a head, which is of no use any more.
     const HEAD: usize = 64;
 
@@ -137,6 +147,19 @@ mod tests {
         is_viewed_when_brought_in_phase((0..500).map(shorter).collect(), -4);
         let longer = |n: i32| Longer { a: n, b: -n, d: f64::from(n) / 3.0 };
         is_viewed_when_brought_in_phase((0..500).map(longer).collect(), 4);
+        let large = |n: i16| Large { s: n, d: [f64::from(n) / 3.0; 9], ..Large::default() };
+        is_viewed_when_brought_in_phase((0..500).map(large).collect(), -4);
+    }
+
+    #[test]
+    fn one_alone_is_brought_in_phase_too() {
+        let element = ElementType::of::<Shorter>().unwrap();
+        let (octets, elements) = message(vec![Shorter { s: 9, c: 7, d: 0.5, ..Shorter::default() }]);
+        let mut changed = octets.clone();
+        let begin = element.bring_in_phase(&mut changed, HEAD).unwrap();
+        assert_eq!((begin, &changed[begin..begin + 4]), (HEAD - 4, &1_u32.to_ne_bytes()[..]));
+        assert_eq!(&changed[begin + 4..begin + 20], Shorter::octets(&elements).unwrap());
+        assert_eq!(changed[begin + 20..], octets[HEAD + 16..]);
     }
 
     #[test]

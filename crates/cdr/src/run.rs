@@ -74,6 +74,12 @@ impl ElementType {
         Ok(!from.is_aligned(self.align))
     }
 
+    /// Whether [`bring_in_phase`](Self::bring_in_phase) is for a sequence of them whose length ends so many octets behind the beginning of the body: that begins
+    /// with it, and the first element then looks otherwise than in memory.
+    pub fn is_out_of_phase_behind(&self, length: usize) -> bool {
+        length == size_of::<u32>() && !length.next_multiple_of(self.first).is_multiple_of(self.align)
+    }
+
     /// Whether it is one scalar, which no fragment divides.
     fn is_scalar(&self) -> bool {
         self.align == self.size
@@ -161,11 +167,6 @@ impl Run {
     /// Whether the elements stand in the message as they do in memory.
     pub fn is_in_phase(&self) -> bool {
         self.first.is_empty() && self.element.tail == 0
-    }
-
-    /// Whether it is what [`ElementType::bring_in_phase`] is for: the body begins with it, and its first element looks otherwise than in memory.
-    pub fn may_be_brought_in_phase(&self) -> bool {
-        self.head == size_of::<u32>() && self.at() > 0
     }
 
     /// Octets of the body up to the sequence's length, and with it.

@@ -175,10 +175,17 @@ fn a_large_one_is_not_declined_by_the_head_of_such_as_come_whole() {
     let of_whole = of_whole.with_structs(ElementType::of::<Bin>().unwrap());
     let mut inbound = Inbound::new(Limits::default());
     inbound.offer_bulk(true);
-    for count in [300, 200] {
+    for (count, is_large) in [(300, true), (3, false), (200, true)] {
         put(&mut inbound, &request(3, "put", bins(count)));
-        let (id, received) = take(&mut inbound, &of_whole);
-        assert!((id, &*received) == (3, &bins(count)[..]) && received.is_view());
+        assert!(inbound.comes_like(&of_whole));
+        match is_large {
+            true => {
+                assert!(inbound.next_like(&of_whole).is_none());
+                let (id, received) = take(&mut inbound, &of_whole);
+                assert!((id, &*received) == (3, &bins(count)[..]) && received.is_view());
+            }
+            false => assert_eq!(inbound.next_like(&of_whole).unwrap().0, 3),
+        }
     }
     put(&mut inbound, &request(4, "put", bins(5000))[..10_000]);
     assert!(inbound.next_large_like(&of_whole).is_none() && inbound.next().unwrap().is_none());

@@ -89,8 +89,8 @@ pub trait Skeleton: 'static {
     /// Finds the operation, reads its arguments, calls the method and answers through `request`, now or later.
     fn dispatch(&self, request: ServerRequest);
 
-    /// Says where the bulk argument goes of a request that begins to come; nothing is said by default, and it is received as ever. Asked by the thread
-    /// that receives.
+    /// Says where the bulk argument goes of a request that begins to come, or whether one that has come begins with structs; nothing is said by default, and it is
+    /// received as ever. Asked by the thread that receives.
     fn bulk(&self, arriving: &mut Arriving<'_>) {
         let _ = arriving;
     }

@@ -43,6 +43,8 @@ pub struct KnownHead {
     structs: Option<ElementType>,
     /// They are bulk that is wanted where it is received, at multiples of so many octets.
     bulk_alignment: Option<usize>,
+    /// Octets of a message that is taken as it is, at most.
+    most_as_is: usize,
 }
 
 impl KnownHead {
@@ -68,7 +70,8 @@ impl KnownHead {
         put(&mut octets, &[name, &[0]].concat());
         octets.extend_from_slice(&NONE);
         let (octets, response) = (octets.into(), request.response);
-        Some(Self { octets, key, operation, response, structs: None, bulk_alignment: None })
+        let (structs, bulk_alignment, most_as_is) = (None, None, usize::MAX);
+        Some(Self { octets, key, operation, response, structs, bulk_alignment, most_as_is })
     }
 
     /// The same, of requests whose bulk is received as all else is, to lie at multiples of `alignment` (1, 2, 4 or 8). Structs that the arguments
@@ -78,11 +81,19 @@ impl KnownHead {
         Self { structs, bulk_alignment: Some(alignment), ..self }
     }
 
-    /// The same, of requests that come whole and whose arguments begin with structs of this type, which are to be in phase. Of larger ones nothing
-    /// is known.
+    /// The same, of requests whose arguments begin with structs of this type, which are brought in phase where they came whole, from [`VIEW_FROM`] octets
+    /// of a message on: such a one [`Inbound::next_large_like`](crate::Inbound::next_large_like) gives, and no other way does. Whether bulk is received
+    /// as all else is is not known.
     #[must_use]
     pub fn with_structs(self, structs: ElementType) -> Self {
-        Self { structs: Some(structs), ..self }
+        Self { structs: Some(structs), most_as_is: VIEW_FROM - 1, ..self }
+    }
+
+    /// Whether its requests begin with structs that are brought in phase.
+    #[inline]
+    #[must_use]
+    pub fn has_structs(&self) -> bool {
+        self.structs.is_some()
     }
 
     /// Whether its requests, however large, are received as all else is.
@@ -136,11 +147,25 @@ fn put(to: &mut Vec<u8>, octets: &[u8]) -> Range<usize> {
     from..end
 }
 
-/// Takes a request from the front of the buffer if it lies there whole and has this head: its id and body.
+/// Takes a request from the front of the buffer if it lies there whole, has this head, and is taken as it is: its id and body.
 #[inline(always)]
 pub(super) fn take(buffer: &mut ReceiveBuffer, head: &KnownHead, limits: &Limits) -> Option<(u32, Body)> {
+    take_as_is(buffer, head, limits, head.most_as_is)
+}
+
+/// The same, of so many octets at most.
+#[inline(always)]
+fn take_as_is(
+    buffer: &mut ReceiveBuffer,
+    head: &KnownHead,
+    limits: &Limits,
+    most: usize,
+) -> Option<(u32, Body)> {
     let (id, message, rest) = find(buffer.unparsed(), head, limits)?;
     let total = message.len();
+    if total > most {
+        return None;
+    }
     let body = usual::body(buffer, message, rest);
     head.take(buffer, total);
     Some((id, body))
@@ -155,7 +180,7 @@ pub(super) fn take_in_phase(
     let (id, message, rest) = find(buffer.unparsed(), head, limits)?;
     let total = message.len();
     let Some(structs) = head.structs.as_ref().filter(|_| total >= VIEW_FROM) else {
-        return take(buffer, head, limits);
+        return take_as_is(buffer, head, limits, usize::MAX);
     };
     let at = (total - rest.len()).next_multiple_of(BODY_ALIGNMENT);
     let body = in_phase(buffer, total, at, structs);

@@ -120,7 +120,7 @@ impl Outbox {
         self.turn.notify_all();
     }
 
-    /// Waits for this thread's turn, then lets `write`, which is told whether that took time, send the message; whether others wait
+    /// Waits for this thread's turn, then lets `write`, which is told whether it had to wait, send the message; whether others wait
     /// for a flush then.
     #[inline(always)]
     pub(crate) fn in_turn<E>(
@@ -144,6 +144,7 @@ impl Outbox {
         written.map(|()| has_waiting).map_err(Turn::Failed)
     }
 
+    /// Waits for its turn.
     #[cold]
     fn wait_until_free(&self, state: &mut MutexGuard<'_, State>, deadline: Instant) -> Result<(), Refused> {
         while !state.ended {

@@ -57,7 +57,7 @@ impl Remembered {
     }
 
     /// Whether all is as it was.
-    pub(super) fn holds_still(&self) -> bool {
+    pub(crate) fn holds_still(&self) -> bool {
         self.object.upgrade().is_some_and(|object| {
             let holds = self.holds(&object);
             object.release();

@@ -146,7 +146,7 @@ impl Adapters {
         }
     }
 
-    /// Asks the servant where the bulk argument goes of a request that begins to come: one that is active, where nothing stands in the way.
+    /// Asks the servant where the bulk argument goes of a request that begins to come, or whether one that has come begins with structs: one that is active, where nothing stands in the way.
     pub(crate) fn ask(&self, key: &[u8], arriving: &mut Arriving<'_>) {
         let parsed = Key::parse(key);
         if let Some(((object, counted), _)) = self.quick(&parsed, &key[parsed.id_range(key.len())]) {

@@ -1,9 +1,10 @@
-//! A request that begins to come, as the skeleton is asked where its bulk argument goes.
+//! A request that begins to come, as the skeleton is asked where its bulk argument goes; or one that has come, as it is asked whether its arguments begin with
+//! structs that are out of phase.
 
 use std::cell::Cell;
 use std::panic::{AssertUnwindSafe, catch_unwind};
 
-use zorb_cdr::{Decode, DecodeError, Decoder, Element, ElementType, Format, Run, VIEW_FROM};
+use zorb_cdr::{Decode, DecodeError, Decoder, Element, ElementType, Format, Run};
 use zorb_giop::Request;
 
 use super::wire::DecodeAs;
@@ -11,7 +12,7 @@ use crate::deposit::{Bulk, Deposit};
 use crate::landing::{BULK, count_of};
 use crate::orb::Orb;
 
-/// What has come of a request: its head, and some of its arguments.
+/// What has come of a request: its head, and some of its arguments or all.
 pub struct Arriving<'r> {
     request: &'r Request,
     format: Format,
@@ -29,7 +30,7 @@ pub(crate) enum Found {
     Unclear(DecodeError),
     /// A bulk argument, and memory for it, if any was offered. `is_for_orb`: none ever will be.
     Bulk { run: Run, element: ElementType, memory: Option<Deposit>, is_for_orb: bool },
-    /// No bulk, but the arguments begin with structs of which only a copy is in phase.
+    /// The arguments begin with a sequence of these, of which only a copy is in phase.
     Structs(ElementType),
 }
 
@@ -38,7 +39,7 @@ impl<'r> Arriving<'r> {
         Arriving { request, format, orb, is_whole: false, found: Found::Nothing }
     }
 
-    /// A request that has come whole, so that its servant is not asked for memory.
+    /// A request that has come whole: its servant is not asked for memory.
     pub(crate) fn whole(request: &'r Request, format: Format, orb: &'r Orb) -> Self {
         Arriving { is_whole: true, ..Self::new(request, format, orb) }
     }
@@ -52,13 +53,16 @@ impl<'r> Arriving<'r> {
         self.request.operation()
     }
 
-    /// Looks whether one of these arguments is the operation's first bulk one, and has `memory` asked for it if so.
+    /// Looks whether one of these arguments is the operation's first bulk one, and has `memory` asked for it if so. Of a request that has come whole, looks
+    /// whether the first of them is structs.
     pub fn find(&mut self, arguments: &[BulkArgument], memory: impl FnOnce(&Bulk<'_>) -> Option<Deposit>) {
         let operation = self.operation();
         let mut bulk = arguments.iter().filter(|argument| argument.operation == operation);
         if self.is_whole {
-            let structs = bulk.next().and_then(|argument| self.structs(argument));
-            self.found = structs.map_or(Found::Nothing, Found::Structs);
+            // What another interface of the servant's has found stays.
+            if let Some(structs) = bulk.next().and_then(|argument| self.structs(argument)) {
+                self.found = Found::Structs(structs);
+            }
             return;
         }
         for argument in bulk {
@@ -83,13 +87,10 @@ impl<'r> Arriving<'r> {
         Run::begin(element, count, &mut from).map(Some)
     }
 
-    /// The elements of an argument, if the body begins with it, it is less than bulk and more than is copied in any case, and it is out of phase.
+    /// The elements of an argument, if the body begins with it and they are out of phase there.
     fn structs(&self, argument: &BulkArgument) -> Option<ElementType> {
-        let element = (argument.element)().filter(ElementType::may_be_out_of_phase)?;
-        let (count, mut from) = self.count(argument).ok()?;
-        let is_meant = (VIEW_FROM..BULK).contains(&count.saturating_mul(element.size()));
-        let run = is_meant.then(|| Run::begin(element, count, &mut from)).and_then(Result::ok)?;
-        run.may_be_brought_in_phase().then_some(element)
+        let (_, from) = self.count(argument).ok()?;
+        (argument.element)().filter(|element| element.is_out_of_phase_behind(from.position()))
     }
 
     /// How many elements an argument has, and where they begin.

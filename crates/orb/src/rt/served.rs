@@ -27,7 +27,7 @@ pub trait Served: Interface {
     /// Finds the operation, reads its arguments, calls the method and answers through `request`, now or later.
     fn dispatch(servant: &Self::Servant, request: ServerRequest);
 
-    /// Says where the bulk argument goes of a request that begins to come.
+    /// Says where the bulk argument goes of a request that begins to come, or whether one that has come begins with structs.
     fn bulk(servant: &Self::Servant, arriving: &mut Arriving<'_>) {
         let _ = (servant, arriving);
     }

@@ -38,8 +38,7 @@ pub(super) struct Known {
 /// The head that a connection's requests repeat, if they do.
 pub(super) struct Heads {
     known: Option<Arc<Known>>,
-    /// In its place, one whose requests have bulk that is received as all else is, or structs that are brought in phase: looked for apart, since that takes
-    /// longer.
+    /// In its place, one whose requests have bulk that is received as all else is: looked for apart, since they may be large.
     bulk: Option<Arc<Known>>,
     /// What the last head that was read is told by.
     last: u64,
@@ -93,31 +92,35 @@ impl Heads {
         alignment: usize,
         structs: Option<ElementType>,
     ) {
-        self.look_apart(request, |head| head.with_bulk(alignment, structs));
-    }
-
-    /// The arguments of this request, which has come whole, begin with structs that are brought in phase in further ones.
-    #[cold]
-    pub(super) fn note_structs(&mut self, request: &Request, structs: ElementType) {
-        self.look_apart(request, |head| head.with_structs(structs));
-    }
-
-    /// From now on its head is looked for apart, if it is the one that is remembered.
-    fn look_apart(&mut self, request: &Request, with: impl FnOnce(KnownHead) -> KnownHead) {
-        let Some(head) = KnownHead::of(request) else { return };
-        if self.known.iter().chain(&self.bulk).any(|known| known.head.is_same(&head)) {
-            (self.known, self.bulk) = (None, Some(Arc::new(Known::new(with(head)))));
+        if let Some(head) = self.again(request) {
+            (self.known, self.bulk) = (None, Some(Arc::new(Known::new(head.with_bulk(alignment, structs)))));
         }
     }
 
-    #[inline]
-    pub(super) fn have_plain_bulk(&self) -> bool {
-        self.bulk.is_some()
+    /// The arguments of requests like this one begin with structs: in further ones that are brought in phase.
+    #[cold]
+    pub(super) fn note_structs(&mut self, request: &Request, structs: ElementType) {
+        if let Some(head) = self.again(request) {
+            (self.known, self.bulk) = (Some(Arc::new(Known::new(head.with_structs(structs)))), None);
+        }
     }
 
-    /// The head of requests whose bulk is, if such a one is known.
-    pub(super) fn of_plain_bulk(&self) -> Option<&Arc<Known>> {
-        self.bulk.as_ref().filter(|known| !known.is_stale())
+    /// The head of this request, if it is the one that is remembered.
+    fn again(&self, request: &Request) -> Option<KnownHead> {
+        let head = KnownHead::of(request)?;
+        self.known.iter().chain(&self.bulk).any(|known| known.head.is_same(&head)).then_some(head)
+    }
+
+    /// Whether there may be [one](Self::apart) to look for apart.
+    #[inline]
+    pub(super) fn have_one_apart(&self) -> bool {
+        self.bulk.is_some() || self.known.as_ref().is_some_and(|known| known.head.has_structs())
+    }
+
+    /// The head of requests that are not all taken as they are: looked for apart.
+    pub(super) fn apart(&self) -> Option<&Arc<Known>> {
+        let with_structs = self.known.as_ref().filter(|known| known.head.has_structs());
+        self.bulk.as_ref().or(with_structs).filter(|known| !known.is_stale())
     }
 }
 
@@ -144,6 +147,11 @@ impl Known {
         if !before.renew(&found) {
             self.stale.store(true, Ordering::Relaxed);
         }
+    }
+
+    /// Whether its requests may be brought in phase as is good for the object that was found for it: that is still there, or none was found yet.
+    pub(super) fn may_be_brought_in_phase(&self) -> bool {
+        self.object().is_none_or(Remembered::holds_still)
     }
 
     /// Whether it is of no more use.

@@ -24,7 +24,7 @@ pub(crate) struct Unsent {
 #[derive(Clone, Copy)]
 pub(crate) struct By {
     pub(crate) deadline: Instant,
-    /// How long that is from now, if it has been looked at just now.
+    /// How long that was from now when the message was begun, where nobody has waited since.
     pub(crate) left: Option<Duration>,
 }
 
@@ -121,14 +121,22 @@ mod tests {
         Instant::now() + Duration::from_secs(30)
     }
 
+    /// By then, with a clock to be read and without.
+    fn both_ways(deadline: Instant) -> [By; 2] {
+        let left = Some(deadline.saturating_duration_since(Instant::now()));
+        [deadline.into(), By { deadline, left }]
+    }
+
     #[test]
     fn all_leaves_in_order_however_little_is_taken_at_once() {
         for most in 1..=8 {
             let channel = Scripted::new(|_, octets| Ok(octets.min(most)));
-            send_few(&channel, PARTS, soon().into()).unwrap();
-            send_few(&channel, [b"h".as_slice()], soon().into()).unwrap();
+            for by in both_ways(soon()) {
+                send_few(&channel, PARTS, by).unwrap();
+                send_few(&channel, [b"h".as_slice()], by).unwrap();
+            }
             send_all(&channel, PARTS.into_iter(), soon()).unwrap();
-            assert_eq!(channel.taken(), b"abcdefghabcdefg");
+            assert_eq!(channel.taken(), b"abcdefghabcdefghabcdefg");
         }
         let channel = Scripted::new(|_, octets| Ok(octets));
         send_few(&channel, [b"".as_slice()], soon().into()).unwrap();
@@ -165,17 +173,23 @@ mod tests {
                 unsent.error.kind()
             };
             let full = Scripted::new(|_, octets| Ok(some(octets)));
-            assert_eq!(ends(send_few(&full, PARTS, soon().into())), io::ErrorKind::WriteZero);
+            for by in both_ways(soon()) {
+                assert_eq!(ends(send_few(&full, PARTS, by)), io::ErrorKind::WriteZero);
+            }
             assert_eq!(ends(send_all(&full, PARTS.into_iter(), soon())), io::ErrorKind::WriteZero);
             let broken = Scripted::new(|_, octets| match some(octets) {
                 0 => Err(io::ErrorKind::BrokenPipe.into()),
                 count => Ok(count),
             });
-            assert_eq!(ends(send_few(&broken, PARTS, soon().into())), io::ErrorKind::BrokenPipe);
+            for by in both_ways(soon()) {
+                assert_eq!(ends(send_few(&broken, PARTS, by)), io::ErrorKind::BrokenPipe);
+            }
             assert_eq!(ends(send_all(&broken, PARTS.into_iter(), soon())), io::ErrorKind::BrokenPipe);
         }
         let slow = Scripted::new(|_, octets| Ok(octets.min(3)));
-        let late = send_few(&slow, PARTS, Instant::now().into()).unwrap_err();
-        assert_eq!((late.sent, late.error.kind()), (3, io::ErrorKind::TimedOut));
+        for by in both_ways(Instant::now()) {
+            let late = send_few(&slow, PARTS, by).unwrap_err();
+            assert_eq!((late.sent, late.error.kind()), (3, io::ErrorKind::TimedOut));
+        }
     }
 }

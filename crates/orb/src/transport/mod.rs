@@ -227,7 +227,8 @@ pub trait Channel: Send + Sync {
     /// Sends what it can of `parts` in order, blocking until at least one octet went or the deadline passed
     /// (`ErrorKind::TimedOut`). Returns the count.
     fn send(&self, parts: &[IoSlice<'_>], deadline: Instant) -> io::Result<usize>;
-    /// The same by who knows how long that is from now, so that a clock need not be read: what a flood does between two messages.
+    /// The same by who knows how long that was from now a moment ago, so that a clock need not be read: what a flood does between two messages. `left` bounds the
+    /// first wait, the deadline all further ones.
     fn send_within(&self, parts: &[IoSlice<'_>], left: Duration, deadline: Instant) -> io::Result<usize> {
         let _ = left;
         self.send(parts, deadline)

@@ -187,6 +187,7 @@ mod tests {
     use zorb_giop::UnixEndpoint;
 
     use super::super::Received;
+    use super::super::gather::{By, send_few};
     use super::*;
 
     fn soon() -> Instant {
@@ -228,6 +229,38 @@ mod tests {
         let gone =
             unix.connect(&Endpoint { transport: "unix".into(), address: "/tmp/none/x".into() }, soon());
         assert!(gone.err().expect("nobody is there").to_string().contains("/tmp/none/x"));
+    }
+
+    #[test]
+    fn who_waits_without_a_clock_is_told_what_left_and_when_it_is_late() {
+        let unix = Unix::new();
+        let acceptor = unix.listen("").unwrap();
+        let client = unix.connect(&acceptor.local(), soon()).unwrap();
+        let server = acceptor.accept_now().unwrap().expect("one waits");
+        let much = vec![7; 4 << 20];
+        let by = |left| By { deadline: Instant::now() + left, left: Some(left) };
+        // What the socket takes leaves; then there is no room, and nobody reads.
+        let late = send_few(&*client, [&much[..]], by(Duration::from_millis(40))).unwrap_err();
+        assert!((1..much.len()).contains(&late.sent), "{late:?}");
+        let later = send_few(&*client, [&much[..]], by(Duration::from_millis(40))).unwrap_err();
+        assert_eq!(later.sent, 0);
+        for unsent in [&late, &later] {
+            let kind = unsent.error.kind();
+            assert!(matches!(kind, io::ErrorKind::TimedOut | io::ErrorKind::WouldBlock), "{unsent:?}");
+        }
+        // Somebody does: all of it leaves.
+        let total = late.sent + much.len();
+        let reads = std::thread::spawn(move || {
+            let (mut into, mut came) = (vec![0; 1 << 20], 0);
+            while came < total {
+                let Received::Octets(count) = server.receive(&mut into, soon()).unwrap() else { break };
+                assert!(into[..count].iter().all(|octet| *octet == 7));
+                came += count;
+            }
+            came
+        });
+        send_few(&*client, [&much[..]], by(Duration::from_secs(30))).unwrap();
+        assert_eq!(reads.join().unwrap(), total);
     }
 
     #[test]

@@ -1,5 +1,5 @@
 //! Bulk arguments that are received where they are to stay: in memory that the servant offers, or, for what would have to be put together of fragments, and for
-//! structs that would have to be copied out of a message, in memory of the connection's.
+//! structs that would have to be copied out of a message, in memory of the connection's. Structs of messages that come whole are brought in phase there.
 //!
 //! The servant is asked as soon as the head of a request has come and the length of its bulk argument, which may be before earlier requests have
 //! ended. The request runs when all of it is there, as any other. If that never happens the memory is given back with the connection.
@@ -9,7 +9,7 @@ use std::mem;
 use std::time::{Duration, Instant};
 
 use bytes::Bytes;
-use zorb_cdr::{DecodeError, ElementType, Format, Piece, Run, VIEW_FROM};
+use zorb_cdr::{DecodeError, ElementType, Format, Piece, Run};
 use zorb_giop::code_sets::ServerCodeSets;
 use zorb_giop::{Begun, Inbound, Message, ProtocolError, Request};
 
@@ -93,7 +93,7 @@ impl Asking<'_> {
         let alignment = if is_all { element.alignment() } else { ALIGNMENT };
         match element.may_be_out_of_phase() {
             false => self.heads.note_plain_bulk(request, alignment, None),
-            true if run.may_be_brought_in_phase() => {
+            true if element.is_out_of_phase_behind(run.head()) => {
                 self.heads.note_plain_bulk(request, alignment, Some(element));
             }
             true => {}
@@ -102,14 +102,13 @@ impl Asking<'_> {
 }
 
 impl Connection {
-    /// Requests like this one come again and again, and whole. Structs that they begin with and that would have to be copied out are brought in phase from
-    /// now on.
+    /// Requests like this one come again and again. Structs that they begin with, and that would have to be copied out of those that come whole, are
+    /// brought in phase from now on.
     #[cold]
     pub(super) fn look_for_structs(&self, request: &Request, orb: &Orb, reading: &mut Reading) {
         let Some(key) = request.target.object_key() else { return };
         // What others may see is not written to.
-        if request.body.len() < VIEW_FROM || self.engine.settings.storage.is_some() || self.channel().lends()
-        {
+        if self.engine.settings.storage.is_some() || self.channel().lends() {
             return;
         }
         let format = Format { version: request.version, code_sets: reading.code_sets.in_force() };
@@ -153,7 +152,7 @@ impl Connection {
                         return Ok(None);
                     }
                 }
-            } else if heads.of_plain_bulk().is_some_and(|known| inbound.decline_like(known.head())) {
+            } else if heads.apart().is_some_and(|known| inbound.decline_like(known.head())) {
                 arrival.expects_bulk = false;
                 return Ok(None);
             } else {

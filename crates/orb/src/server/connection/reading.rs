@@ -105,6 +105,7 @@ impl Connection {
         true
     }
 
+    /// What is left of what was received, behind a message that was taken.
     #[inline]
     fn left(&self, reading: &mut Reading) -> Left {
         match self.has_taken_all(reading) {
@@ -120,12 +121,16 @@ impl Connection {
         Next::Closed
     }
 
-    /// The next request, if it has the head of those whose bulk is received as all else is.
+    /// The next request, if it has the head of those that are looked for apart.
     #[cold]
     #[inline(never)]
-    fn next_with_bulk(self: &Arc<Self>, reading: &mut Reading) -> Option<Next> {
+    fn next_apart(self: &Arc<Self>, reading: &mut Reading) -> Option<Next> {
         loop {
-            let known = reading.heads.of_plain_bulk().cloned()?;
+            let known = reading.heads.apart().cloned()?;
+            // Another object may have other structs.
+            if known.head().has_structs() && !known.may_be_brought_in_phase() {
+                return None;
+            }
             let message = reading.inbound.next_large_like(known.head())?;
             let Some(orb) = self.engine.orb() else { return Some(self.close_without_orb()) };
             let request = ServerRequest::known(self.clone(), known, message, orb);
@@ -141,8 +146,8 @@ impl Connection {
     #[inline(never)]
     fn next_unknown(self: &Arc<Self>, reading: &mut Reading) -> Next {
         loop {
-            if reading.heads.have_plain_bulk()
-                && let Some(next) = self.next_with_bulk(reading)
+            if reading.heads.have_one_apart()
+                && let Some(next) = self.next_apart(reading)
             {
                 return next;
             }
