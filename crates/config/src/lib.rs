@@ -63,6 +63,7 @@
 //! Dependencies: `toml` (its parser gives the place of each key and value).
 #![forbid(unsafe_code)]
 
+mod as_others;
 mod config;
 mod endpoint;
 mod environment;

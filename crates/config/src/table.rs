@@ -13,6 +13,7 @@ use zorb_orb::policy::{Buffering, Policies, SyncScope};
 use zorb_orb::server::{ServerLimits, ThreadModel};
 use zorb_orb::transport::Spinning;
 
+use crate::as_others::{accepts, milliseconds, offers, publish, rule, same, seconds, threads};
 use crate::setting::{Setting, Spelling};
 use crate::transports;
 use crate::value::{Kind, Value, buffers};
@@ -39,71 +40,6 @@ const fn count(least: usize) -> Kind {
 const fn octets(least: usize) -> Kind {
     Kind::Octets { least, most: LARGEST_MESSAGE }
 }
-
-/// Other systems' values.
-mod as_others {
-    pub(super) fn same(text: &str) -> Result<String, String> {
-        Ok(text.to_owned())
-    }
-
-    fn number(text: &str, unit: &str, zero: &str) -> Result<String, String> {
-        match text.trim().parse::<u64>() {
-            Ok(0) => Err(format!("0 means {zero} there, and zorb has no such thing")),
-            Ok(number) => Ok(format!("{number}{unit}")),
-            Err(_) => Err(format!("{text:?} is no whole number")),
-        }
-    }
-
-    pub(super) fn milliseconds(text: &str) -> Result<String, String> {
-        number(text, "ms", "a wait without end")
-    }
-
-    pub(super) fn seconds(text: &str) -> Result<String, String> {
-        number(text, "s", "that connections are never closed")
-    }
-
-    /// `giop:tcp:HOST:`, the one form of several that names a host alone.
-    pub(super) fn publish(text: &str) -> Result<String, String> {
-        let host = text.trim().strip_prefix("giop:tcp:").and_then(|rest| rest.strip_suffix(':'));
-        host.filter(|host| !host.is_empty())
-            .map(str::to_owned)
-            .ok_or_else(|| format!("{text:?}: of what omniORB takes here zorb knows giop:tcp:HOST: alone"))
-    }
-
-    /// `* unix,tcp`: a rule for every address. There `bidir` is no way among others but what is tried before all.
-    pub(super) fn rule(text: &str) -> Result<String, String> {
-        let names = text.trim().strip_prefix('*').map(str::trim).filter(|names| !names.is_empty());
-        let bidir_first = |names: &str| {
-            let (bidir, others): (Vec<_>, Vec<_>) =
-                names.split(',').map(str::trim).partition(|it| *it == "bidir");
-            bidir.into_iter().chain(others).collect::<Vec<_>>().join(",")
-        };
-        names.map(bidir_first).ok_or_else(|| {
-            format!("{text:?}: of omniORB's rules zorb knows \"* transport,transport\" alone, one for every address")
-        })
-    }
-
-    fn switch(text: &str, off: &str, on: &str) -> Result<String, String> {
-        match text.trim() {
-            "0" => Ok(off.to_owned()),
-            "1" => Ok(on.to_owned()),
-            _ => Err(format!("{text:?} is neither 0 nor 1")),
-        }
-    }
-
-    pub(super) fn offers(text: &str) -> Result<String, String> {
-        switch(text, "no", "yes")
-    }
-
-    pub(super) fn accepts(text: &str) -> Result<String, String> {
-        switch(text, "nobody", "peer-address")
-    }
-
-    pub(super) fn threads(text: &str) -> Result<String, String> {
-        switch(text, "pool", "per-connection")
-    }
-}
-use as_others::{accepts, milliseconds, offers, publish, rule, same, seconds, threads};
 
 const fn spelt(name: &'static str, note: &'static str, read: fn(&str) -> Result<String, String>) -> Spelling {
     Spelling { name, note, read }
