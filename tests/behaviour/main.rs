@@ -55,6 +55,7 @@ mod deadlines;
 mod deferred;
 mod deposit_peers;
 mod deposits;
+mod driven;
 mod dynamic;
 mod fixture;
 mod foreign;

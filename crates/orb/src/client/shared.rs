@@ -5,12 +5,12 @@
 //! connection sends by.
 
 mod both_ways;
+mod ticket;
 
 use std::collections::{BTreeSet, HashMap};
 use std::io;
 use std::sync::atomic::{AtomicBool, AtomicU64, Ordering};
 use std::sync::{Arc, OnceLock};
-use std::task::{Poll, Waker};
 use std::time::{Duration, Instant};
 
 use parking_lot::{Mutex, MutexGuard};
@@ -30,6 +30,7 @@ use crate::object::undecoded::UndecodedRequest;
 use crate::transport::lent::receive_lent;
 use crate::transport::{Armed, Channel, Endpoint, Received, Wanted};
 use both_ways::BothWays;
+pub(crate) use ticket::Ticket;
 
 /// Reads of one connection before the reactor looks at the others: a flood on one must not starve the rest.
 const READS_IN_A_ROW: usize = 16;
@@ -107,15 +108,6 @@ impl Calls {
     }
 }
 
-/// A message given to a shared connection: what to wait on, and how to give up.
-pub(crate) struct Ticket {
-    slot: Arc<Slot>,
-    shared: Arc<Shared>,
-    id: u32,
-    /// The connection was being opened, or stood, for another call.
-    pub(super) joined: bool,
-}
-
 /// What became of a message that was sent on its sender's thread.
 pub(crate) enum Posted {
     /// It has left, and nothing comes back.
@@ -182,6 +174,10 @@ impl Shared {
         }
         self.outbox.open();
         self.flush(reactor);
+        if self.channel.get().is_some_and(|channel| channel.driver().is_some()) {
+            // They did not know yet that they are to serve the other end.
+            self.calls().waiting.values().for_each(|waiting| waiting.slot.look_again());
+        }
     }
 
     /// The number by which the reactor knows it.
@@ -567,6 +563,8 @@ impl Shared {
                     inbound.received(count);
                     self.deliver(&mut inbound, outcomes)
                 }
+                // Nothing comes before who waits has served the other end.
+                Ok(Received::Empty) if channel.driver().is_some() => return Reading::Waits,
                 Ok(Received::Empty) => match channel.arm(Wanted::Input) {
                     Armed::Ready => continue,
                     _ => return Reading::Waits,
@@ -717,36 +715,6 @@ impl Shared {
         let queued = Queued { message, sent: 0, id: None, announces: false, notify: None, returns: false };
         if self.outbox.take(queued).is_ok() {
             self.flush(reactor);
-        }
-    }
-}
-
-impl Ticket {
-    /// What the message was given to.
-    pub(crate) fn connection(&self) -> &Arc<Shared> {
-        &self.shared
-    }
-
-    /// Blocks until the message has ended; `None` when `deadline` passes first.
-    pub(crate) fn wait(&self, deadline: Instant) -> Option<Result<Outcome, Failure>> {
-        self.slot.wait(deadline)
-    }
-
-    /// How the message ended, if it has; otherwise `waker` is called when it does.
-    pub(crate) fn poll(&self, waker: &Waker) -> Poll<Result<Outcome, Failure>> {
-        let outcome = self.slot.poll(waker);
-        match outcome {
-            Poll::Ready(Err(failure)) if self.joined => Poll::Ready(Err(failure.of_another())),
-            outcome => outcome,
-        }
-    }
-
-    /// Gives the call up: nobody waits for its reply any more. A request that has not begun to leave is taken back; otherwise
-    /// the connection completes it, and the server is told. A oneway leaves all the same.
-    pub(crate) fn cancel(&self, reactor: &Reactor) {
-        let given_up = self.shared.calls().remove(self.id);
-        if let Some(waiting) = given_up {
-            self.shared.give_up(self.id, &waiting, reactor);
         }
     }
 }

@@ -1,13 +1,14 @@
 //! Where the reply to one call on a shared connection is put, and how who waits for it learns so: a thread,
 //! a future, or a thread that serves while it waits.
 
+use std::mem;
 use std::sync::Arc;
 use std::task::{Poll, Waker};
 use std::time::Instant;
 
 use std::os::fd::AsFd;
 
-use parking_lot::{Condvar, Mutex};
+use parking_lot::{Condvar, Mutex, MutexGuard};
 use zorb_cdr::Format;
 use zorb_giop::Reply;
 use zorb_ipc::Wake;
@@ -36,6 +37,8 @@ struct State {
     outcome: Option<Result<Outcome, Failure>>,
     waker: Option<Waker>,
     bell: Option<Arc<Wake>>,
+    /// Who waits is to look at more than the outcome.
+    again: bool,
 }
 
 impl Slot {
@@ -46,6 +49,17 @@ impl Slot {
             return;
         }
         state.outcome = Some(outcome);
+        self.wake(state);
+    }
+
+    /// Has who waits return, or be polled, without an outcome.
+    pub(crate) fn look_again(&self) {
+        let mut state = self.state.lock();
+        state.again = true;
+        self.wake(state);
+    }
+
+    fn wake(&self, mut state: MutexGuard<'_, State>) {
         let (waker, bell) = (state.waker.take(), state.bell.take());
         drop(state);
         self.filled.notify_one();
@@ -64,13 +78,16 @@ impl Slot {
         match state.outcome.take() {
             Some(outcome) => Poll::Ready(outcome),
             None => {
-                state.waker = Some(waker.clone());
+                match mem::take(&mut state.again) {
+                    true => waker.wake_by_ref(),
+                    false => state.waker = Some(waker.clone()),
+                }
                 Poll::Pending
             }
         }
     }
 
-    /// Blocks until the outcome is there; `None` when `deadline` passes first.
+    /// Blocks until the outcome is there; `None` when `deadline` passes first, or who waits is to [look again](Self::look_again).
     pub(crate) fn wait(&self, deadline: Instant) -> Option<Result<Outcome, Failure>> {
         match upcall::current() {
             Some(waiter) => self.wait_serving(&*waiter, deadline),
@@ -83,6 +100,9 @@ impl Slot {
         loop {
             if let Some(outcome) = state.outcome.take() {
                 return Some(outcome);
+            }
+            if mem::take(&mut state.again) {
+                return None;
             }
             let left = deadline.checked_duration_since(Instant::now()).filter(|left| !left.is_zero())?;
             self.filled.wait_for(&mut state, left);
@@ -100,6 +120,9 @@ impl Slot {
                 let mut state = self.state.lock();
                 if let Some(outcome) = state.outcome.take() {
                     return Some(outcome);
+                }
+                if mem::take(&mut state.again) {
+                    return None;
                 }
                 state.bell = Some(bell.clone());
             }

@@ -268,7 +268,12 @@ pub trait Channel: Send + Sync {
     fn is_one_way(&self) -> bool {
         false
     }
-    /// As [`Acceptor::drive`]: `serve` serves what has arrived here, and the other end calls it where it would wait.
+    /// What serves the other end where that has no thread to: who waits for something from there calls it first, and again while it waits. Receives
+    /// that block do so themselves.
+    fn driver(&self) -> Option<&Driver> {
+        None
+    }
+    /// As [`Acceptor::drive`]: `serve` serves what has arrived here, and is the other end's [`driver`](Self::driver).
     fn drive(&self, serve: Driver) -> bool {
         let _ = serve;
         false

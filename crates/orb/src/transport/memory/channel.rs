@@ -34,10 +34,6 @@ pub(super) struct MemoryChannel {
 }
 
 impl MemoryChannel {
-    fn driver(&self) -> Option<&Driver> {
-        if self.connecting { self.driver.get() } else { None }
-    }
-
     #[cold]
     fn wait_and_take(&self, into: &mut [u8], deadline: Instant) -> Received {
         // With a driver: another thread may have been serving, or the reply comes later.
@@ -106,7 +102,8 @@ impl Channel for MemoryChannel {
     }
 
     fn arm(&self, wanted: Wanted) -> Armed {
-        if self.driver().is_some() {
+        // No bell is rung for who serves the other end.
+        if wanted == Wanted::Input && self.driver().is_some() {
             return Armed::Ready;
         }
         // Looked at under the lock: whoever puts octets in or takes them out after that rings.
@@ -155,6 +152,10 @@ impl Channel for MemoryChannel {
 
     fn peer(&self) -> &Endpoint {
         &self.peer
+    }
+
+    fn driver(&self) -> Option<&Driver> {
+        if self.connecting { self.driver.get() } else { None }
     }
 
     fn drive(&self, serve: Driver) -> bool {

@@ -9,6 +9,8 @@
 //!                │◄──────────────────────────────────────────────────────────┘
 //! ```
 //!
+//! So does who waits for a call on a connection that the client's reactor reads, as calls behind oneways and futures do, before each look at what has come.
+//!
 //! References name it by a component of the IIOP profile ([`ComponentTag::ZORB_MEMORY`]): eight octets that say which
 //! [`Memory`] it is, drawn at random, and those of the name that was listened at. It is no address, which other
 //! transports would take for theirs, and no other process can use it. URLs have no place for
