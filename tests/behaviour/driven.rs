@@ -1,6 +1,6 @@
 //! A server without a thread, in the thread of a client that serves it where it would wait.
 
-use std::sync::Arc;
+use std::sync::{Arc, Mutex};
 use std::thread::{self, ThreadId};
 use std::time::Duration;
 
@@ -8,7 +8,7 @@ use zorb::poa::Poa;
 use zorb::policy::Policies;
 use zorb::server::{DeferredReply, ThreadModel};
 use zorb::transport::memory::Memory;
-use zorb::{Interface, IntoServant, Kind, Orb, SystemException};
+use zorb::{Interface, IntoServant, Kind, Orb, OrbBuilder, SystemException};
 use zorb_tests::kitchen::counter::ServeError;
 use zorb_tests::kitchen::{Counter, CounterServant};
 use zorb_tests::servant::Servant;
@@ -16,24 +16,28 @@ use zorb_tests::testing::{Bulky, Probe};
 
 use crate::futures::block_on;
 
-/// A server without a thread, and a client of it, each by its own ORB.
-struct Pair {
+/// A server without a thread, and a client in whose thread it runs, each by its own ORB.
+pub(crate) struct Pair {
     poa: Poa,
     client: Orb,
 }
 
 impl Pair {
-    fn new() -> Pair {
+    pub(crate) fn new() -> Pair {
+        Pair::built_by(Orb::builder)
+    }
+
+    pub(crate) fn built_by(builder: impl Fn() -> OrbBuilder) -> Pair {
         let memory = Arc::new(Memory::new());
-        let server = Orb::builder().transport(memory.clone()).listen("memory:here");
+        let server = builder().transport(memory.clone()).listen("memory:here");
         let server = server.server_threads(ThreadModel::Caller).build();
         let poa = server.root_poa().expect("a new ORB");
         poa.manager().activate().expect("a new adapter");
-        Pair { poa, client: Orb::builder().transport(memory).build() }
+        Pair { poa, client: builder().transport(memory).build() }
     }
 
     /// A new object, as the client sees it.
-    fn object<I: Interface>(&self, servant: impl IntoServant<I>) -> I {
+    pub(crate) fn object<I: Interface>(&self, servant: impl IntoServant<I>) -> I {
         let text = self.poa.activate(servant).expect("a new object").as_object().to_string();
         I::from_object(self.client.string_to_object(&text).expect("our own text").expect("not nil"))
     }
@@ -63,12 +67,18 @@ fn oneways_of_more_than_the_transport_holds_are_all_run() {
     assert_eq!(probe.noted().expect("answered")[..], [300_000; 20]);
 }
 
-/// Says which thread it runs in, or answers later.
-struct Later;
+type Guest = DeferredReply<(i32, String), ServeError>;
+
+/// Says which thread it runs in, or answers later, or never.
+#[derive(Default)]
+struct Later(Mutex<Vec<Guest>>);
 
 impl CounterServant for Later {
-    fn serve(&self, reply: DeferredReply<(i32, String), ServeError>, _: &str) {
-        reply.reply((0, format!("{:?}", thread::current().id())));
+    fn serve(&self, reply: Guest, dish: &str) {
+        match dish {
+            "never" => self.0.lock().expect("nobody panics here").push(reply),
+            _ => reply.reply((0, format!("{:?}", thread::current().id()))),
+        }
     }
     fn call(&self, reply: DeferredReply<(), SystemException>, _: i32) {
         reply.reply(());
@@ -84,7 +94,7 @@ impl CounterServant for Later {
 #[test]
 fn it_is_served_by_the_thread_that_waits_also_behind_oneways() {
     let pair = Pair::new();
-    let counter: Counter = pair.object(Arc::new(Later));
+    let counter: Counter = pair.object(Arc::new(Later::default()));
     let here = |id: ThreadId| (0, format!("{id:?}"));
     assert_eq!(counter.serve("").expect("answered"), here(thread::current().id()));
     counter.call(1).expect("sent");
@@ -94,21 +104,22 @@ fn it_is_served_by_the_thread_that_waits_also_behind_oneways() {
 #[test]
 fn what_is_answered_later_is_waited_for() {
     let pair = Pair::new();
-    let counter: Counter = pair.object(Arc::new(Later));
+    let counter: Counter = pair.object(Arc::new(Later::default()));
     for _ in 0..3 {
         assert_eq!(counter.waiting().expect("answered"), 7);
         counter.call(1).expect("sent");
     }
     let soon = Policies::new().call_timeout(Duration::from_millis(5));
     let hasty = Counter::from_object(counter.as_object().with_policies(soon));
-    assert_eq!(hasty.waiting().expect_err("too soon").kind, Kind::Timeout);
+    let late = hasty.serve("never").expect_err("nobody answers");
+    assert!(matches!(&late, ServeError::System(exception) if exception.kind == Kind::Timeout), "{late:?}");
 }
 
 #[test]
 fn futures_are_served_where_they_are_polled() {
     let pair = Pair::new();
     let probe: Probe = pair.object(Arc::new(Servant::new(1)));
-    let counter: Counter = pair.object(Arc::new(Later));
+    let counter: Counter = pair.object(Arc::new(Later::default()));
     let data: Vec<u8> = (0..3_000_000).map(|index| index as u8).collect();
     block_on(async {
         assert_eq!(probe.greet_async("a future".into()).await.expect("answered"), "hello, a future");

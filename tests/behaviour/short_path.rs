@@ -4,36 +4,18 @@ use std::sync::Arc;
 
 use allocation_counter::measure;
 use zorb::messaging::{Giop, GiopLite, Messaging};
-use zorb::poa::Poa;
-use zorb::server::ThreadModel;
-use zorb::transport::memory::Memory;
-use zorb::{Call, Interface, IntoServant, Orb, OrbBuilder, Sequence, SystemException};
+use zorb::{Call, Orb, OrbBuilder, Sequence, SystemException};
 use zorb_tests::servant::Servant;
 use zorb_tests::testing::{Gallery, GalleryServant, Probe};
+
+use crate::driven::Pair;
 
 /// Calls before which memory is still asked for: connections, buffers and what is kept of heads find their sizes.
 const WARM_UP: usize = 200;
 const CALLS: usize = 1000;
 
-/// A server that runs in its client's thread, in which so all is counted, its adapter, and the client.
-fn driven(builder: impl Fn() -> OrbBuilder) -> (Poa, Orb) {
-    let memory = Arc::new(Memory::new());
-    let server =
-        builder().transport(memory.clone()).listen("memory:here").server_threads(ThreadModel::Caller).build();
-    let client = builder().transport(memory).build();
-    let poa = server.root_poa().expect("a new ORB");
-    poa.manager().activate().expect("a new adapter");
-    (poa, client)
-}
-
-/// A new object, as the client sees it.
-fn object<I: Interface>((poa, client): &(Poa, Orb), servant: impl IntoServant<I>) -> I {
-    let text = poa.activate(servant).expect("a new object").as_object().to_string();
-    I::from_object(client.string_to_object(&text).expect("our own text").expect("not nil"))
-}
-
-fn probes(pair: &(Poa, Orb)) -> [Probe; 2] {
-    [(); 2].map(|()| object(pair, Arc::new(Servant::new(1))))
+fn probes(pair: &Pair) -> [Probe; 2] {
+    [(); 2].map(|()| pair.object(Arc::new(Servant::new(1))))
 }
 
 /// How often memory is asked for in so many calls.
@@ -46,7 +28,7 @@ fn allocations(mut call: impl FnMut(usize)) -> u64 {
 fn calls_that_repeat_allocate_nothing() {
     let by_lite = || Orb::builder().messagings([Arc::new(GiopLite) as Arc<dyn Messaging>, Arc::new(Giop)]);
     for builder in [Orb::builder as fn() -> OrbBuilder, by_lite] {
-        let pair = driven(builder);
+        let pair = Pair::built_by(builder);
         let [probe, _] = probes(&pair);
         let made = allocations(|_| probe.nothing().expect("answered"));
         assert_eq!(made, 0, "a null call");
@@ -82,8 +64,8 @@ impl GalleryServant for Passage {
 
 #[test]
 fn a_large_argument_allocates_nothing_either() {
-    let pair = driven(Orb::builder);
-    let gallery: Gallery = object(&pair, Arc::new(Passage));
+    let pair = Pair::new();
+    let gallery: Gallery = pair.object(Arc::new(Passage));
     let image: Vec<f64> = (0..4_000).map(f64::from).collect();
     let made = allocations(|_| gallery.hang("", &image, "").expect("answered"));
     assert_eq!(made, 0, "it is sent from where it lies, and viewed where it was received");
@@ -91,7 +73,7 @@ fn a_large_argument_allocates_nothing_either() {
 
 #[test]
 fn calls_that_take_turns_ask_for_memory_once_in_a_while() {
-    let pair = driven(Orb::builder);
+    let pair = Pair::new();
     let probes = probes(&pair);
     let null = |probe: &Probe| probe.nothing().expect("answered");
     let divide = |probe: &Probe| assert_eq!(probe.divide(9, 4), Ok((2, 1)));
