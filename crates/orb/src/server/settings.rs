@@ -84,8 +84,8 @@ pub enum ThreadModel {
     /// waits for its reply, other requests are served on top of it, [`ServerLimits::nesting`] levels deep. While such a call
     /// looks up a name, connects or sends, nobody is served: its connect and call timeouts bound that.
     Reactor,
-    /// No thread: a client in the same thread serves where it would wait, also its oneways, and where a future of its is polled. For transports that support it
-    /// ([`Memory`](crate::transport::memory::Memory)); for tests, and for counting instructions.
+    /// No thread: a client in the same thread serves where it would wait, its earlier oneways first, and where it polls a future. For transports that
+    /// support it ([`Memory`](crate::transport::memory::Memory)); for tests, and for counting instructions.
     Caller,
 }
 
