@@ -1,5 +1,5 @@
-//! What the documents say of the tree: paths that they name are there, what they say is in a file is in it, and the
-//! programs that they show are the examples'.
+//! What the documents say of the tree: paths that they name are there, what they say is in a file is in it, the
+//! programs that they show are the examples', and the test command names all of this package's tests.
 
 use std::fs;
 use std::path::{Path, PathBuf};
@@ -158,5 +158,20 @@ fn the_programs_that_documents_show_are_the_examples() {
         }
         let others = blocks.iter().filter(|block| block.contains("zorb::")).count();
         assert!(others <= examples.len(), "{document}: a program that is no example");
+    }
+}
+
+/// It runs them beside the other packages', by their names, of which one could be forgotten.
+#[test]
+fn the_test_command_names_these_tests() {
+    let manifest = fs::read_to_string(root().join("tests/Cargo.toml")).expect("the manifest is there");
+    let command = fs::read_to_string(root().join("check")).expect("the command is there");
+    let words: Vec<_> = command.split_whitespace().collect();
+    let tests = manifest.split("[[test]]").skip(1);
+    let names: Vec<_> =
+        tests.filter_map(|test| test.trim_start().strip_prefix("name = \"")?.split('"').next()).collect();
+    assert!(names.len() >= 9, "{names:?}");
+    for name in names {
+        assert!(words.windows(2).any(|pair| pair == ["--test", name]), "check leaves out {name}");
     }
 }
