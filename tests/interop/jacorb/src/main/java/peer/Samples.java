@@ -3,6 +3,7 @@ package peer;
 import java.lang.reflect.Array;
 import java.lang.reflect.Field;
 import java.util.Map;
+import java.util.concurrent.ConcurrentHashMap;
 import org.omg.CORBA.TCKind;
 import org.omg.CORBA.TypeCode;
 
@@ -153,7 +154,7 @@ final class Samples {
         if (type.name().equals("Tree")) return tree(k);
         Object made = javaClass(type).getDeclaredConstructor().newInstance();
         for (int i = 0; i < type.member_count(); i++) {
-            made.getClass().getField(type.member_name(i)).set(made, sample(type.member_type(i), k + i));
+            field(made, type.member_name(i)).set(made, sample(type.member_type(i), k + i));
         }
         return made;
     }
@@ -215,10 +216,31 @@ final class Samples {
         throw new IllegalStateException(member);
     }
 
-    private static Field field(Object union, String name) throws ReflectiveOperationException {
-        Field field = union.getClass().getDeclaredField(name);
-        field.setAccessible(true);
+    // What reflection has found: it looks longer than all else here takes.
+    private static final Map<Class<?>, Map<String, Field>> FIELDS = new ConcurrentHashMap<>();
+    private static final Map<String, Class<?>> CLASSES = new ConcurrentHashMap<>();
+
+    private static Field field(Object of, String name) throws ReflectiveOperationException {
+        Map<String, Field> fields = FIELDS.computeIfAbsent(of.getClass(), any -> new ConcurrentHashMap<>());
+        Field field = fields.get(name);
+        if (field == null) {
+            field = of.getClass().getDeclaredField(name);
+            field.setAccessible(true);
+            fields.put(name, field);
+        }
         return field;
+    }
+
+    private static Class<?> named(String name) throws ReflectiveOperationException {
+        Class<?> found = CLASSES.get(name);
+        if (found == null) CLASSES.put(name, found = Class.forName("interop." + name));
+        return found;
+    }
+
+    /** The number with at least so many hexadecimal digits. */
+    private static StringBuilder hex(StringBuilder out, int digits, long number) {
+        String text = Long.toHexString(number);
+        return out.append("0".repeat(Math.max(0, digits - text.length()))).append(text);
     }
 
     private static Class<?> javaClass(TypeCode type) throws ReflectiveOperationException, org.omg.CORBA.UserException {
@@ -235,7 +257,7 @@ final class Samples {
             case TCKind._tk_fixed: return java.math.BigDecimal.class;
             case TCKind._tk_string: case TCKind._tk_wstring: return String.class;
             case TCKind._tk_sequence: case TCKind._tk_array: return javaClass(type.content_type()).arrayType();
-            default: return Class.forName("interop." + type.name());
+            default: return named(type.name());
         }
     }
 
@@ -264,10 +286,10 @@ final class Samples {
             case TCKind._tk_ulong: out.append(Integer.toUnsignedString((Integer) x)); break;
             case TCKind._tk_ulonglong: out.append(Long.toUnsignedString((Long) x)); break;
             case TCKind._tk_octet: out.append((Byte) x & 0xff); break;
-            case TCKind._tk_float: out.append(String.format("0x%08x", Float.floatToRawIntBits((Float) x))); break;
-            case TCKind._tk_double: out.append(String.format("0x%016x", Double.doubleToRawLongBits((Double) x))); break;
-            case TCKind._tk_char: out.append(String.format("c%02x", (int) (Character) x)); break;
-            case TCKind._tk_wchar: out.append(String.format("w%04x", (int) (Character) x)); break;
+            case TCKind._tk_float: hex(out.append("0x"), 8, Float.floatToRawIntBits((Float) x) & 0xffffffffL); break;
+            case TCKind._tk_double: hex(out.append("0x"), 16, Double.doubleToRawLongBits((Double) x)); break;
+            case TCKind._tk_char: hex(out.append('c'), 2, (Character) x); break;
+            case TCKind._tk_wchar: hex(out.append('w'), 4, (Character) x); break;
             case TCKind._tk_boolean: out.append((Boolean) x ? "TRUE" : "FALSE"); break;
             case TCKind._tk_string: showString(out, (String) x); break;
             case TCKind._tk_wstring: out.append('L'); showString(out, (String) x); break;
@@ -295,7 +317,7 @@ final class Samples {
         out.append('{');
         for (int i = 0; i < type.member_count(); i++) {
             if (i > 0) out.append(", ");
-            show(out, type.member_type(i), x.getClass().getField(type.member_name(i)).get(x));
+            show(out, type.member_type(i), field(x, type.member_name(i)).get(x));
         }
         out.append('}');
     }
@@ -337,7 +359,7 @@ final class Samples {
         out.append('"');
         for (char c : text.toCharArray()) {
             if (c >= 0x20 && c < 0x7f && c != '"' && c != '\\') out.append(c);
-            else out.append(String.format("\\u{%x}", (int) c));
+            else hex(out.append("\\u{"), 1, c).append('}');
         }
         out.append('"');
     }
