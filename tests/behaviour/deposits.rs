@@ -170,8 +170,8 @@ fn structs_for_whom_no_servant_has_memory_are_brought_in_phase(place: Place) {
     weighs(place, place.server().message_memory(64 << 20), 8);
 }
 
-/// But for so many, which a client has not earned yet, all are viewed where they were received; of oneways nine tenths: where an upcall lasts, as on a busy
-/// machine, another thread reads on, and what came with the message in its hands stays as it is.
+/// But for so many, which a client has not earned yet, all are viewed where they were received; of those that come together nine tenths: where an upcall
+/// lasts, as on a busy machine, another thread reads on, and what came with the message in its hands stays as it is.
 fn weighs(place: Place, server: OrbBuilder, unearned: usize) {
     let (server, client) = (server.build(), place.client().build());
     let (poa, weighed) = (server.root_poa().unwrap(), Arc::new(Weighed::default()));
@@ -198,7 +198,7 @@ fn weighs(place: Place, server: OrbBuilder, unearned: usize) {
         }
     }
     let views = weighed.views.swap(0, Ordering::SeqCst);
-    assert!(!is_viewed || views + unearned >= 27, "{views} views of 30");
+    assert!(!is_viewed || views + unearned >= 30, "{views} views of 30");
     // Faster than they are looked at, so that several are received at once.
     let flood = bins(2700);
     (0..300).for_each(|_| there.drop(&flood).unwrap());
@@ -222,7 +222,7 @@ fn structs_that_are_less_than_bulk_are_brought_in_phase_where_they_come_again(pl
         let views = weighed.views.swap(0, Ordering::SeqCst);
         assert!(!is_viewed || views >= least, "{views} views of {least} {what}");
     };
-    // Alone, and faster than they are looked at, nine tenths as above; the head of the first two is not known yet, and they are too few to be viewed.
+    // Alone, and faster than they are looked at (nine tenths, as above); the head of the first two is not known yet, and they are too few to be viewed.
     let mut dropped = 0;
     for (count, each, is_alone) in
         [(10, 3, true), (500, 30, true), (600, 300, false), (10, 30, false), (200, 30, true)]
@@ -235,7 +235,12 @@ fn structs_that_are_less_than_bulk_are_brought_in_phase_where_they_come_again(pl
             }
         }
         weighed.has_dropped(dropped);
-        has_views(if count == 10 { 0 } else { each as usize - each as usize / 10 }, "oneways");
+        let least = match (count, is_alone) {
+            (10, _) => 0,
+            (_, true) => each,
+            (_, false) => each - each / 10,
+        };
+        has_views(least as usize, "oneways");
     }
     // Their head is another one, which is to be met first.
     for (count, least) in [(10, 0), (500, 37), (100, 0), (44_000, 39), (600, 39)] {
