@@ -103,7 +103,9 @@ fn members_count_what_they_missed_each_for_itself() {
     // Who leaves and comes again has missed what it did not hear as a member; its host has heard it.
     assert!(late.orb.leave_group(&group(&late.orb, 1, at), &late.screen).unwrap());
     there.show(&data(3)).unwrap();
-    until("one has it", || first.wall.told().len() == 3);
+    until("one has it, and the other's host", || {
+        first.wall.told().len() == 3 && late.miop.dropped().not_here == 1
+    });
     late.orb.join_group(&group(&late.orb, 1, at), &late.screen).unwrap();
     there.show(&data(4)).unwrap();
     until("both have it", || late.wall.told().len() == 2);
