@@ -69,7 +69,7 @@ fn a_transient_reference_does_not_outlive_its_server(at: Place) {
 
 fn a_server_that_closes_idle_connections_is_called_again_without_an_error(at: Place) {
     let mut limits = ServerLimits::default();
-    limits.idle = Duration::from_millis(20);
+    (limits.idle, limits.drain) = (Duration::from_millis(20), Duration::from_millis(100));
     let (server, text) = serve(at.server().server_limits(limits), Arc::new(Servant::new(1)));
     let client = at.client().build();
     let probe = probe(&client, &text);

@@ -11,7 +11,7 @@ use zorb::giop::{Header, IiopProfile};
 use zorb::policy::Policies;
 use zorb::{Interface, Kind, Orb};
 use zorb_tests::darkroom::Archive;
-use zorb_tests::darkroom_servant::{Room, image};
+use zorb_tests::darkroom_servant::{Room, image, octets};
 use zorb_tests::servant::PATIENCE;
 use zorb_tests::wire::{DIALECTS, Order, Wire, kind, request_id};
 
@@ -21,10 +21,6 @@ const COUNT: usize = 100_000;
 
 fn number(order: Order, value: f64) -> [u8; 8] {
     if order == Order::Big { value.to_be_bytes() } else { value.to_le_bytes() }
-}
-
-fn octets() -> Vec<u8> {
-    (0..=250).cycle().take(COUNT).collect()
 }
 
 /// A message of these parts: the first, which may be of any length, and fragments with what follows.
@@ -307,7 +303,7 @@ fn octets_in_two_pieces_are_put_where_they_stay() {
         let dialect = (minor, Order::Little);
         let mut peer = Peer::new(1);
         for id in 0..3 {
-            let data = octets();
+            let data = octets(COUNT);
             let wire = Wire::request(dialect, id, true, &peer.key, "put").string("title").u32(COUNT as u32);
             let (first, rest) = data.split_at(8000);
             // A string behind it: its length is aligned by what stands before it in the message, or in the fragment.

@@ -4,6 +4,7 @@ use std::sync::Arc;
 
 use zorb::policy::{Policies, with_thread_policies};
 use zorb::{Interface, Orb};
+use zorb_tests::darkroom_servant::octets;
 use zorb_tests::servant::Servant;
 use zorb_tests::testing::Probe;
 
@@ -30,7 +31,7 @@ fn messages(stream: &[u8]) -> Vec<usize> {
 
 /// The messages that a call through this reference takes that waits, and one that does not.
 fn sent(tap: &Tap, probe: &Probe) -> Vec<usize> {
-    let data: Vec<u8> = (0..=250).cycle().take(OCTETS).collect();
+    let data = octets(OCTETS);
     let already: Vec<usize> = tap.heard().iter().map(Vec::len).collect();
     assert_eq!(probe.echo(&data).unwrap()[..], data[..]);
     assert_eq!(probe.echo_async(data.clone().into()).wait().unwrap()[..], data[..]);

@@ -4,6 +4,7 @@ use std::sync::{Arc, Mutex};
 
 use zorb::{Any, Call, Interface, Orb, Sequence, SystemException};
 use zorb_tests::bulk::{Frame, Mixed, Point, Store, StoreServant};
+use zorb_tests::darkroom_servant::octets;
 
 use crate::fixture::Place;
 
@@ -65,8 +66,8 @@ impl StoreServant for Scribbler {
 
 /// The same of a servant here and of one elsewhere.
 fn nobody_scribbles_on_another_s_data(store: &Store, servant: &Scribbler) {
-    for octets in [100, 100_000] {
-        let lent: Vec<u8> = (0..=250).cycle().take(octets).collect();
+    for size in [100, 100_000] {
+        let lent = octets(size);
         let before = lent.clone();
         let result = store.echo_octets(&lent).unwrap();
         assert!(lent == before && result.iter().all(|octet| *octet == 0xdd));
@@ -84,10 +85,10 @@ fn nobody_scribbles_on_another_s_data(store: &Store, servant: &Scribbler) {
         let frame = Frame { title: "one".into(), pixels: owned.clone(), ..Frame::default() };
         let back = store.echo_frame(&frame).unwrap();
         assert!(frame.pixels == before && frame.title == "one" && back.title.is_empty());
-        let table = vec![Sequence::from(vec![0.5; octets]); 2];
+        let table = vec![Sequence::from(vec![0.5; size]); 2];
         let back = store.echo_table(&table).unwrap();
-        assert!(table.iter().all(|row| *row == vec![0.5; octets]) && back[0][0] == -1.0);
-        let points = vec![Point { x: 1.0, ..Point::default() }; octets];
+        assert!(table.iter().all(|row| *row == vec![0.5; size]) && back[0][0] == -1.0);
+        let points = vec![Point { x: 1.0, ..Point::default() }; size];
         store.echo_points(&points).unwrap();
         assert!(points.iter().all(|point| point.x == 1.0));
     }

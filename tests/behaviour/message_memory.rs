@@ -4,6 +4,7 @@ use std::sync::Arc;
 use std::time::Duration;
 
 use zorb::{Kind, Orb};
+use zorb_tests::darkroom_servant::octets;
 use zorb_tests::servant::{PATIENCE, Servant};
 use zorb_tests::testing::Probe;
 
@@ -11,8 +12,8 @@ use crate::fixture::{Place, probe, serve};
 
 const KIB: usize = 1 << 10;
 
-fn echoes(probe: &Probe, octets: usize) -> Result<(), zorb::SystemException> {
-    let data: Vec<u8> = (0..=250).cycle().take(octets).collect();
+fn echoes(probe: &Probe, size: usize) -> Result<(), zorb::SystemException> {
+    let data = octets(size);
     assert!(probe.echo(&data)?[..] == data[..], "other octets than were sent");
     Ok(())
 }

@@ -8,6 +8,7 @@ use std::time::{Duration, Instant};
 
 use zorb::Orb;
 use zorb::transport::shm::Shm;
+use zorb_tests::darkroom_servant::octets;
 use zorb_tests::servant::{PATIENCE, Servant};
 
 use crate::fixture::{probe, serve};
@@ -37,7 +38,7 @@ fn an_idle_connection_s_slabs_are_given_back_by_both_ends() {
     // Unused connections are looked at each eighth of this.
     let client = Orb::builder().transport(shm()).client_idle(Duration::from_secs(40)).build();
     let probe = probe(&client, &text);
-    let data: Vec<u8> = (0..=250).cycle().take(COUNT * SLAB).collect();
+    let data = octets(COUNT * SLAB);
     for _ in 0..2 {
         assert_eq!(probe.echo(&data).unwrap()[..], data[..]);
         assert!(taken() >= data.len() as u64, "{} octets: the argument or the result lay there", taken());

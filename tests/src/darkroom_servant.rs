@@ -222,5 +222,8 @@ pub fn meet(server: OrbBuilder, client: OrbBuilder, room: &Arc<Room>) -> (Orb, O
 
 /// So many octets, no two pages of them alike.
 pub fn octets(count: usize) -> Vec<u8> {
-    (0..=250).cycle().take(count).collect()
+    let round: Vec<u8> = (0..=250).collect();
+    let mut all = round.repeat(count.div_ceil(round.len()));
+    all.truncate(count);
+    all
 }

@@ -160,9 +160,15 @@ fn overlay<const BLOCK: usize, const N: usize>(octets: &[u8]) -> [u8; N] {
     all
 }
 
+/// By number: optimised the loop is the one that iterators give, not optimised it takes a sixth of their time, and so a program that is
+/// being debugged sends structs as fast as it is going to.
 #[inline]
 fn lay_over<const N: usize>(all: &mut [u8; N], more: &[u8; N]) {
-    all.iter_mut().zip(more).for_each(|(octet, more)| *octet |= more);
+    let mut at = 0;
+    while at < N {
+        all[at] |= more[at];
+        at += 1;
+    }
 }
 
 impl<'a> Encoder<'a> {
