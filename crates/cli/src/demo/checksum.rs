@@ -8,8 +8,8 @@ pub(crate) fn checksum(samples: &[u16]) -> u32 {
     let mut crc = crc32fast::Hasher::new();
     let mut octets = [0; 2 * PIECE];
     for piece in samples.chunks(PIECE) {
-        for (pair, sample) in octets.chunks_exact_mut(2).zip(piece) {
-            pair.copy_from_slice(&sample.to_be_bytes());
+        for (pair, sample) in octets.as_chunks_mut().0.iter_mut().zip(piece) {
+            *pair = sample.to_be_bytes();
         }
         crc.update(&octets[..2 * piece.len()]);
     }
