@@ -470,7 +470,7 @@ mod tests {
 
     #[test]
     fn a_server_past_its_lifetime_is_killed() {
-        let bounds = Bounds::lifetime(Duration::from_millis(50));
+        let bounds = Bounds::lifetime(Duration::from_secs(1));
         let server = Server::start("test", shell("echo ready x; exec sleep 60"), &bounds).unwrap();
         while !server.process().expired() {
             thread::sleep(Duration::from_millis(5));

@@ -187,9 +187,9 @@ fn text_is_what_it_was_in_both_directions(at: Place) {
 
 fn a_call_back_has_a_deadline_and_the_connection_goes_on(at: Place) {
     let pair = Pair::at(at);
-    let soon = Policies::new().call_timeout(Duration::from_millis(50));
+    let soon = Policies::new().call_timeout(Duration::from_millis(300));
     let hurried = Probe::from_object(pair.to_client.as_object().with_policies(soon));
-    let late = hurried.wait(400).unwrap_err();
+    let late = hurried.wait(3_000).unwrap_err();
     assert_eq!((late.kind, late.completed), (Kind::Timeout, Completion::Maybe), "{late}");
     assert_eq!(pair.to_client.greet("you"), Ok("hello, you".into()));
     // A future that is dropped is cancelled.
@@ -217,7 +217,7 @@ fn fragments_go_both_ways(at: Place) {
 fn who_shuts_down_while_a_call_back_runs_waits_for_it(at: Place) {
     // The client, which serves it.
     let pair = Pair::at(at);
-    let call = pair.to_client.wait_async(200);
+    let call = pair.to_client.wait_async(1_000);
     until("it runs", || pair.of_client.waiting() == 1);
     pair.client.shutdown(true, PATIENCE);
     call.wait().expect("it was answered before the end");
@@ -231,7 +231,7 @@ fn who_shuts_down_while_a_call_back_runs_waits_for_it(at: Place) {
     let to_server = pair.to_server.clone();
     let nested = std::thread::spawn(move || to_server.descend(2, Some(&me)));
     assert_eq!(nested.join().expect("no panic"), Ok(2));
-    let call = pair.to_client.wait_async(200);
+    let call = pair.to_client.wait_async(1_000);
     until("it runs", || of_client.waiting() == 1);
     pair.server.shutdown(true, Duration::from_secs(5));
     let ended = call.wait();

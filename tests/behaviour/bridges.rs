@@ -199,11 +199,11 @@ fn a_target_that_is_killed_leaves_exceptions_and_nobody_waiting(at: Place) {
 #[test]
 fn a_target_that_does_not_answer_is_given_up_by_the_insides_deadline() {
     let (_there, text) = serve(Place::TCP.server(), Arc::new(Servant::new(1)));
-    let inside = Place::TCP.client().policies(Policies::new().call_timeout(Duration::from_millis(50)));
+    let inside = Place::TCP.client().policies(Policies::new().call_timeout(Duration::from_millis(300)));
     let joined = Joined::by(Place::TCP.server(), inside, Settings::default());
     let text = joined.export(&text);
     let client = client().build();
-    let late = bound(&client, &text).wait(400).unwrap_err();
+    let late = bound(&client, &text).wait(3_000).unwrap_err();
     assert_eq!((late.kind, late.completed), (Kind::Timeout, Completion::Maybe), "{late}");
 }
 

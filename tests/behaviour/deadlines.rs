@@ -12,7 +12,7 @@ use zorb_tests::testing::Probe;
 use crate::fixture::{Place, probe, serve};
 
 /// A timeout that a test waits out; a busy machine gets a message written in less.
-const SHORT: Duration = Duration::from_millis(300);
+const SHORT: Duration = Duration::from_millis(500);
 
 fn timed_out(at: Place, result: Result<(), zorb::SystemException>) {
     let exception = result.unwrap_err();

@@ -170,7 +170,7 @@ fn structs_for_whom_no_servant_has_memory_are_brought_in_phase(place: Place) {
     weighs(place, place.server().message_memory(64 << 20), 8);
 }
 
-/// But for so many, which a client has not earned yet, all are viewed where they were received; of those that come together nine tenths: where an upcall
+/// But for so many, which a client has not earned yet, all are viewed where they were received; of those that come together half: where an upcall
 /// lasts, as on a busy machine, another thread reads on, and what came with the message in its hands stays as it is.
 fn weighs(place: Place, server: OrbBuilder, unearned: usize) {
     let (server, client) = (server.build(), place.client().build());
@@ -207,7 +207,7 @@ fn weighs(place: Place, server: OrbBuilder, unearned: usize) {
         assert!(Instant::now() < latest, "it does not arrive as it was sent");
     }
     let views = weighed.views.load(Ordering::SeqCst);
-    assert!(!is_viewed || views + unearned >= 270, "{views} views of 300");
+    assert!(!is_viewed || views + unearned >= 150, "{views} views of 300");
 }
 
 fn structs_that_are_less_than_bulk_are_brought_in_phase_where_they_come_again(place: Place) {
@@ -222,7 +222,7 @@ fn structs_that_are_less_than_bulk_are_brought_in_phase_where_they_come_again(pl
         let views = weighed.views.swap(0, Ordering::SeqCst);
         assert!(!is_viewed || views >= least, "{views} views of {least} {what}");
     };
-    // Alone, and faster than they are looked at (nine tenths, as above); the head of the first two is not known yet, and they are too few to be viewed.
+    // Alone, and faster than they are looked at (half, as above); the head of the first two is not known yet, and they are too few to be viewed.
     let mut dropped = 0;
     for (count, each, is_alone) in
         [(10, 3, true), (500, 30, true), (600, 300, false), (10, 30, false), (200, 30, true)]
@@ -238,7 +238,7 @@ fn structs_that_are_less_than_bulk_are_brought_in_phase_where_they_come_again(pl
         let least = match (count, is_alone) {
             (10, _) => 0,
             (_, true) => each,
-            (_, false) => each - each / 10,
+            (_, false) => each / 2,
         };
         has_views(least as usize, "oneways");
     }

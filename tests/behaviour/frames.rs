@@ -246,6 +246,9 @@ fn strangers_who_send_endless_parts_and_nonsense_do_not_keep_frames_from_arrivin
         assert!(Instant::now() < until_sent);
     }
     until("nonsense is counted", || udp.dropped().malformed > 0);
-    (0..3).for_each(|index| relay.pass(index));
-    until("the frame arrives", || wall.told() == [(0, 0, 0)]);
+    // Nonsense may still fill the queue: its parts are sent until they have come, each taken once.
+    until("the frame arrives", || {
+        (0..3).for_each(|index| relay.pass(index));
+        wall.told() == [(0, 0, 0)]
+    });
 }

@@ -878,7 +878,7 @@ fn interceptors_see_that_a_poller_asks() {
         Place::TCP.client().client_interceptor(first.clone()).client_interceptor(second.clone()).build();
     let probe = probe(&client, &ior);
 
-    let mut poller = probe.wait_async(200).poller();
+    let mut poller = probe.wait_async(1_000).poller();
     assert!(!poller.is_ready(Duration::ZERO));
     assert_eq!(tape.take(), ["a.send_request", "b.send_request", "a.send_poll", "b.send_poll"]);
     poller.get(PATIENCE).unwrap();

@@ -53,8 +53,10 @@ fn what_is_wanted_no_more_is_not_sent(at: Place) {
 fn a_reply_is_waited_for_until_its_end_time(at: Place) {
     let (_server, text) = serve(at.server(), Arc::new(Servant::new(2)));
     let client = at.client().build();
-    let soon = Policies::new().reply_end_time(SystemTime::now() + Duration::from_millis(30));
-    let late = under(&probe(&client, &text), soon).meet().unwrap_err();
+    let probe = probe(&client, &text);
+    probe.nothing().unwrap();
+    let soon = Policies::new().reply_end_time(SystemTime::now() + Duration::from_secs(1));
+    let late = under(&probe, soon).meet().unwrap_err();
     assert_eq!((late.kind, late.completed), (Kind::Timeout, Completion::Maybe), "{late}");
 }
 
@@ -65,7 +67,7 @@ struct Slow(AtomicUsize);
 impl ProbeServant for Slow {
     fn nothing(&self, _: &Call) -> Result<(), SystemException> {
         self.0.fetch_add(1, Ordering::Relaxed);
-        std::thread::sleep(Duration::from_millis(150));
+        std::thread::sleep(Duration::from_secs(1));
         Ok(())
     }
     zorb_tests::unserved!();
@@ -101,7 +103,7 @@ fn the_server_is_told_until_when() {
     let text = format!("corbaloc::{}/key", listener.local_addr().unwrap());
     let client = Place::TCP.client().build();
     let probe = probe(&client, &text);
-    let soon = Policies::new().call_timeout(Duration::from_millis(500));
+    let soon = Policies::new().call_timeout(PATIENCE);
     let told = under(&probe, soon.clone().request_end_time(SystemTime::UNIX_EPOCH + 1_000_000 * HOUR));
     let untold = under(&probe, soon);
     let caller = std::thread::spawn(move || (told.note(1), told.note(2), untold.note(3)));

@@ -102,9 +102,9 @@ fn a_deadline_ends_one_call_and_no_other(at: Place) {
         }
     });
     // and alone; what it did not wait for comes later, and is nobody's.
-    let late = hasty.wait(200).unwrap_err();
+    let late = hasty.wait(1_000).unwrap_err();
     assert_eq!(late.kind, Kind::Timeout, "{late}");
-    for number in 0..20 {
+    for number in 0..75 {
         let name = number.to_string();
         assert_eq!(probe.greet(&name).unwrap(), format!("hello, {name}"));
         thread::sleep(Duration::from_millis(15));
@@ -197,13 +197,13 @@ fn calls_under_way_end_well_though_the_client_is_shut_down(at: Place) {
     let probe = probe(&client, &text);
     probe.nothing().unwrap();
     thread::scope(|scope| {
-        let waiting: Vec<_> = (0..4).map(|_| scope.spawn(|| probe.wait(200))).collect();
+        let waiting: Vec<_> = (0..4).map(|_| scope.spawn(|| probe.wait(1_000))).collect();
         let by = Instant::now() + PATIENCE;
         while servant.waiting() < 4 && Instant::now() < by {
             thread::sleep(Duration::from_millis(1));
         }
         assert_eq!(server.connections(), 1, "they share it");
-        client.shutdown(false, Duration::from_secs(1));
+        client.shutdown(false, PATIENCE);
         waiting.into_iter().for_each(|call| call.join().unwrap().unwrap());
     });
     let by = Instant::now() + PATIENCE;

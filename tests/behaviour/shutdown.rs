@@ -70,14 +70,15 @@ fn orbs_come_and_go_without_leaving_threads_or_descriptors(at: Place) {
     };
     // In a process of its own, since other tests come and go here.
     if std::env::var_os("ZORB_TEST_ALONE").is_none() {
-        let name = "shutdown::orbs_come_and_go_without_leaving_threads_or_descriptors";
-        let status = std::process::Command::new(std::env::current_exe().unwrap())
-            .args([name, "--exact", "--test-threads", "1"])
+        // The harness names a test's thread after it.
+        let thread = std::thread::current();
+        let output = std::process::Command::new(std::env::current_exe().unwrap())
+            .args([thread.name().expect("it has one"), "--exact", "--test-threads", "1"])
             .env("ZORB_TEST_ALONE", "1")
-            .stdout(std::process::Stdio::null())
-            .status()
+            .output()
             .unwrap();
-        assert!(status.success(), "see the output above");
+        let printed = String::from_utf8_lossy(&output.stdout);
+        assert!(output.status.success() && printed.contains(" 1 passed;"), "{printed}");
         return;
     }
     once();

@@ -246,7 +246,7 @@ fn a_call_back_that_nobody_waits_for_is_cancelled() {
     drop(pending);
     assert!(matches!(reader.next("its end"), Some(Message::CancelRequest { id }) if id == dropped.id));
     // Or whose deadline passes.
-    let soon = Policies::new().call_timeout(Duration::from_millis(50));
+    let soon = Policies::new().call_timeout(Duration::from_millis(500));
     let hurried =
         Probe::from_object(called_back.as_object().with_policies(soon.protocols(Protocols::only(["bidir"]))));
     let late = hurried.nothing().unwrap_err();

@@ -19,7 +19,7 @@ use zorb_tests::wire::{DIALECTS, Order, Wire, kind};
 use crate::rig::{Conversation, Fake, impatient, probe};
 
 /// A call timeout that a test waits out.
-const SOON: Duration = Duration::from_millis(500);
+const SOON: Duration = Duration::from_secs(1);
 
 const NATIVE: (u8, Order) = (2, Order::Little);
 

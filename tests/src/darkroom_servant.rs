@@ -62,15 +62,17 @@ impl Room {
     }
 
     fn offer(&self, bulk: &Bulk<'_>) -> Option<Deposit> {
+        let offered = if self.misfits.load(Ordering::SeqCst) {
+            Some(Deposit::new(vec![0u8; bulk.octets() - 1]))
+        } else if bulk.octets() > FRAME {
+            None
+        } else {
+            self.frames.as_ref().and_then(Frames::take)
+        };
+        // Behind that: who waits to be asked finds the frame taken.
         self.asked.fetch_add(1, Ordering::SeqCst);
         assert!(!self.panics.load(Ordering::SeqCst), "it was told to");
-        if self.misfits.load(Ordering::SeqCst) {
-            return Some(Deposit::new(vec![0u8; bulk.octets() - 1]));
-        }
-        if bulk.octets() > FRAME {
-            return None;
-        }
-        self.frames.as_ref()?.take()
+        offered
     }
 
     /// Only what was offered begins at a page.

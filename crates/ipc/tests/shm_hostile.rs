@@ -292,11 +292,13 @@ fn a_process_that_scribbles_over_everything_is_found_out() {
         .unwrap();
     let (met, stop) = (Met::default(), AtomicBool::new(false));
     let mut random = Random(0xfeed_beef_dead_cafe);
-    let until = Instant::now() + Duration::from_millis(2000);
+    // The other process may take a while to begin, and then get no processor.
+    let (until, latest) = (Instant::now() + Duration::from_secs(2), Instant::now() + Duration::from_secs(60));
+    let finds_nothing = || met.broken.load(Relaxed) == 0 && Instant::now() < latest;
     thread::scope(|scope| {
         let _stop = Stop(&stop);
         scope.spawn(|| met.watch(&stop));
-        while Instant::now() < until {
+        while Instant::now() < until || finds_nothing() {
             met.use_up(acceptor.accept_by(soon()).unwrap(), &mut random, true);
         }
     });

@@ -146,7 +146,7 @@ fn a_server_that_scribbles_over_everything_is_found_out() {
 
 /// A server whose limits are soon reached.
 fn impatient_server(at: &Path) -> (Orb, Probe) {
-    let time = Duration::from_millis(500);
+    let time = Duration::from_secs(1);
     let mut limits = ServerLimits::default();
     (limits.send_time, limits.receive_time, limits.idle) = (time, time, time);
     server(at, limits)

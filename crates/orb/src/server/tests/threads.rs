@@ -153,7 +153,7 @@ fn a_connection_goes_from_hot_to_parked_and_back() {
 
 #[test]
 fn a_full_pool_ends_in_an_exception() {
-    let limits = ServerLimits { queue_time: Duration::from_millis(50), ..ServerLimits::default() };
+    let limits = ServerLimits { queue_time: Duration::from_millis(500), ..ServerLimits::default() };
     for model in [ThreadModel::Pool { threads: 2, queue: 10 }, ThreadModel::PerConnection { most: 2 }] {
         let rig = Rig::with(model, limits, |builder| builder);
         let mut wires: Vec<_> = (0..3).map(|_| rig.connect()).collect();
