@@ -55,7 +55,7 @@ fn main() -> Result<(), Box<dyn std::error::Error>> {
     let object = camera.string_to_object(&reference)?.ok_or("the reference is nil")?;
     println!("{}", if object.protocols()[0].endpoint.ends_with(" by frames") { "frames" } else { "GIOP" });
     let screen = Screen::from_object(object);
-    // Who was held up catches up with five pictures at once.
+    // Up to five pictures leave at once: the first ones, and those of who was held up.
     let mut pacer = Pacer::new(1.0 / BETWEEN.as_secs_f64(), 5.0);
     for number in 0..25u32 {
         // A picture that cannot leave in time would be left out.

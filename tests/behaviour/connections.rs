@@ -180,7 +180,7 @@ fn as_many_private_connections_as_are_allowed_and_one_for_the_rest(at: Place) {
 
 /// The rest of it, more than a transport holds, is thrown away while the connection closes, so that the client comes to read why.
 fn a_client_learns_that_its_message_is_too_large(at: Place) {
-    // A transport that reads ahead is emptied for twenty milliseconds a second.
+    // A transport that reads ahead is emptied for twenty milliseconds a second: on a busy machine that takes longer than the usual drain.
     let mut limits = ServerLimits::default();
     limits.drain = PATIENCE;
     let server = at.server().largest_message(1 << 20).server_limits(limits);

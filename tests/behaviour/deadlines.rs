@@ -38,7 +38,7 @@ fn a_call_timeout_is_a_policy_of_orb_thread_and_reference(at: Place) {
     // The reference's own policy is narrower than the thread's.
     let long = Policies::new().call_timeout(Duration::from_secs(20));
     let patient = Probe::from_object(patient.as_object().with_policies(long));
-    with_thread_policies(short, || patient.wait(500)).unwrap();
+    with_thread_policies(short, || patient.wait(1_500)).unwrap();
 }
 
 #[test]

@@ -74,7 +74,7 @@ fn each_member_has_every_frame_with_its_number_whole_or_in_parts() {
             [0, 10, 500, 5_000, 40_000]
         );
     }
-    until("another group's at the same address have been heard", || other.miop.dropped().not_here == 5);
+    until("the other group's member has heard all five", || other.miop.dropped().not_here == 5);
     assert!(other.wall.told().is_empty());
     // The group's usual reference goes by GIOP, without numbers, and both are served.
     let usual = Screen::from_object(group(&client, 1, at));

@@ -1,6 +1,7 @@
 //! What the large messages of an ORB may hold together, and buffers that are made for them beforehand.
 
 use std::sync::Arc;
+use std::thread;
 use std::time::Duration;
 
 use zorb::{Kind, Orb};
@@ -8,7 +9,6 @@ use zorb_tests::darkroom_servant::octets;
 use zorb_tests::servant::{PATIENCE, Servant};
 use zorb_tests::testing::Probe;
 
-use crate::datagrams::until;
 use crate::fixture::{Place, probe, serve};
 
 const KIB: usize = 1 << 10;
@@ -17,6 +17,19 @@ fn echoes(probe: &Probe, size: usize) -> Result<(), zorb::SystemException> {
     let data = octets(size);
     assert!(probe.echo(&data)?[..] == data[..], "other octets than were sent");
     Ok(())
+}
+
+/// The same behind other large messages: what one has held is let go of a moment after its answer, and not a second later, when idle connections are
+/// looked at.
+fn echoes_soon(probe: &Probe, size: usize) {
+    let has_room = (0..20).any(|_| {
+        let answer = echoes(probe, size);
+        answer.is_ok() || {
+            thread::sleep(Duration::from_millis(10));
+            false
+        }
+    });
+    assert!(has_room, "what others have held is not given back");
 }
 
 fn a_server_holds_no_more_than_it_may_and_goes_on(at: Place) {
@@ -32,12 +45,10 @@ fn a_server_holds_no_more_than_it_may_and_goes_on(at: Place) {
         assert!(refused.to_string().contains("MessageError"), "{refused}");
         echoes(&there, 16).unwrap();
     }
-    // What idle connections hold is not kept from others: each of these has had a large message. What the last one held is let go of
-    // a moment after its answer.
+    // What idle connections hold is not kept from others: each of these has had a large message.
     let others: Vec<Orb> = (0..4).map(|_| at.client().build()).collect();
     for other in &others {
-        let there = probe(other, &text);
-        until("there is room again", || echoes(&there, 600 * KIB).is_ok());
+        echoes_soon(&probe(other, &text), 600 * KIB);
     }
     server.shutdown(true, Duration::from_secs(5));
 }
@@ -65,11 +76,11 @@ fn buffers_made_beforehand_serve_again_and_again(at: Place) {
     let clients: Vec<Orb> = (0..4).map(|_| at.client().build()).collect();
     let probes: Vec<Probe> = clients.iter().map(|client| probe(client, &text)).collect();
     for probe in probes.iter().cycle().take(20) {
-        echoes(probe, 1000 * KIB).unwrap();
+        echoes_soon(probe, 1000 * KIB);
     }
     let refused = echoes(&probes[0], 1100 * KIB).unwrap_err();
     assert_eq!(refused.kind, Kind::CommFailure, "{refused}");
-    echoes(&probes[0], 1000 * KIB).unwrap();
+    echoes_soon(&probes[0], 1000 * KIB);
     server.shutdown(true, PATIENCE);
 }
 

@@ -75,6 +75,7 @@ fn orbs_come_and_go_without_leaving_threads_or_descriptors(at: Place) {
         let output = std::process::Command::new(std::env::current_exe().unwrap())
             .args([thread.name().expect("it has one"), "--exact", "--test-threads", "1"])
             .env("ZORB_TEST_ALONE", "1")
+            .stderr(std::process::Stdio::inherit())
             .output()
             .unwrap();
         let printed = String::from_utf8_lossy(&output.stdout);

@@ -11,6 +11,7 @@ use zorb::transport::Transport;
 use zorb::transport::shm::Shm;
 use zorb::transport::unix::{Unix, Users};
 use zorb::{Completion, Kind, Orb};
+use zorb_tests::copy_program;
 
 use crate::fixture::probe;
 
@@ -31,10 +32,7 @@ fn a_server_of_another_user_is_called_only_by_who_talks_to_that_user() {
     fs::set_permissions(&directory, Permissions::from_mode(0o777)).unwrap();
     // Where it was built others may not be let in.
     let program = directory.join("server");
-    // By a process of its own: a program that a process of another test's holds open to be written, as all do that begin meanwhile, cannot
-    // be run.
-    let copied = Command::new("cp").arg(env!("CARGO_BIN_EXE_probe-server")).arg(&program).status().unwrap();
-    assert!(copied.success());
+    copy_program(env!("CARGO_BIN_EXE_probe-server"), &program);
     for name in ["unix", "shm"] {
         let mut server = Command::new(&program)
             .arg(format!("listen={name}:{}", directory.join(name).display()))

@@ -69,7 +69,7 @@ impl Room {
         } else {
             self.frames.as_ref().and_then(Frames::take)
         };
-        // Behind that: who waits to be asked finds the frame taken.
+        // Counted last: who waits until it was asked finds the frame taken.
         self.asked.fetch_add(1, Ordering::SeqCst);
         assert!(!self.panics.load(Ordering::SeqCst), "it was told to");
         offered

@@ -10,6 +10,7 @@ pub mod vectors;
 pub mod wire;
 
 use std::path::{Path, PathBuf};
+use std::process::Command;
 
 #[allow(missing_docs)]
 mod generated {
@@ -51,6 +52,13 @@ pub use rung::belfry;
 /// The workspace's root.
 pub fn root() -> PathBuf {
     Path::new(env!("CARGO_MANIFEST_DIR")).parent().expect("tests/ stands in the workspace").to_owned()
+}
+
+/// Copies a program to where another user may run it, by another process: what this one has open for writing, processes that other tests start
+/// meanwhile hold too for a moment, and such a program cannot be run.
+pub fn copy_program(from: impl AsRef<Path>, to: impl AsRef<Path>) {
+    let copied = Command::new("cp").arg("-p").arg(from.as_ref()).arg(to.as_ref()).status();
+    assert!(copied.expect("`cp` is there").success(), "a directory to write to");
 }
 
 /// The operations of `ProbeServant` that a test's own servant does not serve: all but `nothing`.

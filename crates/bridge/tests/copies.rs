@@ -84,13 +84,13 @@ fn passes(body: usize) {
     }
     target.join().unwrap();
     counts.sort_unstable();
-    let (least, most) = (counts[0], counts[calls - 1]);
-    println!("octets copied for {} that pass: {least} at least, {most} at most", 2 * body);
+    let (usual, most) = (counts[calls / 4], counts[calls - 1]);
+    println!("octets copied for {} that pass: {usual} as a rule, {most} at most", 2 * body);
     let limits = Limits::default();
     let (first, small) = (limits.first_grant, limits.receive_buffer);
     // The heads, and of a large body in each direction what came before its sender had earned memory for all of it.
     let moved = if body + 4096 < first { 0 } else { 2 * first };
-    assert!(least < moved + 1024, "{counts:?}");
+    assert!(usual < moved + 1024, "{counts:?}");
     // What was received before the buffer had grown to the first grant is moved once for that. A client that does not read a
     // reply in the server's patience leaves it to the keeper, by a copy.
     assert!(most < moved + 2 * small + 1024 + body, "{counts:?}");

@@ -17,6 +17,7 @@ use zorb_ipc::{
     AcceptorOptions, Credentials, Memfd, RingSize, Segment, SegmentOptions, ShmOptions, ShmRole, ShmStream,
     Slabs, UnixAcceptor, UnixAddress, UnixStream,
 };
+use zorb_tests::copy_program;
 use zorb_tests::servant::PATIENCE;
 use zorb_tests::wire::{Order, Wire};
 
@@ -70,7 +71,7 @@ impl Peer {
         // Where it was built others may not be let in.
         let copied = is_superuser.then(|| {
             let copy = at.with_extension(task.replace(':', "-"));
-            fs::copy(&program, &copy).expect("a directory to write to");
+            copy_program(&program, &copy);
             copy
         });
         let mut command = Command::new(copied.as_ref().unwrap_or(&program));
