@@ -1,7 +1,9 @@
 //! What idle connections give back.
 
 use std::fs;
+use std::io::{BufRead, BufReader};
 use std::os::unix::fs::MetadataExt;
+use std::process::{Command, Stdio};
 use std::sync::Arc;
 use std::thread;
 use std::time::{Duration, Instant};
@@ -11,6 +13,7 @@ use zorb::transport::shm::Shm;
 use zorb_tests::darkroom_servant::octets;
 use zorb_tests::servant::{PATIENCE, Servant};
 
+use crate::datagrams::until;
 use crate::fixture::{probe, serve};
 
 /// Slabs of this test alone: by the size of their memory it finds them among its process's descriptors.
@@ -49,4 +52,37 @@ fn an_idle_connection_s_slabs_are_given_back_by_both_ends() {
         }
     }
     server.shutdown(true, PATIENCE);
+}
+
+/// A call now and then wakes one of them, and keeps no other.
+#[test]
+fn threads_that_a_burst_took_end_though_calls_go_on() {
+    const BURST: usize = 8;
+    let mut server = Command::new(env!("CARGO_BIN_EXE_probe-server"))
+        .arg("listen=tcp:127.0.0.1:0")
+        .stdin(Stdio::piped())
+        .stdout(Stdio::piped())
+        .spawn()
+        .unwrap();
+    let mut ior = String::new();
+    BufReader::new(server.stdout.take().unwrap()).read_line(&mut ior).unwrap();
+    let tasks = format!("/proc/{}/task", server.id());
+    let threads = || {
+        let names = fs::read_dir(&tasks).unwrap().flatten();
+        let names = names.filter_map(|task| fs::read_to_string(task.path().join("comm")).ok());
+        names.filter(|name| name.trim_end() == "zorb-server").count()
+    };
+    let client = Orb::builder().build();
+    let probe = probe(&client, ior.trim());
+    let burst: Vec<_> = (0..BURST).map(|_| probe.wait_async(500)).collect();
+    burst.into_iter().for_each(|call| call.wait().unwrap());
+    assert!(threads() >= BURST);
+    until("they end", || {
+        // Longer than a thread waits for the next call where the last one came.
+        thread::sleep(Duration::from_millis(150));
+        probe.nothing().unwrap();
+        threads() <= 2
+    });
+    server.kill().unwrap();
+    server.wait().unwrap();
 }

@@ -47,6 +47,8 @@ struct State {
     tasks: VecDeque<(Task, Instant)>,
     idle: usize,
     threads: usize,
+    /// Since when somebody has been idle all the time.
+    idle_since: Option<Instant>,
     /// A thread is on its way here.
     coming: bool,
     finished: bool,
@@ -137,6 +139,9 @@ impl Queue {
             if state.finished {
                 return self.leave(state);
             }
+            if self.is_one_too_many(&mut state) {
+                return self.leave(state);
+            }
             state.idle += 1;
             self.idle.store(state.idle, Ordering::Relaxed);
             let timed_out = match self.kept {
@@ -155,6 +160,17 @@ impl Queue {
                 return self.leave(state);
             }
         }
+    }
+
+    /// Whether a thread that has nothing to do was not needed for as long as one is kept: others were idle all that time. A request now and
+    /// then, for which who has waited longest wakes, would keep all of them.
+    fn is_one_too_many(&self, state: &mut State) -> bool {
+        let Some(kept) = self.kept else { return false };
+        if state.idle == 0 {
+            state.idle_since = Some(Instant::now());
+            return false;
+        }
+        state.idle_since.is_some_and(|since| since.elapsed() >= kept)
     }
 
     fn leave(&self, mut state: MutexGuard<'_, State>) -> Option<Task> {
@@ -231,5 +247,23 @@ impl Queue {
     pub(super) fn finish(&self) {
         self.state().finished = true;
         self.available.notify_all();
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_thread_is_one_too_many_where_another_has_been_idle_for_as_long_as_one_is_kept() {
+        for (kept, is_one_too_many) in
+            [(Some(Duration::ZERO), true), (Some(Duration::from_secs(3600)), false), (None, false)]
+        {
+            let queue = Queue { kept, ..Queue::new(ThreadModel::per_connection()) };
+            let mut state = queue.state();
+            assert!(!queue.is_one_too_many(&mut state), "nobody else is idle");
+            state.idle = 1;
+            assert_eq!(queue.is_one_too_many(&mut state), is_one_too_many, "{kept:?}");
+        }
     }
 }
