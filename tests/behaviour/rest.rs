@@ -74,7 +74,7 @@ fn threads_that_a_burst_took_end_though_calls_go_on() {
     };
     let client = Orb::builder().build();
     let probe = probe(&client, ior.trim());
-    let burst: Vec<_> = (0..BURST).map(|_| probe.wait_async(500)).collect();
+    let burst: Vec<_> = (0..BURST).map(|_| probe.wait_async(2_000)).collect();
     burst.into_iter().for_each(|call| call.wait().unwrap());
     assert!(threads() >= BURST);
     until("they end", || {
