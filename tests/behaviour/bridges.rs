@@ -1,7 +1,5 @@
 //! Calls through a bridge: TCP outside, and each transport inside.
 
-use std::io::{BufRead, BufReader};
-use std::process::{Child, Command, Stdio};
 use std::sync::Arc;
 use std::time::{Duration, Instant};
 
@@ -14,6 +12,7 @@ use zorb_tests::servant::{PATIENCE, Servant};
 use zorb_tests::testing::{Probe, Refused, probe};
 
 use crate::fixture::{Place, probe as bound, serve};
+use crate::processes::Other;
 
 /// A bridge between TCP and a place.
 pub(crate) struct Joined {
@@ -169,16 +168,9 @@ fn two_bridges_in_a_row(at: Place) {
 }
 
 fn a_target_that_is_killed_leaves_exceptions_and_nobody_waiting(at: Place) {
-    let mut child: Child = Command::new(env!("CARGO_BIN_EXE_probe-server"))
-        .arg(format!("listen={}", at.endpoint()))
-        .stdin(Stdio::piped())
-        .stdout(Stdio::piped())
-        .spawn()
-        .unwrap();
-    let mut text = String::new();
-    BufReader::new(child.stdout.take().unwrap()).read_line(&mut text).unwrap();
+    let mut target = Other::start(at, &[]);
     let joined = Joined::to(at);
-    let text = joined.export(text.trim());
+    let text = joined.export(&target.ior);
     let client = client().build();
     let probe = bound(&client, &text);
     let lost = probe.wait_async(60_000);
@@ -187,8 +179,8 @@ fn a_target_that_is_killed_leaves_exceptions_and_nobody_waiting(at: Place) {
         assert!(began.elapsed() < PATIENCE, "it executes the call");
         std::thread::sleep(Duration::from_millis(5));
     }
-    child.kill().unwrap();
-    child.wait().unwrap();
+    target.child.kill().unwrap();
+    target.child.wait().unwrap();
     let lost = lost.wait().unwrap_err();
     assert_eq!((lost.kind, lost.completed), (Kind::CommFailure, Completion::Maybe), "{lost}");
     std::thread::sleep(Duration::from_millis(20));

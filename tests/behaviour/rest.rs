@@ -1,9 +1,7 @@
 //! What idle connections give back.
 
 use std::fs;
-use std::io::{BufRead, BufReader};
 use std::os::unix::fs::MetadataExt;
-use std::process::{Command, Stdio};
 use std::sync::Arc;
 use std::thread;
 use std::time::{Duration, Instant};
@@ -14,7 +12,8 @@ use zorb_tests::darkroom_servant::octets;
 use zorb_tests::servant::{PATIENCE, Servant};
 
 use crate::datagrams::until;
-use crate::fixture::{probe, serve};
+use crate::fixture::{Place, probe, serve};
+use crate::processes::Other;
 
 /// Slabs of this test alone: by the size of their memory it finds them among its process's descriptors.
 const COUNT: usize = 8;
@@ -58,22 +57,15 @@ fn an_idle_connection_s_slabs_are_given_back_by_both_ends() {
 #[test]
 fn threads_that_a_burst_took_end_though_calls_go_on() {
     const BURST: usize = 8;
-    let mut server = Command::new(env!("CARGO_BIN_EXE_probe-server"))
-        .arg("listen=tcp:127.0.0.1:0")
-        .stdin(Stdio::piped())
-        .stdout(Stdio::piped())
-        .spawn()
-        .unwrap();
-    let mut ior = String::new();
-    BufReader::new(server.stdout.take().unwrap()).read_line(&mut ior).unwrap();
-    let tasks = format!("/proc/{}/task", server.id());
+    let server = Other::start(Place::TCP, &[]);
+    let tasks = format!("/proc/{}/task", server.child.id());
     let threads = || {
         let names = fs::read_dir(&tasks).unwrap().flatten();
         let names = names.filter_map(|task| fs::read_to_string(task.path().join("comm")).ok());
         names.filter(|name| name.trim_end() == "zorb-server").count()
     };
     let client = Orb::builder().build();
-    let probe = probe(&client, ior.trim());
+    let probe = probe(&client, &server.ior);
     let burst: Vec<_> = (0..BURST).map(|_| probe.wait_async(2_000)).collect();
     burst.into_iter().for_each(|call| call.wait().unwrap());
     assert!(threads() >= BURST);
@@ -83,6 +75,4 @@ fn threads_that_a_burst_took_end_though_calls_go_on() {
         probe.nothing().unwrap();
         threads() <= 2
     });
-    server.kill().unwrap();
-    server.wait().unwrap();
 }

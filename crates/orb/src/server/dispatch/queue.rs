@@ -15,7 +15,8 @@ use super::super::request::ServerRequest;
 use super::super::settings::ThreadModel;
 use super::{Engine, worker};
 
-/// A thread without work ends after this, if the model is not a pool. 10 s: long enough that bursts find threads.
+/// A thread without work ends after this, if the model is not a pool; also one that has just had some, where another was idle all that time.
+/// 10 s: long enough that bursts find threads.
 const KEPT: Duration = Duration::from_secs(10);
 
 /// Work for a thread.
@@ -136,10 +137,7 @@ impl Queue {
                 self.send_for_thread(engine, state);
                 return Some(task);
             }
-            if state.finished {
-                return self.leave(state);
-            }
-            if self.is_one_too_many(&mut state) {
+            if state.finished || self.is_one_too_many(&mut state) {
                 return self.leave(state);
             }
             state.idle += 1;
